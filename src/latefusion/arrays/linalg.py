@@ -1,0 +1,157 @@
+"""Linear algebra shared by all rooms: polar factors, leading eigenpairs, proximal steps.
+
+Conventions. Eigenpairs come in descending order of the eigenvalue. Eigenvectors are defined up to sign only; their signs
+are fixed so that the entry of largest magnitude is positive, which makes runs repeatable but carries no meaning.
+A *polar factor* of a matrix that lacks full column rank is the partial isometry on the directions that are there: no
+arbitrary direction is made up to complete it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+from latefusion.types import Array
+
+# Below this size LAPACK's subset driver beats Lanczos on a dense matrix, and it never misses a repeated eigenvalue.
+DENSE_EIGEN_LIMIT = 600
+
+
+class Polar(NamedTuple):
+    """Polar decomposition U = isometry · (UᵀU)^{1/2}.
+
+    Attributes
+    ----------
+    isometry : array of shape (n, k)
+        The maximiser of Tr(FᵀU) over matrices with orthonormal columns.
+    inverse_root : array of shape (k, k)
+        The pseudo-inverse of (UᵀU)^{1/2}, so that ``isometry = U @ inverse_root``.
+    nuclear_norm : float
+        The sum of the singular values: the value of that maximum.
+    """
+
+    isometry: Array
+    inverse_root: Array
+    nuclear_norm: float
+
+
+def polar(matrix: Array, *, xp: Any) -> Polar:
+    """Polar decomposition by the singular value decomposition.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, k), n >= k
+    xp : module
+        The array namespace of ``matrix``.
+
+    Returns
+    -------
+    Polar
+    """
+    left, values, right = xp.linalg.svd(matrix, full_matrices=False)
+    tolerance = xp.finfo(matrix.dtype).eps * max(matrix.shape)
+    present = values > tolerance * values[0]
+    kept = xp.astype(present, matrix.dtype)
+    inverse = kept / xp.where(present, values, xp.ones_like(values))
+    right_transposed = xp.matrix_transpose(right)
+    return Polar(
+        (left * kept) @ right,
+        (right_transposed * inverse) @ right,
+        float(xp.sum(values)),
+    )
+
+
+def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Largest eigenvalues of a symmetric matrix, descending, and their eigenvectors.
+
+    Dense matrices go to LAPACK's subset driver when they are small or many pairs are wanted, to Lanczos (ARPACK)
+    otherwise. Sparse matrices are solved one connected component at a time: a block-diagonal matrix has the same
+    eigenvalue once per block, and a single Lanczos run can miss such copies.
+
+    Parameters
+    ----------
+    matrix : ndarray, sparse matrix or LinearOperator of shape (n, n)
+    n_components : int
+        At most n.
+
+    Returns
+    -------
+    values : ndarray of shape (n_components,)
+    vectors : ndarray of shape (n, n_components)
+    """
+    if scipy.sparse.issparse(matrix):
+        return _top_eigenpairs_by_component(matrix, n_components)
+    return _top_eigenpairs(matrix, n_components)
+
+
+def _top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    size = matrix.shape[0]
+    small = size <= DENSE_EIGEN_LIMIT or 8 * n_components >= size
+    if small and not isinstance(matrix, np.ndarray):
+        matrix = matrix.toarray() if scipy.sparse.issparse(matrix) else matrix @ np.eye(size, dtype=matrix.dtype)
+    if small:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[size - n_components, size - 1], driver="evr")
+    else:
+        # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
+        start = np.random.default_rng(0).standard_normal(size).astype(matrix.dtype)
+        subspace = min(size, max(3 * n_components + 1, 30))
+        values, vectors = scipy.sparse.linalg.eigsh(matrix, n_components, which="LA", v0=start, ncv=subspace)
+    order = np.argsort(-values, kind="stable")
+    return values[order], orient_columns(vectors[:, order])
+
+
+def _top_eigenpairs_by_component(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    n_blocks, block_of = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    if n_blocks == 1:
+        return _top_eigenpairs(matrix, n_components)
+    rows = scipy.sparse.csr_array(matrix)
+    found: list[tuple[float, NDArray[np.intp], NDArray[Any]]] = []
+    for block in range(n_blocks):
+        members = np.flatnonzero(block_of == block)
+        values, vectors = _top_eigenpairs(rows[members][:, members], min(n_components, len(members)))
+        found.extend(zip(values, [members] * len(values), vectors.T, strict=True))
+    found.sort(key=lambda pair: -pair[0])
+    vectors = np.zeros((matrix.shape[0], n_components), dtype=matrix.dtype)
+    for column, (_, members, vector) in enumerate(found[:n_components]):
+        vectors[members, column] = vector
+    return np.array([value for value, _, _ in found[:n_components]], dtype=matrix.dtype), vectors
+
+
+def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Flip columns so that the entry of largest magnitude in each is positive."""
+    if vectors.size == 0:
+        return vectors
+    extreme = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None, :], axis=0)[0]
+    oriented: NDArray[Any] = vectors * np.where(extreme < 0, -1, 1).astype(vectors.dtype)
+    return oriented
+
+
+def unit_rows(matrix: Array, *, xp: Any) -> Array:
+    """Rows divided by their Euclidean norm; a zero row stays zero."""
+    norms = xp.linalg.vector_norm(matrix, axis=1, keepdims=True)
+    return matrix / xp.where(norms > 0, norms, xp.ones_like(norms))
+
+
+def singular_value_threshold(matrix: NDArray[Any], threshold: float) -> tuple[NDArray[Any], float]:
+    """The proximal point of ``threshold`` times the nuclear norm, and the nuclear norm there."""
+    left, values, right = scipy.linalg.svd(matrix, full_matrices=False, check_finite=False)
+    shrunk = np.maximum(values - threshold, 0)
+    rank = int(np.count_nonzero(shrunk))
+    return (left[:, :rank] * shrunk[:rank]) @ right[:rank], float(shrunk.sum())
+
+
+def solve_symmetric_sylvester(left: NDArray[Any], right: NDArray[Any], target: NDArray[Any]) -> NDArray[Any]:
+    """The solution X of ``left @ X + X @ right = target`` for symmetric ``left`` and ``right``.
+
+    Both are diagonalised, after which every entry is a division by a sum of two eigenvalues.
+    """
+    left_values, left_vectors = scipy.linalg.eigh(left)
+    right_values, right_vectors = scipy.linalg.eigh(right)
+    rotated = left_vectors.T @ target @ right_vectors
+    solution: NDArray[Any] = left_vectors @ (rotated / (left_values[:, None] + right_values)) @ right_vectors.T
+    return solution

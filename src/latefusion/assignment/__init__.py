@@ -1,0 +1,19 @@
+"""Consensus rows to labels: k-means, spectral rotation, pivoted QR. Each rule also labels new rows."""
+
+from latefusion.assignment.rules import (
+    ASSIGNMENTS,
+    NearestCenter,
+    RotatedAxes,
+    assign_by_kmeans,
+    assign_by_pivoted_qr,
+    assign_by_rotation,
+)
+
+__all__ = [
+    "ASSIGNMENTS",
+    "NearestCenter",
+    "RotatedAxes",
+    "assign_by_kmeans",
+    "assign_by_pivoted_qr",
+    "assign_by_rotation",
+]

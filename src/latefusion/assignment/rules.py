@@ -1,0 +1,240 @@
+"""From an embedding to labels, by a rule that can be kept and applied to new rows.
+
+Every rule looks at directions only: rows are divided by their norm first, as the authors' code does. A rule is an object
+with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second one, between
+0 and 1); on the rows it was made from, ``predict`` gives the labels that came with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from sklearn.utils import check_random_state
+
+from latefusion.arrays import namespace, unit_rows
+
+
+class AssignmentRule(Protocol):
+    """What every rule can do."""
+
+    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+        """Labels of the rows."""
+        ...
+
+    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+        """Confidence of the rows, from 0 (two clusters fit equally well) to 1 (only one fits)."""
+        ...
+
+
+Assigner = Callable[..., tuple[NDArray[np.intp], AssignmentRule]]
+
+
+@dataclass(frozen=True)
+class NearestCenter:
+    """The nearest of k centres on the unit sphere wins.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_components)
+    """
+
+    centers: NDArray[Any]
+
+    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+        """Labels of the rows."""
+        return np.argmin(self._squared_distances(embedding), axis=1)
+
+    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+        """One minus the ratio of the distances to the nearest and to the second nearest centre."""
+        if len(self.centers) == 1:
+            return np.ones(len(embedding))
+        nearest = np.sqrt(np.partition(self._squared_distances(embedding), 1, axis=1)[:, :2])
+        return 1.0 - nearest[:, 0] / np.where(nearest[:, 1] > 0, nearest[:, 1], 1.0)
+
+    def _squared_distances(self, embedding: NDArray[Any]) -> NDArray[Any]:
+        rows = _unit(embedding)
+        squared = (rows**2).sum(1)[:, None] - 2 * rows @ self.centers.T + (self.centers**2).sum(1)
+        clipped: NDArray[Any] = np.maximum(squared, 0.0)
+        return clipped
+
+
+@dataclass(frozen=True)
+class RotatedAxes:
+    """After a rotation every cluster is a coordinate axis: the largest coordinate wins.
+
+    Attributes
+    ----------
+    rotation : ndarray of shape (n_components, n_clusters)
+    absolute : bool
+        Whether the sign of a coordinate is ignored.
+    """
+
+    rotation: NDArray[Any]
+    absolute: bool = False
+
+    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+        """Labels of the rows."""
+        return np.argmax(self._coordinates(embedding), axis=1)
+
+    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+        """Difference of the two largest coordinates, relative to the largest."""
+        if self.rotation.shape[1] == 1:
+            return np.ones(len(embedding))
+        largest = -np.partition(-self._coordinates(embedding), 1, axis=1)[:, :2]
+        first, second = largest[:, 0], np.maximum(largest[:, 1], 0.0)
+        safe = np.where(first > 0, first, 1.0)
+        return np.where(first > 0, (first - second) / safe, 0.0)
+
+    def _coordinates(self, embedding: NDArray[Any]) -> NDArray[Any]:
+        coordinates = _unit(embedding) @ self.rotation
+        result: NDArray[Any] = np.abs(coordinates) if self.absolute else coordinates
+        return result
+
+
+def assign_by_kmeans(
+    embedding: NDArray[Any], n_clusters: int, *, n_init: int = 10, random_state: Any = None
+) -> tuple[NDArray[np.intp], NearestCenter]:
+    """K-means on the rows divided by their norm; the best of several starts.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+    n_clusters : int
+    n_init : int, default=10
+        Number of starts.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : NearestCenter
+    """
+    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(_unit(embedding))
+    rule = NearestCenter(kmeans.cluster_centers_)
+    return rule.predict(embedding), rule
+
+
+def assign_by_rotation(
+    embedding: NDArray[Any], n_clusters: int, *, n_init: int = 10, random_state: Any = None, max_iter: int = 200
+) -> tuple[NDArray[np.intp], RotatedAxes]:
+    """Spectral rotation: the rotation R and the one-hot Y nearest to each other, max Tr(Yᵀ F R).
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+    n_clusters : int
+    n_init : int, default=10
+        Number of starts: the rows of the embedding that point furthest apart, then random rotations.
+    random_state : int, RandomState or None, default=None
+    max_iter : int, default=200
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : RotatedAxes
+
+    Notes
+    -----
+    Alternates y_i = argmax_j (f_i R)_j, where an empty cluster takes the sample with the largest coordinate on its axis,
+    and R = polar(Fᵀ Y). Both steps raise the objective. Of all starts that fill the most clusters the best is kept.
+    """
+    rows = _unit(embedding)
+    generator = check_random_state(random_state)
+    best: tuple[tuple[int, float], NDArray[np.intp], NDArray[Any]] | None = None
+    for start in range(n_init):
+        rotation = _pivot_rotation(rows, n_clusters) if start == 0 else _random_isometry(rows, n_clusters, generator)
+        labels, rotation, fit = _rotate(rows, rotation, max_iter)
+        merit = (len(np.unique(labels)), fit)
+        if best is None or merit > best[0]:
+            best = (merit, labels, rotation)
+    assert best is not None
+    return best[1], RotatedAxes(best[2])
+
+
+def assign_by_pivoted_qr(
+    embedding: NDArray[Any], n_clusters: int, *, n_init: int = 1, random_state: Any = None
+) -> tuple[NDArray[np.intp], RotatedAxes]:
+    """Pivoted QR: k rows that point furthest apart become the axes. No start, no iteration, no randomness.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+    n_clusters : int
+    n_init, random_state : ignored
+        Accepted so that all rules are called alike.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : RotatedAxes
+
+    References
+    ----------
+    Damle, Minden, Ying: Simple, direct and efficient multi-way spectral clustering. Information and Inference, 2019.
+    """
+    # The pivots are found on the embedding itself: long rows are the typical members of a cluster.
+    rule = RotatedAxes(_pivot_rotation(embedding, n_clusters), absolute=True)
+    return rule.predict(embedding), rule
+
+
+ASSIGNMENTS: dict[str, Assigner] = {
+    "kmeans": assign_by_kmeans,
+    "rotation": assign_by_rotation,
+    "cluster_qr": assign_by_pivoted_qr,
+}
+
+
+def _rotate(
+    rows: NDArray[Any], rotation: NDArray[Any], max_iter: int
+) -> tuple[NDArray[np.intp], NDArray[Any], float]:
+    previous = -np.inf
+    fit = 0.0
+    for _ in range(max_iter):
+        labels = np.argmax(rows @ rotation, axis=1)
+        _fill_empty(labels, rows @ rotation)
+        sums = np.zeros((rotation.shape[1], rows.shape[1]), dtype=rows.dtype)
+        np.add.at(sums, labels, rows)
+        left, values, right = scipy.linalg.svd(sums.T, full_matrices=False)
+        rotation = left @ right
+        fit = float(values.sum())
+        if fit <= previous * (1 + 1e-10):
+            break
+        previous = fit
+    return np.argmax(rows @ rotation, axis=1), rotation, fit
+
+
+def _fill_empty(labels: NDArray[np.intp], coordinates: NDArray[Any]) -> None:
+    """Give an empty cluster the sample that lies furthest along its axis, unless that would empty another."""
+    sizes = np.bincount(labels, minlength=coordinates.shape[1])
+    for cluster in np.flatnonzero(sizes == 0):
+        for sample in np.argsort(-coordinates[:, cluster], kind="stable"):
+            if sizes[labels[sample]] > 1:
+                sizes[labels[sample]] -= 1
+                sizes[cluster] += 1
+                labels[sample] = cluster
+                break
+
+
+def _pivot_rotation(rows: NDArray[Any], n_clusters: int) -> NDArray[Any]:
+    _, _, pivots = scipy.linalg.qr(rows.T, mode="economic", pivoting=True)
+    left, _, right = scipy.linalg.svd(rows[pivots[:n_clusters]].T, full_matrices=False)
+    rotation: NDArray[Any] = left @ right
+    return rotation
+
+
+def _random_isometry(rows: NDArray[Any], n_clusters: int, generator: np.random.RandomState) -> NDArray[Any]:
+    normal = generator.standard_normal((rows.shape[1], n_clusters)).astype(rows.dtype)
+    left, _, right = scipy.linalg.svd(normal, full_matrices=False)
+    isometry: NDArray[Any] = left @ right
+    return isometry
+
+
+def _unit(embedding: NDArray[Any]) -> NDArray[Any]:
+    rows: NDArray[Any] = unit_rows(embedding, xp=namespace(embedding))
+    return rows

@@ -1,0 +1,244 @@
+"""What all multi-view clusterers share: the one call into validation, tags, and the shell of comparison methods."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from latefusion.arrays import top_eigenpairs
+from latefusion.assignment import assign_by_kmeans
+from latefusion.kernels import KERNELS, normalize_kernel, standardize_kernel
+from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.types import SolverResult, Views
+from latefusion.validation import (
+    check_cross_kernel,
+    check_kernel,
+    check_n_clusters,
+    check_new_views,
+    check_views,
+    columns_of,
+    is_collection,
+    is_frame,
+    split_columns,
+)
+from latefusion.validation.frames import frame_to_array
+from latefusion.validation.views import check_not_constant
+
+logger = logging.getLogger("latefusion")
+
+PARTITIONS = ("auto", "kernel", "graph", "precomputed")
+
+BASE_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "views": [Mapping, list, tuple, None],
+    "partition": [StrOptions(set(PARTITIONS)), HasMethods("similarity"), list, tuple, Mapping],
+    "n_init": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state"],
+}
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    **BASE_CONSTRAINTS,
+    "kernel": [StrOptions(set(KERNELS)), callable],
+    "kernel_params": [Mapping, None],
+}
+
+
+class MultiViewClusterMixin(ClusterMixin):
+    """Input handling of a multi-view clusterer: any kind of X becomes checked `Views`, the same way at fit and later."""
+
+    def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
+        """Checked views of the training samples; remembers their names and widths."""
+        views = self._read(X, reset=True)
+        if len(views) < 2:
+            raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
+        kinds = self._view_kinds(views)
+        arrays = []
+        for name, array, kind in zip(views.names, views.arrays, kinds, strict=True):
+            if kind == "precomputed":
+                arrays.append(check_kernel(array, name))
+            else:
+                check_not_constant(array, name)
+                arrays.append(array)
+        if "precomputed" in kinds:
+            views = Views(arrays, views.names, views.mask, views.sample_ids)
+        check_n_clusters(self.n_clusters if n_clusters is None else n_clusters, len(views))
+        self.view_names_ = np.array(views.names, dtype=object)
+        self.n_views_ = views.n_views
+        self.n_features_per_view_ = np.array(views.widths)
+        self.n_features_in_ = int(sum(views.widths)) if is_collection(X) else self.n_features_in_
+        if views.sample_ids is not None:
+            self.sample_ids_ = views.sample_ids
+        return views
+
+    def _new_views(self, X: Any) -> Views:
+        """Checked views of new samples, in the order of the training views."""
+        views = self._read(X, reset=False)
+        kinds = self._view_kinds_fitted
+        widths = tuple(int(width) for width in self.n_features_per_view_)
+        names = tuple(self.view_names_)
+        if "precomputed" not in kinds:
+            return check_new_views(views, names, widths, type(self).__name__)
+        views = check_new_views(views, names, views.widths, type(self).__name__)
+        arrays = [
+            check_cross_kernel(array, name, width) if kind == "precomputed" else array
+            for name, array, width, kind in zip(names, views.arrays, widths, kinds, strict=True)
+        ]
+        return check_new_views(Views(arrays, names, views.mask, views.sample_ids), names, widths, type(self).__name__)
+
+    def _read(self, X: Any, *, reset: bool) -> Views:
+        precomputed = self.partition == "precomputed"
+        if is_collection(X):
+            if self.views is not None:
+                raise ValueError("views= splits the columns of one table, but X already consists of views: leave one out.")
+            views = check_views(X, precomputed=precomputed)
+        else:
+            columns = columns_of(X) if is_frame(X) else None
+            if columns is not None:
+                frame_to_array(X, "X")
+            table = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=1, reset=reset
+            )
+            views = split_columns(table, self.views, columns)
+        if views.mask is not None and not views.mask.all():
+            missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
+            if not self._accepts_missing_views():
+                raise ValueError(
+                    f"{type(self).__name__} needs every sample in every view, but some are missing: {missing}. Keep the complete "
+                    f"samples, or use a method for incomplete views."
+                )
+        return views
+
+    def _accepts_missing_views(self) -> bool:
+        return False
+
+    def _view_kinds(self, views: Views) -> list[str]:
+        """For every view "precomputed" or "features"; also remembered for new samples."""
+        specs = per_view(self.partition, views, "partition")
+        kinds = [
+            "precomputed" if isinstance(spec, PrecomputedPartition) or spec == "precomputed" else "features"
+            for spec in specs
+        ]
+        self._view_kinds_fitted = kinds
+        return kinds
+
+    def _similarities(self, views: Views) -> list[Any]:
+        """One similarity object per view, from the parameters `partition`, `kernel`, `kernel_params`."""
+        return [self._similarity(spec) for spec in per_view(self.partition, views, "partition")]
+
+    def _similarity(self, spec: Any) -> Any:
+        if hasattr(spec, "similarity"):
+            return spec
+        if spec in ("auto", "kernel"):
+            return KernelPartition(self.kernel, kernel_params=self.kernel_params)
+        if spec == "graph":
+            return GraphPartition()
+        if spec == "precomputed":
+            return PrecomputedPartition()
+        raise ValueError(f"partition must be one of {list(PARTITIONS)} or have a method `similarity`, got {spec!r}.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self.partition, str) and self.partition == "precomputed"
+        return tags
+
+
+def per_view(parameter: Any, views: Views, name: str) -> list[Any]:
+    """The value of a parameter for every view: the same for all, one per view in order, or by view name."""
+    if isinstance(parameter, Mapping):
+        unknown = [key for key in parameter if key not in views.names]
+        absent = [key for key in views.names if key not in parameter]
+        if unknown or absent:
+            raise ValueError(
+                f"{name} must name every view once; unknown: {unknown}, without a value: {absent}. The views are "
+                f"{list(views.names)}."
+            )
+        return [parameter[key] for key in views.names]
+    if isinstance(parameter, (list, tuple)):
+        if len(parameter) != views.n_views:
+            raise ValueError(f"{name} has {len(parameter)} entries for {views.n_views} views: give one per view.")
+        return list(parameter)
+    return [parameter] * views.n_views
+
+
+def warn_not_converged(name: str, max_iter: int, advice: str = "Raise max_iter or tol.") -> None:
+    """One sentence for every method that stopped at its cap."""
+    warnings.warn(f"{name} did not converge in {max_iter} iterations. {advice}", ConvergenceWarning, stacklevel=3)
+
+
+class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
+    """Shell of the comparison methods: views in, the matrices a method works on, its result out as attributes."""
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {}
+
+    def _fit_kernels(self, X: Any) -> list[NDArray[Any]]:
+        """Kernels of all views, centred and with unit diagonal."""
+        views = self._fit_views(X)
+        return [
+            np.asarray(similarity.similarity(array, self.n_clusters)[0], dtype=np.float64)
+            for similarity, array in zip(self._similarities(views), views.arrays, strict=True)
+        ]
+
+    def _fit_affinities(self, X: Any) -> list[NDArray[Any]]:
+        """Non-negative similarities with unit diagonal, not centred: centred rows sum to zero and have no degree."""
+        views = self._fit_views(X)
+        pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
+        return [self._affinity(array, kind) for array, kind in pairs]
+
+    def _affinity(self, array: Any, kind: str) -> NDArray[Any]:
+        if kind == "precomputed":
+            return np.maximum(normalize_kernel(np.asarray(array, dtype=np.float64)), 0.0)
+        kernel, params = getattr(self, "kernel", "gaussian"), dict(getattr(self, "kernel_params", None) or {})
+        if kernel == "gaussian" and "sigma" not in params:
+            # Median over all pairs, a sample with itself included, as the co-regularisation authors take it.
+            distances = euclidean_distances(array).astype(np.float64)
+            sigma = float(np.median(distances)) or 1.0
+            return np.exp(-(distances**2) / (2 * sigma**2))
+        function = kernel if callable(kernel) else KERNELS[kernel]
+        return np.maximum(normalize_kernel(np.asarray(function(array, **params), dtype=np.float64)), 0.0)
+
+    def _fit_features(self, X: Any) -> list[NDArray[Any]]:
+        """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
+        views = self._fit_views(X)
+        pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
+        return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
+
+    def _store(self, result: SolverResult, labels: NDArray[Any] | None = None) -> Any:
+        """Copy a result into the fitted attributes and find labels where the method left none."""
+        self.objective_ = np.asarray(result.objective)
+        self.n_iter_ = int(result.n_iter)
+        self.converged_ = bool(result.converged)
+        if result.consensus is not None:
+            self.consensus_ = result.consensus
+        if result.weights is not None:
+            self.view_weights_ = np.asarray(result.weights)
+        found = result.labels if labels is None else labels
+        if found is None:
+            found, _ = assign_by_kmeans(
+                result.consensus, self.n_clusters, n_init=self.n_init, random_state=self.random_state
+            )
+        self.labels_ = np.asarray(found, dtype=np.intp)
+        if not result.converged:
+            warn_not_converged(type(self).__name__, result.n_iter)
+        return self
+
+
+def _dense(array: Any) -> NDArray[Any]:
+    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+def _kernel_factor(kernel: NDArray[Any]) -> NDArray[Any]:
+    standardized, _ = standardize_kernel(np.asarray(kernel, dtype=np.float64))
+    values, vectors = top_eigenpairs(standardized, len(standardized))
+    kept = values > 1e-10 * values[0]
+    return vectors[:, kept] * np.sqrt(values[kept])

@@ -1,0 +1,199 @@
+"""MVGL: graph learning for multi-view clustering (Zhan, Zhang, Guan, Wang: Graph learning for multiview clustering. IEEE
+Trans. Cybernetics, 2018).
+
+Every view learns a graph S_v with exactly k components, starting from its adaptive-neighbour graph; then
+
+    min_{A, α}  Σ_j ‖a_j - Σ_v α_vj s^v_j‖²,    A >= 0, rows of A sum to one, rank(L_A) = n - k, Σ_v α_vj = 1,
+
+where a_j and s^v_j are columns: every sample has its own weights over the views, and they may be negative. The rank
+constraints are those of `latefusion.solvers.rank_constraint`.
+
+================  ======  ============================================================
+here              paper   shape
+================  ======  ============================================================
+neighbors         X_v     m lists of the q + 1 nearest samples, n_samples x (q + 1)
+view_graphs       S_v     m sparse matrices, n_samples x n_samples, symmetric
+combination       S_0     Σ_v S_v diag(α_v), n_samples x n_samples
+graph             A       n_samples x n_samples
+sample_weights    α       m x n_samples, columns sum to one
+================  ======  ============================================================
+
+With ``local`` edges stay among the neighbours: an inner step costs O(ek) for e edges and k eigenvectors of a sparse matrix,
+memory is O(me). Without it every pair of samples is an edge: O(n²k + n³) and O(mn²).
+
+As in the authors' code the distances shape the first graph only: the rows of S_v are then found from its embedding alone.
+Departures: the outer loop has a cap (the code has none), components are counted in the graph, and of twin views, whose
+weights are determined up to their sum only, each gets the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.partitions.adaptive import (
+    Neighbors,
+    adaptive_weights,
+    component_indicator,
+    connected_components,
+    laplacian_eigenvectors,
+    neighbor_graph,
+    reach_components,
+    symmetrize,
+    warn_component_count,
+)
+from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components, with_values
+from latefusion.types import SolverResult
+
+
+def solve_mvgl(
+    neighbors: Sequence[Neighbors], n_clusters: int, *, local: bool = True, max_iter: int = 30, tol: float = 1e-3
+) -> tuple[SolverResult, ConstrainedGraph, NDArray[Any]]:
+    """Graphs of all views with ``n_clusters`` components, and the global graph near their combination.
+
+    Parameters
+    ----------
+    neighbors : sequence of Neighbors
+        Nearest samples in every view.
+    n_clusters : int
+    local : bool, default=True
+        Whether the graphs may only have edges of the neighbourhoods.
+    max_iter : int, default=30
+        Most outer rounds, and most values of the penalty in each search for components.
+    tol : float, default=1e-3
+        Stop when the objective changes by less than this fraction.
+
+    Returns
+    -------
+    result : SolverResult
+        The consensus is F, the weights are the means of α over the samples; labels are given where the graph has
+        ``n_clusters`` components.
+    state : ConstrainedGraph
+        The global graph A.
+    sample_weights : ndarray of shape (n_views, n_samples)
+    """
+    view_graphs = [learn_view_graph(near, n_clusters, local=local, max_iter=max_iter) for near in neighbors]
+    pattern = _pattern(view_graphs, local=local)
+    columns = _column_sums(pattern)
+    views = np.column_stack([_on_pattern(graph, pattern) for graph in view_graphs])
+    off_diagonal = pattern.indices != np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    combination = views.mean(axis=1)
+    objective: list[float] = []
+    converged = False
+    while len(objective) < max_iter and not converged:
+        graph = with_values(pattern, combination * off_diagonal)
+        state = _constrain_combination(graph, n_clusters, local=local, max_iter=max_iter)
+        values = _on_pattern(state.graph, pattern)
+        sample_weights = combination_weights(values, views, columns)
+        combination = np.einsum("ev,ve->e", views, sample_weights[:, pattern.indices])
+        objective.append(float(((values - combination) ** 2).sum()))
+        converged = len(objective) > 1 and abs(objective[-2] - objective[-1]) <= tol * objective[-2]
+    labels = state.labels if state.n_components == n_clusters else None
+    weights = sample_weights.mean(axis=1)
+    result = SolverResult(state.embedding, weights, objective, len(objective), converged, labels=labels)
+    return result, state, sample_weights
+
+
+def learn_view_graph(
+    near: Neighbors, n_clusters: int, *, local: bool = True, max_iter: int = 30
+) -> scipy.sparse.csr_array:
+    """The graph of one view with ``n_clusters`` components: symmetric, zeros not stored."""
+    n_samples = len(near.indices)
+    start = laplacian_eigenvectors(neighbor_graph(near, adaptive_weights(near)), n_clusters)
+    edges = neighbor_graph(near, np.zeros((n_samples, near.n_neighbors))) if local else _full_pattern(n_samples)
+    graph = symmetrize(constrain_components(edges, start, max_iter=max_iter).graph)
+    graph.eliminate_zeros()
+    return graph
+
+
+def _constrain_combination(
+    combination: scipy.sparse.csr_array, n_clusters: int, *, local: bool, max_iter: int
+) -> ConstrainedGraph:
+    n_components, labels = connected_components(combination)
+    if n_components == n_clusters:
+        return ConstrainedGraph(combination, component_indicator(labels, n_clusters), n_components, labels)
+    start = laplacian_eigenvectors(combination, n_clusters)
+    target = combination
+    if local:
+        target = combination.multiply(combination > 0).tocsr()
+        target.eliminate_zeros()
+    return constrain_components(target, start, max_iter=max_iter)
+
+
+def combination_weights(
+    values: NDArray[Any], views: NDArray[Any], columns: scipy.sparse.csr_array
+) -> NDArray[Any]:
+    """The weights α that bring the combination of the view graphs nearest to the global graph, sample by sample.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_entries,)
+        Entries of A.
+    views : ndarray of shape (n_entries, n_views)
+        The same entries of every S_v.
+    columns : csr_array of shape (n_samples, n_entries)
+        Sums entries by column.
+
+    Returns
+    -------
+    ndarray of shape (n_views, n_samples)
+        Columns sum to one.
+    """
+    # α_j = C⁻¹1 / 1ᵀC⁻¹1 with C = ZᵀZ + ε Tr(ZᵀZ) I and Z = [a_j - s^v_j]_v
+    n_views = views.shape[1]
+    residuals = values[:, None] - views
+    gram = np.stack([columns @ (residuals * residuals[:, [view]]) for view in range(n_views)], axis=1)
+    traces = np.trace(gram, axis1=1, axis2=2)[:, None]
+    spectrum, axes = np.linalg.eigh(gram)
+    loads = axes.sum(axis=1)
+    # A direction that sums to zero over the views moves weight between twins and changes nothing else.
+    loads[np.abs(loads) < 1e-8] = 0.0
+    damped = np.maximum(spectrum, 0.0) + np.finfo(float).eps * traces
+    scaled = np.where(traces > 0, loads / np.where(damped > 0, damped, 1.0), loads)
+    unscaled = np.einsum("svd,sd->sv", axes, scaled)
+    weights: NDArray[Any] = (unscaled / unscaled.sum(axis=1, keepdims=True)).T
+    return weights
+
+
+def _pattern(graphs: Sequence[scipy.sparse.csr_array], *, local: bool) -> scipy.sparse.csr_array:
+    """Zeros at every place where some graph can have an edge, columns in order."""
+    if not local:
+        return _full_pattern(graphs[0].shape[0])
+    union = sum((abs(graph) for graph in graphs[1:]), abs(graphs[0])).tocsr()
+    union.sort_indices()
+    return with_values(union, np.zeros(union.nnz))
+
+
+def _full_pattern(n_samples: int) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array(
+        (
+            np.zeros(n_samples**2),
+            np.tile(np.arange(n_samples), n_samples),
+            np.arange(0, n_samples**2 + 1, n_samples),
+        ),
+        shape=(n_samples, n_samples),
+    )
+
+
+def _column_sums(pattern: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    order = np.argsort(pattern.indices, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(pattern.indices, minlength=pattern.shape[1]))])
+    return scipy.sparse.csr_array((np.ones(pattern.nnz), order, starts), shape=(pattern.shape[1], pattern.nnz))
+
+
+def _on_pattern(graph: scipy.sparse.csr_array, pattern: scipy.sparse.csr_array) -> NDArray[Any]:
+    """Values of a graph at the places of a pattern that holds all its edges."""
+    rows = graph.tocoo()
+    n_columns = pattern.shape[1]
+    places = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)) * n_columns + pattern.indices
+    values = np.zeros(pattern.nnz)
+    values[np.searchsorted(places, rows.row.astype(np.int64) * n_columns + rows.col)] = rows.data
+    return values

@@ -1,0 +1,260 @@
+"""RMSC: robust multi-view spectral clustering by low-rank and sparse decomposition.
+
+    min  ‖P‖_* + λ Σ_p ‖E_p‖₁
+    subject to T_p = P + E_p for every view, P >= 0, P 1 = 1
+
+T_p = D_p^{-1} A_p is the random walk on the affinity A_p of view p. All views share a low-rank transition matrix P, from which
+each of them departs by sparse errors E_p. Spectral clustering of the walk P gives the labels.
+
+==============  ======  =====================================================
+here            paper   shape
+==============  ======  =====================================================
+transitions     T_p     m matrices, n_samples x n_samples, rows sum to one
+shared          P       n_samples x n_samples, rows sum to one
+low_rank        Q       n_samples x n_samples, the copy of P that is low-rank
+multipliers     Y_p     m matrices, n_samples x n_samples, for T_p = P + E_p
+coupling        Z       n_samples x n_samples, multiplier for P = Q
+penalty         μ       grows by the factor ρ in every iteration
+regularization  λ       price of the errors
+==============  ======  =====================================================
+
+The method of multipliers updates P (a projection of every row to the simplex), Q (singular values lowered by 1/μ), and E_p
+(entries lowered by λ/μ) in turn. The penalty grows fast, so the result is near the convex optimum, not at it, and depends on
+the start and growth of the penalty: the authors' values are the defaults. As in their code the iterations stop when all
+T_p - E_p - P are small; that P - Q is small, too, is not asked.
+
+Cost. An iteration takes O(m n²) and one threshold of the singular values of an n x n matrix B. The singular values that
+survive are roots of eigenvalues of BᵀB above 1/μ², and only those eigenpairs are computed; while the penalty is small there are
+none, which a bound on the norm of B tells without any. Memory is that of 2 m + 6 matrices of size n x n: errors E_p are never
+kept, because Y_p and P determine them.
+
+Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse Decomposition. AAAI 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from latefusion.arrays import top_eigenpairs
+from latefusion.solvers.simplex import project_rows_to_simplex
+from latefusion.types import SolverResult
+
+MAX_PENALTY = 1e10
+# Probability of a jump to a random sample; it makes the stationary distribution unique on a graph that falls into parts.
+TELEPORTATION = 1e-8
+
+
+class SharedTransitions(NamedTuple):
+    """The transition matrix shared by all views, and how it was found.
+
+    Attributes
+    ----------
+    shared : ndarray of shape (n_samples, n_samples)
+    objective : list of float
+        ‖Q‖_* + λ Σ_p ‖E_p‖₁ after every iteration.
+    converged : bool
+    """
+
+    shared: NDArray[Any]
+    objective: list[float]
+    converged: bool
+
+
+def solve_rmsc(
+    affinities: Sequence[NDArray[Any]],
+    n_clusters: int,
+    *,
+    regularization: float = 0.005,
+    penalty: float = 1e-3,
+    penalty_growth: float = 1.9,
+    max_iter: int = 300,
+    tol: float = 1e-6,
+) -> SolverResult:
+    """Spectral embedding of the low-rank random walk that all affinities share.
+
+    Parameters
+    ----------
+    affinities : sequence of ndarray of shape (n_samples, n_samples)
+        Non-negative, with positive row sums.
+    n_clusters : int
+    regularization : float, default=0.005
+        Price λ of the errors.
+    penalty : float, default=1e-3
+        First penalty μ.
+    penalty_growth : float, default=1.9
+        Factor ρ > 1.
+    max_iter : int, default=300
+    tol : float, default=1e-6
+        Largest row sum of |T_p - E_p - P| at which to stop.
+
+    Returns
+    -------
+    SolverResult
+    """
+    transitions = [affinity / affinity.sum(axis=1, keepdims=True) for affinity in affinities]
+    found = share_transitions(
+        transitions,
+        regularization=regularization,
+        penalty=penalty,
+        penalty_growth=penalty_growth,
+        max_iter=max_iter,
+        tol=tol,
+    )
+    embedding = walk_embedding(found.shared, stationary_distribution(found.shared), n_clusters)
+    return SolverResult(embedding, None, found.objective, len(found.objective), found.converged)
+
+
+def share_transitions(
+    transitions: Sequence[NDArray[Any]],
+    *,
+    regularization: float,
+    penalty: float,
+    penalty_growth: float,
+    max_iter: int,
+    tol: float,
+) -> SharedTransitions:
+    """The low-rank transition matrix P that all T_p share up to sparse errors.
+
+    Parameters
+    ----------
+    transitions : sequence of ndarray of shape (n_samples, n_samples)
+        Non-negative rows that sum to one.
+    regularization, penalty, penalty_growth, max_iter, tol
+        See `solve_rmsc`.
+
+    Returns
+    -------
+    SharedTransitions
+    """
+    n_views = len(transitions)
+    multipliers = [np.zeros_like(transition) for transition in transitions]
+    # What P is drawn to, Q - Z/μ + Σ_p (T_p - E_p - Y_p/μ); all but T_p are zero at the start.
+    attraction = np.sum(transitions, axis=0)
+    coupling = np.zeros_like(attraction)
+    rank = 0
+    objective: list[float] = []
+    converged = False
+    while not converged and len(objective) < max_iter:
+        shared = project_rows_to_simplex(attraction / (n_views + 1))
+        low_rank, nuclear_norm, rank = threshold_singular_values(shared + coupling / penalty, 1.0 / penalty, rank)
+        coupling += penalty * (shared - low_rank)
+        next_penalty = min(penalty * penalty_growth, MAX_PENALTY)
+        attraction = low_rank - coupling / next_penalty
+        residual, magnitude = 0.0, 0.0
+        for transition, multiplier in zip(transitions, multipliers, strict=True):
+            error, gap = _update_view(transition, multiplier, shared, penalty, regularization)
+            attraction += transition - error - multiplier / next_penalty
+            residual = max(residual, gap)
+            magnitude += float(np.abs(error).sum())
+        penalty = next_penalty
+        objective.append(nuclear_norm + regularization * magnitude)
+        converged = residual < tol
+    return SharedTransitions(shared, objective, converged)
+
+
+def _update_view(
+    transition: NDArray[Any],
+    multiplier: NDArray[Any],
+    shared: NDArray[Any],
+    penalty: float,
+    regularization: float,
+) -> tuple[NDArray[Any], float]:
+    # E = shrink(B, λ/μ) with B = T - P - Y/μ. What the shrinkage takes away, clip(B, ±λ/μ), is minus the new Y over μ:
+    # Y + μ(P + E - T) = -μ (B - E). The residual P + E - T is the change of Y over μ.
+    error = transition - shared - multiplier / penalty
+    removed = np.clip(error, -regularization / penalty, regularization / penalty)
+    error -= removed
+    removed *= -penalty
+    gap = float(np.abs(removed - multiplier).sum(axis=1).max()) / penalty
+    multiplier[...] = removed
+    return error, gap
+
+
+def threshold_singular_values(
+    matrix: NDArray[Any], threshold: float, expected_rank: int
+) -> tuple[NDArray[Any], float, int]:
+    """The proximal point of ``threshold`` times the nuclear norm, from the eigenpairs of the Gram matrix that matter.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+    threshold : float
+        Positive. Singular values below sqrt(machine epsilon) times the largest are not resolved.
+    expected_rank : int
+        A guess at the number of singular values above the threshold; it chooses the solver, not the result.
+
+    Returns
+    -------
+    lowered : ndarray of shape (n, n)
+        The matrix with all singular values lowered by the threshold, or to zero.
+    nuclear_norm : float
+        The sum of the lowered singular values.
+    rank : int
+        The number of them that are positive.
+    """
+    magnitudes = np.abs(matrix)
+    # ‖B‖₂² <= ‖B‖₁ ‖B‖_∞
+    if magnitudes.sum(axis=0).max() * magnitudes.sum(axis=1).max() <= threshold**2:
+        return np.zeros_like(matrix), 0.0, 0
+    gram = matrix.T @ matrix
+    if 4 * expected_rank < len(matrix):
+        values, vectors = scipy.linalg.eigh(
+            gram, subset_by_value=(threshold**2, np.inf), driver="evr", overwrite_a=True, check_finite=False
+        )
+    else:
+        values, vectors = scipy.linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
+        surviving = values > threshold**2
+        values, vectors = values[surviving], vectors[:, surviving]
+    singular = np.sqrt(values)
+    lowered = ((matrix @ vectors) * (1.0 - threshold / singular)) @ vectors.T
+    return lowered, float(np.sum(singular - threshold)), len(singular)
+
+
+def stationary_distribution(shared: NDArray[Any]) -> NDArray[Any]:
+    """The distribution π that the random walk leaves as it is, πᵀP = πᵀ, Σπ = 1.
+
+    Parameters
+    ----------
+    shared : ndarray of shape (n_samples, n_samples)
+        Non-negative rows that sum to one.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Positive. Where the walk falls into parts that do not reach each other, every part has the share of the samples
+        that end up in it.
+    """
+    n_samples = len(shared)
+    system = (TELEPORTATION - 1.0) * shared.T
+    system[np.diag_indices(n_samples)] += 1.0
+    distribution = scipy.linalg.solve(
+        system, np.full(n_samples, TELEPORTATION / n_samples), overwrite_a=True, check_finite=False
+    )
+    distribution = np.maximum(distribution, TELEPORTATION**2)
+    normalised: NDArray[Any] = distribution / distribution.sum()
+    return normalised
+
+
+def walk_embedding(shared: NDArray[Any], distribution: NDArray[Any], n_clusters: int) -> NDArray[Any]:
+    """Leading eigenvectors of the random walk made symmetric, ½ (Π^{1/2} P Π^{-1/2} + its transpose).
+
+    Parameters
+    ----------
+    shared : ndarray of shape (n_samples, n_samples)
+    distribution : ndarray of shape (n_samples,)
+        Stationary distribution π, positive.
+    n_clusters : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_clusters)
+        Orthonormal columns.
+    """
+    roots = np.sqrt(distribution)
+    walk = roots[:, None] * shared / roots
+    return top_eigenpairs(0.5 * (walk + walk.T), n_clusters)[1]

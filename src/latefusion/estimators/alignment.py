@@ -1,0 +1,278 @@
+"""What global and local alignment share: from views to partitions, consensus, labels, and back for new samples."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.arrays import namespace
+from latefusion.assignment import ASSIGNMENTS
+from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.estimators.path import PathPoint, RegularizationPath
+from latefusion.metrics import (
+    ObjectiveGap,
+    cluster_means,
+    empirical_error,
+    generalization_bound,
+    objective_gap,
+    subspace_agreement,
+)
+from latefusion.partitions import BasePartitions, fit_base_partitions
+from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
+from latefusion.types import SolverResult, Views
+from latefusion.validation import check_diagonals
+
+
+class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
+    """Late fusion by alignment; a subclass says how the rows of the base partitions are weighed."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "init": [StrOptions({"align", "identity"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict or `Views` of arrays, one table, or kernels
+            Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single view;
+            with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples, n_views).
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        self._base = self._fit_partitions(self._fit_views(X))
+        partitions, average = self._aligned_partitions(self._base)
+        result = self._solve(*self._compress(partitions, average), self.regularization)
+        self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
+        self._store_labels()
+        if not result.converged:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[Any]:
+        """Consensus rows of new samples; of the training samples, `consensus_`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            With precomputed kernels, one array of shape (n_new, n_training) per view.
+        diagonals : sequence or mapping of arrays of shape (n_new,), default=None
+            For precomputed kernels: self-similarities k(x, x) of the new samples. May be left out (or None for a view)
+            where the diagonal of the training kernel is constant.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+        """
+        check_is_fitted(self)
+        return mix_partitions(*self._extend(X, diagonals), self._mixing)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Cluster the samples and return their consensus rows.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        return self.fit(X).consensus_
+
+    def predict(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[np.intp]:
+        """Labels of new samples; of the training samples, `labels_`.
+
+        Parameters
+        ----------
+        X : as in `transform`
+        diagonals : as in `transform`
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        check_is_fitted(self)
+        return self._rule.predict(mix_partitions(*self._extend(X, diagonals), self._mixing))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def regularization_path(self, X: Any, regularizations: Sequence[float]) -> RegularizationPath:
+        """Solutions for many values of λ from one set of base partitions.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        regularizations : sequence of float
+            Values of λ, none negative.
+
+        Returns
+        -------
+        RegularizationPath
+            One point per λ with consensus, weights, objective and labels. The estimator itself is not fitted by this.
+        """
+        values = np.asarray(regularizations, dtype=float)
+        if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values)) or values.min() < 0:
+            raise ValueError(f"regularizations must be a non-empty list of numbers >= 0, got {regularizations!r}.")
+        shell = type(self)(**self.get_params(deep=False))
+        partitions, average = shell._aligned_partitions(shell._fit_partitions(shell._fit_views(X)))
+        small = shell._compress(partitions, average)
+        return RegularizationPath(
+            [
+                PathPoint(float(value), shell._solve(*small, float(value)), partitions, average, shell._labels)
+                for value in values
+            ]
+        )
+
+    def empirical_error(self, X: Any = None, *, diagonals: Any = None) -> float:
+        """The paper's empirical error 1 - mean_i max_v ⟨h(x_i), c_v⟩.
+
+        h(x) is the sum of a sample's weighted, rotated partition rows and λ times its row in M; c_v is the mean of h over the
+        training samples of cluster v.
+
+        Parameters
+        ----------
+        X : as in `transform`, default=None
+            New samples to evaluate; the training samples when None.
+        diagonals : as in `transform`
+
+        Returns
+        -------
+        float
+        """
+        check_is_fitted(self)
+        training = self._fused_rows(*self._aligned_partitions(self._base))
+        if X is None:
+            return empirical_error(training, self.labels_)
+        rows = self._fused_rows(*self._extend(X, diagonals))
+        return empirical_error(rows, centers=cluster_means(training, self.labels_))
+
+    def generalization_bound(self, delta: float = 0.05) -> float:
+        """With probability 1 - delta the expected error exceeds the empirical one by at most this much.
+
+        Parameters
+        ----------
+        delta : float, default=0.05
+
+        Returns
+        -------
+        float
+            sqrt(π/2) k / sqrt(n) + 8 m sqrt(log(1/delta) / (2n)).
+        """
+        check_is_fitted(self)
+        return generalization_bound(len(self.labels_), self.n_views_, self.n_clusters, delta=delta)
+
+    def objective_gap(self) -> ObjectiveGap:
+        """The three objectives of the paper's appendix, ① ≤ ② ≤ ③, at the fitted solution.
+
+        Returns
+        -------
+        ObjectiveGap
+        """
+        check_is_fitted(self)
+        partitions, _ = self._aligned_partitions(self._base)
+        return objective_gap(partitions, self.rotations_, self.view_weights_, self.consensus_)
+
+    @abstractmethod
+    def _fit_partitions(self, views: Views) -> BasePartitions:
+        """Base partitions of the training samples."""
+
+    @abstractmethod
+    def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+        """The partitions that enter the alignment."""
+
+    @abstractmethod
+    def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+        """The same for new samples."""
+
+    def _extend_base(self, X: Any, diagonals: Any) -> Any:
+        views = self._new_views(X)
+        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
+        for name, extension, diagonal in zip(views.names, self._base.extensions, checked, strict=True):
+            if diagonal is None and getattr(extension, "self_similarity", 1.0) is None:
+                raise ValueError(
+                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
+                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
+                )
+        return self._base.extend(views.arrays, checked)
+
+    def _base_partitions(self, views: Views, n_neighbors: int | None) -> BasePartitions:
+        return fit_base_partitions(
+            views.arrays, self._similarities(views), self.n_clusters, n_neighbors=n_neighbors, n_jobs=self.n_jobs
+        )
+
+    @staticmethod
+    def _compress(partitions: list[NDArray[Any]], average: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+        return compress_partitions(partitions, average, xp=namespace(average))
+
+    def _solve(self, partitions: list[NDArray[Any]], average: NDArray[Any], regularization: float) -> SolverResult:
+        return solve_alignment(
+            partitions,
+            average,
+            regularization=regularization,
+            init=self.init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self._log if self.verbose else None,
+            xp=namespace(average),
+        )
+
+    def _log(self, state: Any) -> None:
+        logger.info("%s: objective %.8g, weights %s", type(self).__name__, state.objective, np.round(state.weights, 4))
+
+    def _store_alignment(self, result: SolverResult, consensus: NDArray[Any]) -> None:
+        self.consensus_ = consensus
+        self.view_weights_ = result.weights
+        self.rotations_ = result.rotations
+        self.objective_ = np.asarray(result.objective)
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        self._mixing = result.mixing
+        self.partitions_ = [eigenmap.vectors for eigenmap in self._base.eigenmaps]
+        self.agreement_ = np.array([subspace_agreement(partition, consensus) for partition in self.partitions_])
+        self._n_features_out = self.n_clusters
+
+    def _store_labels(self) -> None:
+        self.labels_, self._rule = self._assign(self.consensus_)
+        self.confidence_ = self._rule.confidence(self.consensus_)
+
+    def _assign(self, consensus: NDArray[Any]) -> Any:
+        assign = ASSIGNMENTS[self.assign_labels]
+        state = check_random_state(self.random_state)
+        return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
+
+    def _labels(self, consensus: NDArray[Any]) -> NDArray[np.intp]:
+        return self._assign(consensus)[0]
+
+    def _fused_rows(self, partitions: list[NDArray[Any]], average: NDArray[Any]) -> NDArray[Any]:
+        fused = self.regularization * average
+        for weight, rotation, partition in zip(self.view_weights_, self.rotations_, partitions, strict=True):
+            fused = fused + weight * (partition @ rotation)
+        return fused
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,95 @@
+"""Results for many values of λ, which share base partitions and hence cost about as much as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.solvers import mix_partitions
+from latefusion.types import SolverResult
+
+
+class PathPoint:
+    """The solution for one λ. Sample-sized results are computed when they are asked for, and then kept.
+
+    Attributes
+    ----------
+    regularization : float
+    weights : ndarray of shape (n_views,)
+    objective : ndarray of shape (n_iter,)
+    n_iter : int
+    converged : bool
+    """
+
+    def __init__(
+        self,
+        regularization: float,
+        result: SolverResult,
+        partitions: Sequence[NDArray[Any]],
+        average: NDArray[Any],
+        assign: Callable[[NDArray[Any]], NDArray[np.intp]],
+    ) -> None:
+        self.regularization = regularization
+        self.weights = np.asarray(result.weights)
+        self.objective = np.asarray(result.objective)
+        self.n_iter = result.n_iter
+        self.converged = result.converged
+        self._mixing = result.mixing
+        self._partitions = partitions
+        self._average = average
+        self._assign = assign
+
+    @cached_property
+    def consensus(self) -> NDArray[Any]:
+        """Consensus partition, shape (n_samples, n_clusters)."""
+        return mix_partitions(self._partitions, self._average, self._mixing)
+
+    @cached_property
+    def labels(self) -> NDArray[np.intp]:
+        """Labels, shape (n_samples,)."""
+        return self._assign(self.consensus)
+
+    def __repr__(self) -> str:
+        return f"PathPoint(regularization={self.regularization:g}, objective={self.objective[-1]:.6g}, n_iter={self.n_iter})"
+
+
+class RegularizationPath(Sequence[PathPoint]):
+    """Solutions for a sequence of λ, in the order in which they were given.
+
+    Indexing gives a `PathPoint`; the attributes stack what all points have.
+
+    Attributes
+    ----------
+    regularizations : ndarray of shape (n_points,)
+    weights : ndarray of shape (n_points, n_views)
+    objectives : ndarray of shape (n_points,)
+        Final objectives.
+    labels : ndarray of shape (n_points, n_samples)
+    """
+
+    def __init__(self, points: Sequence[PathPoint]) -> None:
+        self._points = tuple(points)
+        self.regularizations = np.array([point.regularization for point in points])
+        self.weights = np.array([point.weights for point in points])
+        self.objectives = np.array([point.objective[-1] for point in points])
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """Labels for every λ, shape (n_points, n_samples)."""
+        return np.array([point.labels for point in self._points])
+
+    def __len__(self) -> int:
+        return len(self._points)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return RegularizationPath(self._points[index])
+        return self._points[index]
+
+    def __repr__(self) -> str:
+        low, high = self.regularizations.min(), self.regularizations.max()
+        return f"RegularizationPath({len(self)} points, regularization from {low:g} to {high:g})"

@@ -1,0 +1,257 @@
+"""The five kernels of the paper's table, with parameters that come from the data unless they are given.
+
+==========  ==============================  ==========================================
+name        k(x, y)                         parameters, and their values by default
+==========  ==============================  ==========================================
+linear      xᵀy                             none
+polynomial  (xᵀy / s)^degree                degree = 2; s = mean squared norm
+gaussian    exp(-‖x - y‖² / (2 sigma²))     sigma = mean distance between two samples
+laplace     exp(-‖x - y‖ / sigma)           sigma = mean distance between two samples
+sigmoid     tanh(gamma xᵀy + theta)         gamma = 1 / mean squared norm; theta = -0.1
+==========  ==============================  ==========================================
+
+The Laplace kernel uses the Euclidean norm, as the paper does; scikit-learn's uses the sum of absolute differences. The
+division by s in the polynomial kernel cancels when the kernel is scaled to unit diagonal; it keeps high degrees from
+overflowing. The sigmoid kernel is not positive semi-definite in general.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
+
+from latefusion.types import Array
+
+KernelFunction = Callable[..., NDArray[Any]]
+
+# The default width is an average over pairs; beyond this many samples an evenly spaced subset gives the same average.
+MEAN_DISTANCE_SAMPLES = 5000
+
+
+def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
+    """Inner products xᵀy.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples_X, n_features)
+    Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
+        ``X`` itself when None.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+    """
+    other = X if Y is None else Y
+    product: NDArray[Any] = safe_sparse_dot(X, other.T, dense_output=True)
+    return product
+
+
+def polynomial_kernel(
+    X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None
+) -> NDArray[Any]:
+    """Powers of inner products, (xᵀy / scale)^degree.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples_X, n_features)
+    Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
+        ``X`` itself when None.
+    degree : int, default=2
+    scale : float, default=None
+        Mean squared norm of the rows of ``X`` when None.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+    """
+    kernel = linear_kernel(X, Y)
+    kernel /= _mean_squared_norm(X) if scale is None else scale
+    powers: NDArray[Any] = kernel**degree
+    return powers
+
+
+def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
+    """Similarity that falls with the squared distance, exp(-‖x - y‖² / (2 sigma²)).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples_X, n_features)
+    Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
+        ``X`` itself when None.
+    sigma : float, default=None
+        Width; the mean distance between two rows of ``X`` when None.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion.kernels import gaussian_kernel
+    >>> gaussian_kernel(np.array([[0.0], [1.0], [2.0]]), sigma=1.0).round(3)
+    array([[1.   , 0.607, 0.135],
+           [0.607, 1.   , 0.607],
+           [0.135, 0.607, 1.   ]])
+    """
+    width = mean_distance(X) if sigma is None else sigma
+    kernel = _distances(X, Y, squared=True)
+    kernel *= -0.5 / width**2
+    return np.exp(kernel, out=kernel)
+
+
+def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
+    """Similarity that falls with the Euclidean distance, exp(-‖x - y‖ / sigma).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples_X, n_features)
+    Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
+        ``X`` itself when None.
+    sigma : float, default=None
+        Width; the mean distance between two rows of ``X`` when None.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+    """
+    width = mean_distance(X) if sigma is None else sigma
+    kernel = _distances(X, Y, squared=False)
+    kernel *= -1.0 / width
+    return np.exp(kernel, out=kernel)
+
+
+def sigmoid_kernel(
+    X: Array, Y: Array | None = None, *, gamma: float | None = None, theta: float = -0.1
+) -> NDArray[Any]:
+    """Hyperbolic tangent of inner products, tanh(gamma xᵀy + theta); indefinite in general.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples_X, n_features)
+    Y : array or sparse matrix of shape (n_samples_Y, n_features), default=None
+        ``X`` itself when None.
+    gamma : float, default=None
+        Slope, positive; one over the mean squared norm of the rows of ``X`` when None.
+    theta : float, default=-0.1
+        Offset, negative in the paper.
+
+    Returns
+    -------
+    ndarray of shape (n_samples_X, n_samples_Y)
+    """
+    kernel = linear_kernel(X, Y)
+    kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma
+    kernel += theta
+    return np.tanh(kernel, out=kernel)
+
+
+KERNELS: dict[str, KernelFunction] = {
+    "linear": linear_kernel,
+    "polynomial": polynomial_kernel,
+    "gaussian": gaussian_kernel,
+    "laplace": laplace_kernel,
+    "sigmoid": sigmoid_kernel,
+}
+
+# The parameters that depend on the data, and the statistic of the training view each of them takes its value from.
+_DATA_DRIVEN: dict[str, dict[str, Callable[[Array], float]]] = {
+    "polynomial": {"scale": lambda X: _mean_squared_norm(X)},
+    "gaussian": {"sigma": lambda X: mean_distance(X)},
+    "laplace": {"sigma": lambda X: mean_distance(X)},
+    "sigmoid": {"gamma": lambda X: 1.0 / _mean_squared_norm(X)},
+}
+
+
+@dataclass(frozen=True)
+class FittedKernel:
+    """A kernel whose data-driven parameters are settled, so that new samples meet the same kernel as the training ones.
+
+    Attributes
+    ----------
+    function : callable
+        ``function(X, Y, **params)``.
+    params : dict
+        All parameters, those taken from the training view included.
+    shift : ndarray of shape (n_features,) or None
+        Column means of the training view, taken away before distances are computed: distances do not change, their
+        rounding error shrinks.
+    """
+
+    function: KernelFunction
+    params: dict[str, Any] = field(default_factory=dict)
+    shift: NDArray[Any] | None = None
+
+    def __call__(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
+        """Kernel values between the rows of X and those of Y (X itself when None)."""
+        moved = X if self.shift is None else X - self.shift
+        other = Y if Y is None or self.shift is None else Y - self.shift
+        return np.asarray(self.function(moved, other, **self.params))
+
+    def diagonal(self, X: Array, block: int = 64) -> NDArray[Any]:
+        """Self-similarities k(x, x) of the rows of X, from small blocks so that any callable will do."""
+        parts = [np.diagonal(self(X[start : start + block])) for start in range(0, X.shape[0], block)]
+        return np.concatenate(parts)
+
+
+def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None) -> FittedKernel:
+    """Settle a kernel's parameters on a training view.
+
+    Parameters
+    ----------
+    kernel : {"linear", "polynomial", "gaussian", "laplace", "sigmoid"} or callable
+    X : array or sparse matrix of shape (n_samples, n_features)
+    params : mapping, default=None
+        Parameters that are given and hence not taken from the data.
+
+    Returns
+    -------
+    FittedKernel
+    """
+    settled = {name: value for name, value in (params or {}).items() if value is not None}
+    if callable(kernel):
+        return FittedKernel(kernel, settled)
+    distance_based = kernel in ("gaussian", "laplace") and not scipy.sparse.issparse(X)
+    shift = np.asarray(X).mean(axis=0) if distance_based else None
+    for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
+        if name not in settled:
+            settled[name] = statistic(X if shift is None else X - shift)
+    return FittedKernel(KERNELS[kernel], settled, shift)
+
+
+def mean_distance(X: Array) -> float:
+    """Mean Euclidean distance over all pairs of different rows (1.0 when all rows are the same).
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Of more than 5000 rows, 5000 evenly spaced ones are used.
+
+    Returns
+    -------
+    float
+    """
+    n_samples = X.shape[0]
+    if n_samples > MEAN_DISTANCE_SAMPLES:
+        X = X[np.linspace(0, n_samples - 1, MEAN_DISTANCE_SAMPLES).astype(np.intp)]
+        n_samples = MEAN_DISTANCE_SAMPLES
+    if n_samples < 2:
+        return 1.0
+    total = float(_distances(X, None, squared=False).sum(dtype=np.float64))
+    return total / (n_samples * (n_samples - 1)) or 1.0
+
+
+def _distances(X: Array, Y: Array | None, *, squared: bool) -> NDArray[Any]:
+    distances: NDArray[Any] = euclidean_distances(X, Y, squared=squared)
+    return distances
+
+
+def _mean_squared_norm(X: Array) -> float:
+    return float(np.mean(row_norms(X, squared=True), dtype=np.float64)) or 1.0

@@ -1,0 +1,35 @@
+"""How good is a clustering: scores against known classes, and the quantities of the paper's theory."""
+
+from latefusion.metrics.agreement import subspace_agreement
+from latefusion.metrics.scores import (
+    adjusted_rand,
+    clustering_accuracy,
+    clustering_scores,
+    contingency,
+    match_labels,
+    normalized_mutual_info,
+    purity_score,
+)
+from latefusion.metrics.theory import (
+    ObjectiveGap,
+    cluster_means,
+    empirical_error,
+    generalization_bound,
+    objective_gap,
+)
+
+__all__ = [
+    "ObjectiveGap",
+    "adjusted_rand",
+    "cluster_means",
+    "clustering_accuracy",
+    "clustering_scores",
+    "contingency",
+    "empirical_error",
+    "generalization_bound",
+    "match_labels",
+    "normalized_mutual_info",
+    "objective_gap",
+    "purity_score",
+    "subspace_agreement",
+]

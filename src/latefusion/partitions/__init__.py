@@ -1,0 +1,17 @@
+"""One view to one base partition: similarities of several kinds, their leading eigenvectors, and the map for new samples."""
+
+from latefusion.partitions.base_partitions import BasePartitions, fit_base_partitions
+from latefusion.partitions.graph import GraphPartition
+from latefusion.partitions.kernel import KernelPartition, PrecomputedPartition
+from latefusion.partitions.neighborhoods import NeighborCounts, count_neighbors, neighborhood_size
+
+__all__ = [
+    "BasePartitions",
+    "GraphPartition",
+    "KernelPartition",
+    "NeighborCounts",
+    "PrecomputedPartition",
+    "count_neighbors",
+    "fit_base_partitions",
+    "neighborhood_size",
+]

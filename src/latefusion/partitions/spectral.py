@@ -1,0 +1,48 @@
+"""Spectral clustering's view of an affinity: divided by the roots of the degrees, so that every sample has the same say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.types import Array
+
+
+def normalized_affinity(affinity: Array) -> Any:
+    """The affinity between two degrees, D^{-1/2} A D^{-1/2}; its leading eigenvectors are the spectral embedding.
+
+    Parameters
+    ----------
+    affinity : ndarray or sparse matrix of shape (n_samples, n_samples)
+        Symmetric and non-negative; the degree of a sample is the sum of its row.
+
+    Returns
+    -------
+    ndarray or sparse matrix of shape (n_samples, n_samples)
+        Symmetric; the largest eigenvalue is one.
+
+    Raises
+    ------
+    ValueError
+        If a degree is not positive: such a sample has no neighbour, and a centred kernel, whose rows sum to zero, is no
+        affinity.
+    """
+    degrees: NDArray[Any] = np.asarray(affinity.sum(axis=1)).ravel()
+    isolated = np.flatnonzero(~(degrees > 0))
+    if isolated.size:
+        sample = int(isolated[0])
+        raise ValueError(
+            f"Sample {sample} has degree {degrees[sample]:g} in the affinity ({isolated.size} sample(s) in all have a "
+            "degree that is not positive). Every sample needs positive affinity to some sample: use a non-negative "
+            "affinity that is not centred, or remove the sample."
+        )
+    scale = 1.0 / np.sqrt(degrees)
+    if scipy.sparse.issparse(affinity):
+        diagonal = scipy.sparse.diags_array(scale)
+        return (diagonal @ affinity @ diagonal).tocsr()
+    normalized = affinity * scale
+    normalized *= scale[:, None]
+    return normalized

@@ -1,0 +1,102 @@
+"""The probability simplex: Euclidean projection, and quadratic programmes over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+
+def project_rows_to_simplex(matrix: NDArray[Any]) -> NDArray[Any]:
+    """The nearest point of the probability simplex for every row.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, d)
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Non-negative rows that sum to one.
+
+    Notes
+    -----
+    With the entries sorted in descending order, u_1 >= u_2 >= ..., the projection is max(v - θ, 0) where θ is the mean
+    excess of the longest prefix whose last entry stays positive.
+    """
+    descending = -np.sort(-matrix, axis=1)
+    excess = np.cumsum(descending, axis=1) - 1.0
+    counts = np.arange(1, matrix.shape[1] + 1)
+    support = np.count_nonzero(descending - excess / counts > 0, axis=1)
+    threshold = excess[np.arange(len(matrix)), support - 1] / support
+    projected: NDArray[Any] = np.maximum(matrix - threshold[:, None], 0.0)
+    return projected
+
+
+def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[Any]:
+    """Minimise ½ γᵀQγ over the probability simplex, by a primal active-set method.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (m, m)
+        Symmetric, positive semi-definite on the simplex's directions.
+    tol : float, default=1e-12
+        Relative size below which a multiplier counts as non-negative.
+
+    Returns
+    -------
+    ndarray of shape (m,)
+        The minimiser.
+
+    Notes
+    -----
+    Starts with every weight free. The equality-constrained problem on the free weights has the closed form
+    γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where a weight would turn negative, which is then fixed at zero, and a fixed
+    weight is freed when its multiplier says that the objective would fall. Each working set is visited once at most, so
+    the method ends; m is the number of views, so it ends at once.
+    """
+    size = len(matrix)
+    scale = float(np.max(np.abs(matrix)))
+    if scale == 0.0:
+        return np.full(size, 1.0 / size)
+    quadratic = matrix / scale
+    weights = np.full(size, 1.0 / size)
+    free = np.ones(size, dtype=bool)
+    for _ in range(50 * size + 50):
+        target = np.zeros(size)
+        target[free] = _equality_minimiser(quadratic[np.ix_(free, free)])
+        step = target - weights
+        blocking = free & (step < 0) & (target < 0)
+        if blocking.any():
+            ratios = np.full(size, np.inf)
+            ratios[blocking] = weights[blocking] / -step[blocking]
+            first = int(np.argmin(ratios))
+            weights = np.maximum(weights + ratios[first] * step, 0.0)
+            weights[first] = 0.0
+            free[first] = False
+            continue
+        weights = target
+        gradient = quadratic @ weights
+        multipliers = np.where(free, 0.0, gradient - gradient[free].mean())
+        worst = int(np.argmin(multipliers))
+        if multipliers[worst] >= -tol:
+            break
+        free[worst] = True
+    weights = np.maximum(weights, 0.0)
+    normalised: NDArray[Any] = weights / weights.sum()
+    return normalised
+
+
+def _equality_minimiser(quadratic: NDArray[Any]) -> NDArray[Any]:
+    # γ = Q⁻¹1 / 1ᵀQ⁻¹1. A singular Q (two identical views) is solved in the least-squares sense of its KKT system, whose
+    # minimum-norm solution shares the weight between the twins.
+    size = len(quadratic)
+    system = np.zeros((size + 1, size + 1))
+    system[:size, :size] = quadratic
+    system[size, :size] = system[:size, size] = 1.0
+    right = np.zeros(size + 1)
+    right[size] = 1.0
+    solution: NDArray[Any] = scipy.linalg.lstsq(system, right)[0][:size]
+    return solution

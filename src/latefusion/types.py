@@ -1,0 +1,224 @@
+"""Containers that walk through the rooms: views going in, solver results coming out. No mathematics here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# An array of any library (NumPy, SciPy sparse, torch, CuPy, Dask, a data frame): the rooms below the estimators talk to
+# it through its array namespace, so no narrower static type would be true.
+Array = Any
+
+
+class SolverResult(NamedTuple):
+    """What an alternating solver returns; estimators copy it into their fitted attributes.
+
+    Attributes
+    ----------
+    consensus : array of shape (n_samples, n_clusters)
+        The embedding that goes to label assignment (the paper's F).
+    weights : array of shape (n_views,) or None
+        The weight of every view (β), where the method has any.
+    objective : list of float
+        The objective after every iteration.
+    n_iter : int
+        Number of iterations, ``len(objective)`` for most methods.
+    converged : bool
+        Whether the stopping rule was met before the iteration cap.
+    rotations : array of shape (n_views, n_clusters, n_clusters) or None
+        The rotation of every view (W_p), for late fusion methods.
+    mixing : array of shape (n_views + 1, n_clusters, n_clusters) or None
+        The matrices T_p with ``consensus = sum_p H_p T_p + M T_m``: what turns the base partitions of any sample, also a
+        new one, into its consensus row.
+    labels : array of shape (n_samples,) or None
+        Cluster numbers, for methods that find them without a consensus embedding.
+    """
+
+    consensus: Array
+    weights: Array
+    objective: list[float]
+    n_iter: int
+    converged: bool
+    rotations: Array = None
+    mixing: Array = None
+    labels: Array = None
+
+
+class Views:
+    """Several views of the same samples, held together so that rows are cut in all of them at once.
+
+    A plain list of two views has length two, so scikit-learn's splitters would cut the *views*. This holder has as many
+    entries as there are samples, and indexing it indexes samples; `cross_validate`, `GridSearchCV` and friends then do
+    the right thing.
+
+    Parameters
+    ----------
+    arrays : sequence or mapping of arrays
+        One two-dimensional array (dense, sparse, data frame) per view, rows are samples. The keys of a mapping become
+        the names.
+    names : sequence of str, default=None
+        One name per view. By default the keys of the mapping, or ``view_0``, ``view_1``, ...
+    mask : array of bool of shape (n_samples, n_views), default=None
+        Where a sample is observed in a view; None means everywhere.
+    sample_ids : sequence of shape (n_samples,), default=None
+        An identifier for every row.
+
+    Attributes
+    ----------
+    arrays : tuple of arrays
+    names : tuple of str
+    mask : ndarray of bool or None
+    sample_ids : ndarray or None
+    shape : tuple of int
+        ``(n_samples, total number of columns)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion import Views
+    >>> views = Views({"colour": np.zeros((4, 2)), "shape": np.ones((4, 3))})
+    >>> len(views), views.shape, views[:2].shape
+    (4, (4, 5), (2, 5))
+    """
+
+    __slots__ = ("arrays", "mask", "names", "sample_ids")
+
+    arrays: tuple[Array, ...]
+    names: tuple[str, ...]
+    mask: NDArray[np.bool_] | None
+    sample_ids: NDArray[Any] | None
+
+    def __init__(
+        self,
+        arrays: Sequence[Array] | Mapping[str, Array],
+        names: Sequence[str] | None = None,
+        mask: Array | None = None,
+        sample_ids: Sequence[Any] | None = None,
+    ) -> None:
+        if isinstance(arrays, Mapping):
+            names = list(arrays) if names is None else names
+            arrays = list(arrays.values())
+        held = tuple(arrays)
+        if not held:
+            raise ValueError("There are no views: give at least one array.")
+        if names is None:
+            names = [f"view_{position}" for position in range(len(held))]
+        names = tuple(str(name) for name in names)
+        if len(names) != len(held):
+            raise ValueError(f"There are {len(held)} views but {len(names)} names: give one name per view.")
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        if repeated:
+            raise ValueError(f"View names must differ, but {repeated} stand more than once in {list(names)}.")
+        for name, array in zip(names, held, strict=True):
+            if len(getattr(array, "shape", ())) != 2:
+                raise ValueError(
+                    f"View {name!r} must be a two-dimensional array (rows are samples), got "
+                    f"{type(array).__name__} with shape {getattr(array, 'shape', 'unknown')}."
+                )
+        rows = {name: array.shape[0] for name, array in zip(names, held, strict=True)}
+        if len(set(rows.values())) > 1:
+            raise ValueError(
+                f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove or mask "
+                f"the samples that are not in every view."
+            )
+        n_samples = next(iter(rows.values()))
+        if mask is not None:
+            mask = np.array(mask, dtype=bool)
+            mask.flags.writeable = False
+            if mask.shape != (n_samples, len(held)):
+                raise ValueError(
+                    f"mask has shape {mask.shape}, but {n_samples} samples and {len(held)} views need "
+                    f"{(n_samples, len(held))}."
+                )
+        ids = None
+        if sample_ids is not None:
+            ids = np.array(sample_ids)
+            ids.flags.writeable = False
+            if ids.shape != (n_samples,):
+                raise ValueError(f"sample_ids has shape {ids.shape}, but there are {n_samples} samples.")
+        for slot, value in (("arrays", held), ("names", names), ("mask", mask), ("sample_ids", ids)):
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Views cannot be changed ({name}); make a new one.")
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and total number of columns."""
+        return int(self.arrays[0].shape[0]), sum(int(array.shape[1]) for array in self.arrays)
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.arrays)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Number of columns of every view."""
+        return tuple(int(array.shape[1]) for array in self.arrays)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Views:
+        if isinstance(key, tuple):
+            if len(key) != 2 or not (key[1] is Ellipsis or key[1] == slice(None)):
+                raise IndexError("Views are indexed by samples only; use `arrays` or `items()` to reach one view.")
+            key = key[0]
+        rows = np.atleast_1d(np.arange(len(self))[key])
+        return Views(
+            [_take_rows(array, rows) for array in self.arrays],
+            self.names,
+            None if self.mask is None else self.mask[rows],
+            None if self.sample_ids is None else self.sample_ids[rows],
+        )
+
+    def __iter__(self) -> Iterator[Views]:
+        raise TypeError("Views cannot be looped over: use `arrays` for the views, or index samples.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Views, (self.arrays, self.names, self.mask, self.sample_ids)
+
+    def items(self) -> Iterator[tuple[str, Array]]:
+        """Pairs of name and array."""
+        return iter(zip(self.names, self.arrays, strict=True))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}: {width}" for name, width in zip(self.names, self.widths, strict=True))
+        return f"Views({len(self)} samples; {inside})"
+
+
+def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
+    return array.iloc[rows] if hasattr(array, "iloc") else array[rows]
+
+
+@dataclass(frozen=True)
+class MultiViewDataset:
+    """A data set with several views, and what is known about it.
+
+    Attributes
+    ----------
+    views : Views
+        The views, by name.
+    target : ndarray of shape (n_samples,) or None
+        Known classes, for scoring only.
+    name : str
+        A short name.
+    target_names : tuple of str
+        Names of the classes, where known.
+    description : str
+        Where the data come from and what the views are.
+    kind : {"features", "kernels"}
+        Whether a view holds the features of its samples (n × d), or their precomputed similarities (n × n).
+    """
+
+    views: Views
+    target: NDArray[Any] | None = None
+    name: str = ""
+    target_names: tuple[str, ...] = ()
+    description: str = ""
+    kind: Literal["features", "kernels"] = "features"

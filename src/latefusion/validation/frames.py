@@ -1,0 +1,96 @@
+"""Data frames: numbers out of columns, rows matched by sample id. pandas and polars are met, never imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from latefusion.types import Array
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of pandas, polars or a library with the same interface."""
+    return hasattr(X, "columns") and (hasattr(X, "iloc") or hasattr(X, "get_column"))
+
+
+def columns_of(frame: Any) -> list[Any]:
+    """Column names of a data frame, which must differ."""
+    return list(frame.columns)
+
+
+def frame_to_array(frame: Any, label: str) -> Array:
+    """The numbers of a data frame; columns of text, dates or categories are refused by name."""
+    columns = columns_of(frame)
+    repeated = sorted({str(name) for name in columns if columns.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{label} has several columns of the same name: {repeated}. Rename or drop them.")
+    dtypes = list(frame.dtypes)
+    refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
+    if refused:
+        raise ValueError(
+            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers (one-hot, say) or drop them."
+        )
+    if hasattr(frame, "iloc"):
+        single = all(str(dtype).lower() == "float32" for dtype in dtypes)
+        return frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
+    return frame.to_numpy()
+
+
+def _is_numeric(dtype: Any) -> bool:
+    """Whether a column type of pandas or polars holds real numbers or booleans."""
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    return getattr(dtype, "kind", "O") in "biuf"
+
+
+def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | None]:
+    """Bring all views into the order of the first one that has sample ids.
+
+    Parameters
+    ----------
+    frames : dict of str to array or data frame
+        pandas frames carry ids in their index; arrays and polars frames have none.
+
+    Returns
+    -------
+    aligned : dict of str to array or data frame
+    ids : ndarray of shape (n_samples,) or None
+        None when no view has ids beyond the row numbers.
+    """
+    indexed = {name: frame.index for name, frame in frames.items() if is_frame(frame) and hasattr(frame, "index")}
+    if not indexed:
+        return frames, None
+    reference, order = next(iter(indexed.items()))
+    for name, index in indexed.items():
+        if not index.is_unique:
+            raise ValueError(
+                f"View {name!r} has the sample id {index[index.duplicated()][0]!r} more than once: ids must be unique "
+                f"to match rows between views."
+            )
+    if all(index.equals(order) for index in indexed.values()):
+        plain = list(order) == list(range(len(order)))
+        return frames, None if plain else np.asarray(order)
+    unordered = sorted(set(frames) - set(indexed))
+    if unordered:
+        raise ValueError(
+            f"The views {sorted(indexed)} have sample ids in different orders, and {unordered} have none, so their rows "
+            f"cannot be matched. Give every view an index, or bring the rows of all views into one order."
+        )
+    for name, index in indexed.items():
+        _check_same_ids(reference, order, name, index)
+    return {name: frame.loc[order] for name, frame in frames.items()}, np.asarray(order)
+
+
+def _check_same_ids(reference: str, expected: Any, name: str, found: Any) -> None:
+    for here, there, ids in (
+        (reference, name, expected.difference(found)),
+        (name, reference, found.difference(expected)),
+    ):
+        if len(ids):
+            shown = ", ".join(repr(one) for one in list(ids)[:3])
+            more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
+            raise ValueError(
+                f"View {there!r} lacks {len(ids)} of the samples in view {here!r}: {shown}{more}. Keep the samples that are in "
+                f"all views, or, if the rows are in the same order, drop the index with `reset_index(drop=True)`."
+            )

@@ -1,0 +1,119 @@
+"""Precomputed kernels: square, symmetric, not clearly indefinite, not a distance matrix, not constant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import scipy.sparse.linalg
+from numpy.typing import NDArray
+
+from latefusion.kernels import standardize_kernel
+
+# Relative to the largest entry; published kernels are symmetric to 1e-16.
+SYMMETRY_TOLERANCE = 1e-5
+# Relative to the largest eigenvalue of the centred, unit-diagonal kernel; rounding stays below 1e-10.
+INDEFINITE_TOLERANCE = 0.01
+# Up to this size all eigenvalues cost less than a Lanczos run that has to converge at the lower end.
+FULL_SPECTRUM_LIMIT = 400
+
+
+def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
+    """A precomputed kernel, checked and made exactly symmetric.
+
+    Parameters
+    ----------
+    kernel : array or sparse matrix of shape (n_samples, n_samples)
+        Already numeric and finite.
+    name : str
+        Name of the view, for error messages.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+    """
+    dense = kernel.toarray() if scipy.sparse.issparse(kernel) else np.asarray(kernel)
+    if dense.shape[0] != dense.shape[1]:
+        raise ValueError(
+            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {dense.shape}. Give features with "
+            f"another partition, or the kernel of the training samples."
+        )
+    size = float(np.max(np.abs(dense)))
+    asymmetry = float(np.max(np.abs(dense - dense.T)))
+    if asymmetry > SYMMETRY_TOLERANCE * size:
+        raise ValueError(
+            f"The kernel of view {name!r} is not symmetric: entries differ from their mirror images by up to "
+            f"{asymmetry:.3g}. Use (K + K.T) / 2 if that is what you mean."
+        )
+    diagonal = np.diagonal(dense)
+    if diagonal.min() < 0 or size == 0 or diagonal.max() <= 0:
+        sample = int(np.argmin(diagonal))
+        raise ValueError(
+            f"The kernel of view {name!r} has the self-similarity {diagonal[sample]:.3g} at sample {sample}; it must be "
+            f"positive. A matrix of distances D becomes a kernel by np.exp(-D**2 / (2 * D.mean()**2))."
+        )
+    symmetric = (dense + dense.T) / 2
+    _check_definite(symmetric, name)
+    return symmetric
+
+
+def _check_definite(kernel: NDArray[Any], name: str) -> None:
+    if len(kernel) < 2:
+        return
+    standardized, statistics = standardize_kernel(kernel)
+    if not np.any(statistics.inverse_root > 0):
+        raise ValueError(f"The kernel of view {name!r} is constant: it cannot separate any samples. Drop this view.")
+    lowest, highest = _extreme_eigenvalues(standardized)
+    if lowest < -INDEFINITE_TOLERANCE * highest:
+        raise ValueError(
+            f"The kernel of view {name!r} is indefinite: after centring and scaling its eigenvalues run from {lowest:.3g} to "
+            f"{highest:.3g}, but a kernel has none below zero. Check how it was computed, or clip its negative "
+            f"eigenvalues."
+        )
+
+
+def _extreme_eigenvalues(matrix: NDArray[Any]) -> tuple[float, float]:
+    if len(matrix) <= FULL_SPECTRUM_LIMIT:
+        values = scipy.linalg.eigvalsh(matrix)
+    else:
+        start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
+        values = scipy.sparse.linalg.eigsh(matrix, 2, which="BE", v0=start, tol=1e-2, return_eigenvectors=False)
+    return float(values.min()), float(values.max())
+
+
+def check_cross_kernel(cross: Any, name: str, n_training: int) -> NDArray[Any]:
+    """Similarities of new samples to the training samples, shape (n_new, n_training)."""
+    dense = cross.toarray() if scipy.sparse.issparse(cross) else np.asarray(cross)
+    if dense.shape[1] != n_training:
+        raise ValueError(
+            f"View {name!r} has {dense.shape[1]} columns, but new samples need their similarities to the {n_training} training "
+            f"samples: shape (n_new, {n_training})."
+        )
+    return dense
+
+
+def check_diagonals(
+    diagonals: Sequence[Any] | Mapping[str, Any] | None, names: Sequence[str], n_samples: int
+) -> list[NDArray[Any] | None]:
+    """Self-similarities of new samples: one vector per view (or None where the training diagonal is constant)."""
+    if diagonals is None:
+        return [None] * len(names)
+    if isinstance(diagonals, Mapping):
+        unknown = [name for name in diagonals if name not in names]
+        if unknown:
+            raise ValueError(f"diagonals names views that are not there: {unknown}. The views are {list(names)}.")
+        diagonals = [diagonals.get(name) for name in names]
+    if len(diagonals) != len(names):
+        raise ValueError(f"diagonals has {len(diagonals)} entries, but there are {len(names)} views: {list(names)}.")
+    checked: list[NDArray[Any] | None] = []
+    for name, diagonal in zip(names, diagonals, strict=True):
+        vector = None if diagonal is None else np.asarray(diagonal, dtype=np.float64)
+        if vector is not None and (vector.shape != (n_samples,) or not np.all(np.isfinite(vector))):
+            raise ValueError(
+                f"diagonals of view {name!r} must be {n_samples} finite self-similarities k(x, x), got shape {vector.shape}."
+            )
+        checked.append(vector)
+    return checked

@@ -1,0 +1,178 @@
+"""The data sets made from scikit-learn's tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits
+
+from latefusion.datasets import load_breast_cancer_views, load_digits_views
+from latefusion.datasets.embedded import DIGIT_VIEWS
+from latefusion.metrics import clustering_accuracy
+from latefusion.types import MultiViewDataset, Views
+
+LOADERS = (load_digits_views, load_breast_cancer_views)
+
+
+def describe(name, image):
+    return DIGIT_VIEWS[name](np.asarray(image, dtype=float)[np.newaxis])[0]
+
+
+def blank():
+    return np.zeros((8, 8))
+
+
+def kmeans_accuracy(array, target, n_clusters):
+    labels = KMeans(n_clusters, n_init=3, random_state=0).fit_predict(array)
+    return clustering_accuracy(target, labels)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits_views()
+
+
+def test_digits_have_seven_views_of_all_samples(digits):
+    assert digits.views.names == ("pixels", "fourier", "gradients", "profiles", "moments", "texture", "contours")
+    assert len(digits.views) == 1797
+    assert digits.kind == "features"
+    np.testing.assert_array_equal(digits.target, load_digits().target)
+    assert digits.target_names == tuple("0123456789")
+    assert all(name in digits.description for name in digits.views.names)
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_columns_are_standardized_and_vary(loader):
+    for name, array in loader().views.items():
+        np.testing.assert_allclose(array.mean(axis=0), 0, atol=1e-12, err_msg=name)
+        assert array.std(axis=0).min() > 0, name
+        np.testing.assert_allclose(np.mean(array.var(axis=0)), 1, atol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize("loader", LOADERS)
+def test_two_loads_agree_and_the_pair_is_the_same_data(loader):
+    dataset = loader()
+    views, target = loader(return_X_y=True)
+    assert isinstance(dataset, MultiViewDataset)
+    assert isinstance(views, Views)
+    np.testing.assert_array_equal(target, dataset.target)
+    for one, other in zip(views.arrays, dataset.views.arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_digit_views_carry_signal_but_differ(digits):
+    for name, array in digits.views.items():
+        assert kmeans_accuracy(array, digits.target, 10) > 0.4, name
+    spans = [np.linalg.qr(array)[0] for array in digits.views.arrays]
+    for position, one in enumerate(spans):
+        for other in spans[:position]:
+            # No view is a linear function of another: the smallest canonical correlation is far below 1.
+            assert np.linalg.svd(one.T @ other, compute_uv=False).min() < 0.9
+
+
+def test_joining_the_views_beats_the_typical_view(digits):
+    alone = [kmeans_accuracy(array, digits.target, 10) for array in digits.views.arrays]
+    joined = np.hstack([array / np.sqrt(array.shape[1]) for array in digits.views.arrays])
+    assert kmeans_accuracy(joined, digits.target, 10) > np.median(alone) + 0.05
+
+
+def test_fourier_magnitudes_do_not_see_a_shift():
+    generator = np.random.default_rng(0)
+    image = blank()
+    image[1:5, 1:5] = generator.uniform(size=(4, 4))
+    moved = np.roll(image, (3, 2), axis=(0, 1))
+    np.testing.assert_allclose(describe("fourier", image), describe("fourier", moved), atol=1e-12)
+    assert not np.allclose(describe("profiles", image), describe("profiles", moved))
+
+
+def test_gradients_of_an_edge_point_across_it():
+    image = blank()
+    image[:, 4:] = 1.0
+    # The cell in the middle sees the edge only: everything falls into direction 0 (ink grows to the right).
+    middle = describe("gradients", image).reshape(3, 3, 8)[1, 1]
+    assert middle[0] > 0
+    np.testing.assert_allclose(middle[1:], 0, atol=1e-12)
+    turned = describe("gradients", image.T).reshape(3, 3, 8)[1, 1]
+    np.testing.assert_allclose(turned, np.roll(middle, 2), atol=1e-12)
+
+
+def test_gradient_histograms_keep_all_of_the_strength():
+    image = np.random.default_rng(1).uniform(size=(8, 8))
+    padded = np.pad(image, 1)
+    strength = np.hypot(padded[2:, 1:-1] - padded[:-2, 1:-1], padded[1:-1, 2:] - padded[1:-1, :-2])
+    cells = describe("gradients", image).reshape(3, 3, 8).sum(axis=-1)
+    np.testing.assert_allclose(cells[0, 0], strength[:4, :4].sum())
+    np.testing.assert_allclose(cells[2, 1], strength[4:, 2:6].sum())
+
+
+def test_profiles_count_the_ink_along_lines():
+    image = blank()
+    image[2, 5] = 1.0
+    profile = describe("profiles", image)
+    rows, columns, falling, rising = np.split(profile, [8, 16, 31])
+    assert rows.tolist() == np.eye(8)[2].tolist()
+    assert columns.tolist() == np.eye(8)[5].tolist()
+    # Offset of a falling diagonal: column minus row; of a rising one: the same after mirroring.
+    assert np.flatnonzero(falling).tolist() == [5 - 2 + 7]
+    assert np.flatnonzero(rising).tolist() == [(7 - 5) - 2 + 7]
+
+
+def test_central_moments_do_not_see_a_shift_and_are_right():
+    image = blank()
+    image[1, 1] = image[1, 3] = 1.0
+    ink, row, column, *central = describe("moments", image)
+    assert (ink, row, column) == (2.0, 1.0, 2.0)
+    # Order 2, powers of (row, column): (0, 2), (1, 1), (2, 0); the ink lies one pixel left and right of the centre.
+    assert central[:3] == pytest.approx([1.0, 0.0, 0.0])
+    moved = describe("moments", np.roll(image, (4, 3), axis=(0, 1)))
+    np.testing.assert_allclose(moved[3:], central, atol=1e-12)
+    assert moved[1:3].tolist() == [5.0, 5.0]
+
+
+def test_texture_counts_every_pixel_once_and_ignores_a_quarter_turn():
+    image = np.random.default_rng(2).uniform(size=(8, 8))
+    cells = describe("texture", image).reshape(2, 2, 10)
+    np.testing.assert_array_equal(cells.sum(axis=-1), np.full((2, 2), 16))
+    turned = describe("texture", np.rot90(image)).reshape(2, 2, 10)
+    np.testing.assert_array_equal(turned, np.rot90(cells))
+
+
+def test_texture_of_a_dot():
+    image = blank()
+    image[1, 1] = 1.0
+    first = describe("texture", image).reshape(2, 2, 10)[0, 0]
+    # The dot and the pixels away from it have no brighter neighbour, the eight around it have one.
+    assert first.tolist() == [8, 8, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_texture_puts_patterns_with_two_arcs_into_a_bin_of_their_own():
+    image = blank()
+    image[[0, 2], 1] = 1.0
+    first = describe("texture", image).reshape(2, 2, 10)[0, 0]
+    # The three pixels between the dots see both of them, with dark neighbours on either side.
+    assert first.tolist() == [6, 7, 0, 0, 0, 0, 0, 0, 0, 3]
+
+
+def test_contours_measure_from_all_borders_and_count_strokes():
+    image = blank()
+    image[3, [1, 2, 6]] = 1.0
+    left, right, across, top, bottom, down = describe("contours", image).reshape(6, 8)
+    assert (left[3], right[3], across[3]) == (1, 1, 2)
+    assert (left[0], right[0], across[0]) == (8, 8, 0)
+    assert (top[6], bottom[6], down[6]) == (3, 4, 1)
+    assert (top[0], bottom[0], down[0]) == (8, 8, 0)
+
+
+def test_breast_cancer_views_are_the_three_summaries():
+    source, raw = load_breast_cancer(), load_breast_cancer_views(scale=False)
+    assert raw.views.names == ("mean", "error", "worst")
+    assert raw.views.widths == (10, 10, 10)
+    np.testing.assert_array_equal(np.hstack(raw.views.arrays), source.data)
+    assert raw.target_names == ("malignant", "benign")
+    assert "fractal dimension" in raw.description
+
+
+def test_breast_cancer_is_clustered_by_its_views():
+    dataset = load_breast_cancer_views()
+    assert kmeans_accuracy(np.hstack(dataset.views.arrays), dataset.target, 2) > 0.85
