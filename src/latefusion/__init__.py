@@ -6,7 +6,7 @@ clustered on its own, the resulting partitions are aligned, and their consensus 
 
 from latefusion import baselines, datasets, kernels, metrics, partitions
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
-from latefusion.partitions import GraphPartition, KernelPartition
+from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
 
 __version__ = "0.1.0.dev0"
@@ -17,6 +17,7 @@ __all__ = [
     "KernelPartition",
     "LocalAlignmentClustering",
     "MultiViewDataset",
+    "PrecomputedPartition",
     "Views",
     "__version__",
     "baselines",

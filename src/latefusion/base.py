@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -18,7 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.kernels import KERNELS, normalize_kernel, standardize_kernel
+from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import SolverResult, Views
 from latefusion.validation import (
@@ -33,7 +34,13 @@ from latefusion.validation import (
     split_columns,
 )
 from latefusion.validation.frames import frame_to_array
-from latefusion.validation.views import check_not_constant
+from latefusion.validation.views import (
+    adopt_names,
+    check_magnitude,
+    check_new_columns,
+    check_not_constant,
+    frame_columns,
+)
 
 logger = logging.getLogger("latefusion")
 
@@ -54,20 +61,20 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class MultiViewClusterMixin(ClusterMixin):
-    """Input handling of a multi-view clusterer: any kind of X becomes checked `Views`, the same way at fit and later."""
+    """Input handling of a multi-view clusterer: any kind of X becomes checked `Views`, at fit and later alike."""
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
-        """Checked views of the training samples; remembers their names and widths."""
+        """Checked views of the training samples; remembers their names, widths and columns."""
         views = self._read(X, reset=True)
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
         kinds = self._view_kinds(views)
         arrays = []
-        for name, array, kind in zip(views.names, views.arrays, kinds, strict=True):
-            if kind == "precomputed":
+        for position, (name, array) in enumerate(views.items()):
+            if kinds[position] == "precomputed":
                 arrays.append(check_kernel(array, name))
             else:
-                check_not_constant(array, name)
+                check_not_constant(array if views.mask is None else array[views.mask[:, position]], name)
                 arrays.append(array)
         if "precomputed" in kinds:
             views = Views(arrays, views.names, views.mask, views.sample_ids)
@@ -75,48 +82,69 @@ class MultiViewClusterMixin(ClusterMixin):
         self.view_names_ = np.array(views.names, dtype=object)
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)
-        self.n_features_in_ = int(sum(views.widths)) if is_collection(X) else self.n_features_in_
+        self._view_columns: dict[str, list[Any]] = {}
+        if is_collection(X):
+            self.n_features_in_ = int(sum(views.widths))
+            self._view_columns = frame_columns(X)
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
+        self.__dict__.pop("sample_ids_", None)
         if views.sample_ids is not None:
             self.sample_ids_ = views.sample_ids
         return views
 
     def _new_views(self, X: Any) -> Views:
         """Checked views of new samples, in the order of the training views."""
-        views = self._read(X, reset=False)
-        kinds = self._view_kinds_fitted
-        widths = tuple(int(width) for width in self.n_features_per_view_)
-        names = tuple(self.view_names_)
-        if "precomputed" not in kinds:
-            return check_new_views(views, names, widths, type(self).__name__)
-        views = check_new_views(views, names, views.widths, type(self).__name__)
-        arrays = [
-            check_cross_kernel(array, name, width) if kind == "precomputed" else array
-            for name, array, width, kind in zip(names, views.arrays, widths, kinds, strict=True)
-        ]
-        return check_new_views(Views(arrays, names, views.mask, views.sample_ids), names, widths, type(self).__name__)
+        estimator, names = type(self).__name__, tuple(self.view_names_)
+        columns: dict[str, list[Any]] = {}
+        if is_collection(X):
+            X = adopt_names(X, names, precomputed=self._is_precomputed())
+            columns = frame_columns(X)
+        views = check_new_views(self._read(X, reset=False), names, estimator)
+        arrays = []
+        for name, array, width, kind in zip(
+            names, views.arrays, self.n_features_per_view_, self._view_kinds_fitted, strict=True
+        ):
+            if kind == "precomputed":
+                arrays.append(check_cross_kernel(array, name, int(width)))
+            else:
+                check_new_columns(array, name, int(width), estimator, columns.get(name), self._view_columns.get(name))
+                arrays.append(array)
+        return Views(arrays, names, views.mask, views.sample_ids)
 
     def _read(self, X: Any, *, reset: bool) -> Views:
-        precomputed = self.partition == "precomputed"
         if is_collection(X):
             if self.views is not None:
-                raise ValueError("views= splits the columns of one table, but X already consists of views: leave one out.")
-            views = check_views(X, precomputed=precomputed)
-        else:
-            columns = columns_of(X) if is_frame(X) else None
-            if columns is not None:
-                frame_to_array(X, "X")
-            table = validate_data(
-                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=1, reset=reset
-            )
-            views = split_columns(table, self.views, columns)
-        if views.mask is not None and not views.mask.all():
-            missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
-            if not self._accepts_missing_views():
                 raise ValueError(
-                    f"{type(self).__name__} needs every sample in every view, but some are missing: {missing}. Keep the complete "
-                    f"samples, or use a method for incomplete views."
+                    "views= splits the columns of one table, but X already consists of views: leave one out."
                 )
+            views = check_views(X, precomputed=self._is_precomputed())
+        else:
+            views = self._read_table(X, reset=reset)
+        for name, array in views.items():
+            check_magnitude(array, name)
+        if views.mask is not None and not views.mask.all() and not self._accepts_missing_views():
+            missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
+            raise ValueError(
+                f"{type(self).__name__} needs every sample in every view, but some are missing: {missing}. Keep the "
+                f"complete samples, or use a method for incomplete views."
+            )
         return views
+
+    def _read_table(self, X: Any, *, reset: bool) -> Views:
+        columns = columns_of(X) if is_frame(X) else None
+        if columns is not None:
+            frame_to_array(X, "X")
+        if isinstance(X, np.ma.MaskedArray):  # scikit-learn would read what is hidden
+            X = np.ma.filled(X.astype(np.float64), np.nan)
+        table = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=1, reset=reset
+        )
+        # The old sparse matrices turn into np.matrix in sums with arrays.
+        return split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
+
+    def _is_precomputed(self) -> bool:
+        """Whether all views are kernels."""
+        return isinstance(self.partition, PrecomputedPartition) or self.partition == "precomputed"
 
     def _accepts_missing_views(self) -> bool:
         return False
@@ -149,7 +177,7 @@ class MultiViewClusterMixin(ClusterMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = isinstance(self.partition, str) and self.partition == "precomputed"
+        tags.input_tags.pairwise = self._is_precomputed()
         return tags
 
 
@@ -204,8 +232,8 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
             distances = euclidean_distances(array).astype(np.float64)
             sigma = float(np.median(distances)) or 1.0
             return np.exp(-(distances**2) / (2 * sigma**2))
-        function = kernel if callable(kernel) else KERNELS[kernel]
-        return np.maximum(normalize_kernel(np.asarray(function(array, **params), dtype=np.float64)), 0.0)
+        raw = FittedKernel(kernel if callable(kernel) else KERNELS[kernel], params)(array)
+        return np.maximum(normalize_kernel(np.asarray(raw, dtype=np.float64)), 0.0)
 
     def _fit_features(self, X: Any) -> list[NDArray[Any]]:
         """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""

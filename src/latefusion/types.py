@@ -32,8 +32,8 @@ class SolverResult(NamedTuple):
     rotations : array of shape (n_views, n_clusters, n_clusters) or None
         The rotation of every view (W_p), for late fusion methods.
     mixing : array of shape (n_views + 1, n_clusters, n_clusters) or None
-        The matrices T_p with ``consensus = sum_p H_p T_p + M T_m``: what turns the base partitions of any sample, also a
-        new one, into its consensus row.
+        The matrices T_p with ``consensus = sum_p H_p T_p + M T_m``: what turns the base partitions of any sample, also
+        a new one, into its consensus row.
     labels : array of shape (n_samples,) or None
         Cluster numbers, for methods that find them without a consensus embedding.
     """
@@ -97,8 +97,13 @@ class Views:
         arrays: Sequence[Array] | Mapping[str, Array],
         names: Sequence[str] | None = None,
         mask: Array | None = None,
-        sample_ids: Sequence[Any] | None = None,
+        sample_ids: Sequence[Any] | NDArray[Any] | None = None,
     ) -> None:
+        if hasattr(arrays, "ndim"):
+            raise ValueError(
+                f"Views are a list or a dict of arrays, got one array of shape {getattr(arrays, 'shape', '?')}: write [X] for a "
+                "single view."
+            )
         if isinstance(arrays, Mapping):
             names = list(arrays) if names is None else names
             arrays = list(arrays.values())
@@ -193,7 +198,9 @@ class Views:
 
 
 def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
-    return array.iloc[rows] if hasattr(array, "iloc") else array[rows]
+    if hasattr(array, "iloc"):
+        return array.iloc[rows]
+    return array.tocsr()[rows] if hasattr(array, "tocsr") else array[rows]  # not every sparse format can be indexed
 
 
 @dataclass(frozen=True)

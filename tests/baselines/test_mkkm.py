@@ -76,3 +76,11 @@ def test_as_many_clusters_as_samples_cost_nothing():
     np.testing.assert_array_equal(model.objective_, 0.0)
     np.testing.assert_array_equal(model.view_weights_, [0.5, 0.5])
     assert len(set(model.labels_)) == 10
+
+
+def test_a_kernel_explained_completely_ends_the_iterations():
+    # Three centred samples span two dimensions: the objective falls to rounding error and must be recognised as zero.
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        model = MultipleKernelKMeans(2, random_state=0).fit([rng.standard_normal((3, 10)) for _ in range(2)])
+        assert model.converged_

@@ -105,6 +105,16 @@ def test_identical_samples_still_fill_every_cluster():
     np.testing.assert_array_equal(found.distances, 0.0)
 
 
+@pytest.mark.parametrize("scale", [1e-15, 1e15])
+def test_the_unit_of_the_kernel_does_not_matter(golden, scale):
+    # Known trap: with 18 kernels and exponent 0.1 the weights add up to 1e-12.
+    kernel = golden("problem_synth")["K"].mean(axis=0)
+    start = random_centers(150, 3, np.random.RandomState(0))
+    plain, scaled = robust_kernel_kmeans(kernel, start), robust_kernel_kmeans(scale * kernel, start)
+    np.testing.assert_array_equal(plain.labels, scaled.labels)
+    np.testing.assert_allclose(scaled.centers, plain.centers, atol=1e-12)
+
+
 def test_an_outlier_pulls_a_centre_less_than_in_kmeans():
     features = np.array([[0.0], [0.1], [-0.1], [10.0]])
     found = robust_kernel_kmeans(features @ features.T, np.full((4, 1), 0.25))

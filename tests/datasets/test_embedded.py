@@ -33,8 +33,8 @@ def digits():
     return load_digits_views()
 
 
-def test_digits_have_seven_views_of_all_samples(digits):
-    assert digits.views.names == ("pixels", "fourier", "gradients", "profiles", "moments", "texture", "contours")
+def test_digits_have_five_views_of_all_samples(digits):
+    assert digits.views.names == ("pixels", "fourier", "gradients", "moments", "contours")
     assert len(digits.views) == 1797
     assert digits.kind == "features"
     np.testing.assert_array_equal(digits.target, load_digits().target)
@@ -46,8 +46,7 @@ def test_digits_have_seven_views_of_all_samples(digits):
 def test_columns_are_standardized_and_vary(loader):
     for name, array in loader().views.items():
         np.testing.assert_allclose(array.mean(axis=0), 0, atol=1e-12, err_msg=name)
-        assert array.std(axis=0).min() > 0, name
-        np.testing.assert_allclose(np.mean(array.var(axis=0)), 1, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(array.std(axis=0), 1, atol=1e-12, err_msg=name)
 
 
 @pytest.mark.parametrize("loader", LOADERS)
@@ -83,7 +82,7 @@ def test_fourier_magnitudes_do_not_see_a_shift():
     image[1:5, 1:5] = generator.uniform(size=(4, 4))
     moved = np.roll(image, (3, 2), axis=(0, 1))
     np.testing.assert_allclose(describe("fourier", image), describe("fourier", moved), atol=1e-12)
-    assert not np.allclose(describe("profiles", image), describe("profiles", moved))
+    assert not np.allclose(describe("gradients", image), describe("gradients", moved))
 
 
 def test_gradients_of_an_edge_point_across_it():
@@ -106,18 +105,6 @@ def test_gradient_histograms_keep_all_of_the_strength():
     np.testing.assert_allclose(cells[2, 1], strength[4:, 2:6].sum())
 
 
-def test_profiles_count_the_ink_along_lines():
-    image = blank()
-    image[2, 5] = 1.0
-    profile = describe("profiles", image)
-    rows, columns, falling, rising = np.split(profile, [8, 16, 31])
-    assert rows.tolist() == np.eye(8)[2].tolist()
-    assert columns.tolist() == np.eye(8)[5].tolist()
-    # Offset of a falling diagonal: column minus row; of a rising one: the same after mirroring.
-    assert np.flatnonzero(falling).tolist() == [5 - 2 + 7]
-    assert np.flatnonzero(rising).tolist() == [(7 - 5) - 2 + 7]
-
-
 def test_central_moments_do_not_see_a_shift_and_are_right():
     image = blank()
     image[1, 1] = image[1, 3] = 1.0
@@ -128,30 +115,6 @@ def test_central_moments_do_not_see_a_shift_and_are_right():
     moved = describe("moments", np.roll(image, (4, 3), axis=(0, 1)))
     np.testing.assert_allclose(moved[3:], central, atol=1e-12)
     assert moved[1:3].tolist() == [5.0, 5.0]
-
-
-def test_texture_counts_every_pixel_once_and_ignores_a_quarter_turn():
-    image = np.random.default_rng(2).uniform(size=(8, 8))
-    cells = describe("texture", image).reshape(2, 2, 10)
-    np.testing.assert_array_equal(cells.sum(axis=-1), np.full((2, 2), 16))
-    turned = describe("texture", np.rot90(image)).reshape(2, 2, 10)
-    np.testing.assert_array_equal(turned, np.rot90(cells))
-
-
-def test_texture_of_a_dot():
-    image = blank()
-    image[1, 1] = 1.0
-    first = describe("texture", image).reshape(2, 2, 10)[0, 0]
-    # The dot and the pixels away from it have no brighter neighbour, the eight around it have one.
-    assert first.tolist() == [8, 8, 0, 0, 0, 0, 0, 0, 0, 0]
-
-
-def test_texture_puts_patterns_with_two_arcs_into_a_bin_of_their_own():
-    image = blank()
-    image[[0, 2], 1] = 1.0
-    first = describe("texture", image).reshape(2, 2, 10)[0, 0]
-    # The three pixels between the dots see both of them, with dark neighbours on either side.
-    assert first.tolist() == [6, 7, 0, 0, 0, 0, 0, 0, 0, 3]
 
 
 def test_contours_measure_from_all_borders_and_count_strokes():

@@ -1,7 +1,7 @@
 """Linear algebra shared by all rooms: polar factors, leading eigenpairs, proximal steps.
 
-Conventions. Eigenpairs come in descending order of the eigenvalue. Eigenvectors are defined up to sign only; their signs
-are fixed so that the entry of largest magnitude is positive, which makes runs repeatable but carries no meaning.
+Conventions. Eigenpairs come in descending order of the eigenvalue. Eigenvectors are defined up to sign only; their
+signs are fixed so that the entry of largest magnitude is positive, which makes runs repeatable but carries no meaning.
 A *polar factor* of a matrix that lacks full column rank is the partial isometry on the directions that are there: no
 arbitrary direction is made up to complete it.
 """
@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from latefusion.types import Array
 
-# Below this size LAPACK's subset driver beats Lanczos on a dense matrix, and it never misses a repeated eigenvalue.
+# Below this size LAPACK's subset driver beats Lanczos on a dense matrix.
 DENSE_EIGEN_LIMIT = 600
+# Kernels need a few restarts of Lanczos; a dense matrix that needs more than this is done sooner by LAPACK.
+DENSE_RESTARTS = 300
 
 
 class Polar(NamedTuple):
@@ -91,35 +93,55 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
 
 def _top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
-    small = size <= DENSE_EIGEN_LIMIT or 8 * n_components >= size
-    if small and not isinstance(matrix, np.ndarray):
-        matrix = matrix.toarray() if scipy.sparse.issparse(matrix) else matrix @ np.eye(size, dtype=matrix.dtype)
-    if small:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[size - n_components, size - 1], driver="evr")
+    if size <= DENSE_EIGEN_LIMIT or 8 * n_components >= size:
+        values, vectors = _by_lapack(matrix, n_components)
     else:
-        # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
-        start = np.random.default_rng(0).standard_normal(size).astype(matrix.dtype)
-        subspace = min(size, max(3 * n_components + 1, 30))
-        values, vectors = scipy.sparse.linalg.eigsh(matrix, n_components, which="LA", v0=start, ncv=subspace)
+        try:
+            values, vectors = _by_arpack(matrix, n_components)
+        except scipy.sparse.linalg.ArpackError:  # a zero matrix, or leading eigenvalues that lie too close together
+            values, vectors = _by_lapack(matrix, n_components)
     order = np.argsort(-values, kind="stable")
     return values[order], orient_columns(vectors[:, order])
 
 
+def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    size = matrix.shape[0]
+    if not isinstance(matrix, np.ndarray):
+        matrix = matrix.toarray() if scipy.sparse.issparse(matrix) else matrix @ np.eye(size, dtype=matrix.dtype)
+    wanted = [size - n_components, size - 1]
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
+    if len(values) < n_components:  # the subset search loses copies of an eigenvalue that is repeated up to rounding
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    return values[-n_components:], vectors[:, -n_components:]
+
+
+def _by_arpack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    size = matrix.shape[0]
+    # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
+    start = np.random.default_rng(0).standard_normal(size).astype(matrix.dtype)
+    subspace = min(size, max(3 * n_components + 1, 30))
+    restarts = DENSE_RESTARTS if isinstance(matrix, np.ndarray) else None
+    pairs: tuple[NDArray[Any], NDArray[Any]] = scipy.sparse.linalg.eigsh(
+        matrix, n_components, which="LA", v0=start, ncv=subspace, maxiter=restarts
+    )
+    return pairs
+
+
 def _top_eigenpairs_by_component(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    n_blocks, block_of = scipy.sparse.csgraph.connected_components(matrix, directed=False)
+    rows = scipy.sparse.csr_array(matrix, dtype=np.result_type(matrix.dtype, np.float32))
+    n_blocks, block_of = scipy.sparse.csgraph.connected_components(rows, directed=False)
     if n_blocks == 1:
-        return _top_eigenpairs(matrix, n_components)
-    rows = scipy.sparse.csr_array(matrix)
+        return _top_eigenpairs(rows, n_components)
     found: list[tuple[float, NDArray[np.intp], NDArray[Any]]] = []
     for block in range(n_blocks):
         members = np.flatnonzero(block_of == block)
         values, vectors = _top_eigenpairs(rows[members][:, members], min(n_components, len(members)))
         found.extend(zip(values, [members] * len(values), vectors.T, strict=True))
     found.sort(key=lambda pair: -pair[0])
-    vectors = np.zeros((matrix.shape[0], n_components), dtype=matrix.dtype)
+    vectors = np.zeros((rows.shape[0], n_components), dtype=rows.dtype)
     for column, (_, members, vector) in enumerate(found[:n_components]):
         vectors[members, column] = vector
-    return np.array([value for value, _, _ in found[:n_components]], dtype=matrix.dtype), vectors
+    return np.array([value for value, _, _ in found[:n_components]], dtype=rows.dtype), vectors
 
 
 def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """From an embedding to labels, by a rule that can be kept and applied to new rows.
 
-Every rule looks at directions only: rows are divided by their norm first, as the authors' code does. A rule is an object
-with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second one, between
-0 and 1); on the rows it was made from, ``predict`` gives the labels that came with it.
+Every rule looks at directions only: rows are divided by their norm first, as the authors' code does. A rule is an
+object with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second
+one, between 0 and 1); on the rows it was made from, ``predict`` gives the labels that came with it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class NearestCenter:
 
     def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
         """Labels of the rows."""
-        return np.argmin(self._squared_distances(embedding), axis=1)
+        labels: NDArray[np.intp] = np.argmin(self._squared_distances(embedding), axis=1)
+        return labels
 
     def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
         """One minus the ratio of the distances to the nearest and to the second nearest centre."""
@@ -71,16 +72,14 @@ class RotatedAxes:
     Attributes
     ----------
     rotation : ndarray of shape (n_components, n_clusters)
-    absolute : bool
-        Whether the sign of a coordinate is ignored.
     """
 
     rotation: NDArray[Any]
-    absolute: bool = False
 
     def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
         """Labels of the rows."""
-        return np.argmax(self._coordinates(embedding), axis=1)
+        labels: NDArray[np.intp] = np.argmax(self._coordinates(embedding), axis=1)
+        return labels
 
     def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
         """Difference of the two largest coordinates, relative to the largest."""
@@ -92,9 +91,8 @@ class RotatedAxes:
         return np.where(first > 0, (first - second) / safe, 0.0)
 
     def _coordinates(self, embedding: NDArray[Any]) -> NDArray[Any]:
-        coordinates = _unit(embedding) @ self.rotation
-        result: NDArray[Any] = np.abs(coordinates) if self.absolute else coordinates
-        return result
+        coordinates: NDArray[Any] = _unit(embedding) @ self.rotation
+        return coordinates
 
 
 def assign_by_kmeans(
@@ -141,8 +139,9 @@ def assign_by_rotation(
 
     Notes
     -----
-    Alternates y_i = argmax_j (f_i R)_j, where an empty cluster takes the sample with the largest coordinate on its axis,
-    and R = polar(Fᵀ Y). Both steps raise the objective. Of all starts that fill the most clusters the best is kept.
+    Alternates y_i = argmax_j (f_i R)_j, where an empty cluster takes the sample with the largest coordinate on its
+    axis, and R = polar(Fᵀ Y). Both steps raise the objective. Of all starts that fill the most clusters the best is
+    kept.
     """
     rows = _unit(embedding)
     generator = check_random_state(random_state)
@@ -162,6 +161,9 @@ def assign_by_pivoted_qr(
 ) -> tuple[NDArray[np.intp], RotatedAxes]:
     """Pivoted QR: k rows that point furthest apart become the axes. No start, no iteration, no randomness.
 
+    Meant for embeddings with one direction per cluster, such as those of graphs; k clusters of a centred kernel span
+    k - 1 directions, and there k-means or rotation do better.
+
     Parameters
     ----------
     embedding : ndarray of shape (n_samples, n_components)
@@ -178,8 +180,9 @@ def assign_by_pivoted_qr(
     ----------
     Damle, Minden, Ying: Simple, direct and efficient multi-way spectral clustering. Information and Inference, 2019.
     """
-    # The pivots are found on the embedding itself: long rows are the typical members of a cluster.
-    rule = RotatedAxes(_pivot_rotation(embedding, n_clusters), absolute=True)
+    # The pivots are found on the embedding itself: long rows are the typical members of a cluster. The sign of a
+    # coordinate counts: with centred kernels opposite directions are different clusters.
+    rule = RotatedAxes(_pivot_rotation(embedding, n_clusters))
     return rule.predict(embedding), rule
 
 
@@ -190,9 +193,7 @@ ASSIGNMENTS: dict[str, Assigner] = {
 }
 
 
-def _rotate(
-    rows: NDArray[Any], rotation: NDArray[Any], max_iter: int
-) -> tuple[NDArray[np.intp], NDArray[Any], float]:
+def _rotate(rows: NDArray[Any], rotation: NDArray[Any], max_iter: int) -> tuple[NDArray[np.intp], NDArray[Any], float]:
     previous = -np.inf
     fit = 0.0
     for _ in range(max_iter):

@@ -1,5 +1,4 @@
-"""CRSC and Co-reg: co-regularised spectral clustering (Kumar, Rai, Daumé: Co-regularized multi-view spectral clustering.
-NIPS, 2011).
+"""CRSC and Co-reg: co-regularised spectral clustering.
 
 With S_p = D_p^{-1/2} A_p D_p^{-1/2} the normalised affinity of view p and all U_p, U_* orthonormal,
 
@@ -17,20 +16,22 @@ consensus       U_*     n_samples x n_clusters, centroid form only
 regularization  λ       number
 ==============  ======  =====================================================
 
-Every update is a set of leading eigenvectors, so the objective never falls. A sweep costs m eigenproblems of size n for k
-vectors; the terms U_qU_qᵀ are applied as factors and never formed. Memory: the affinities.
+Every update is a set of leading eigenvectors, so the objective never falls. A sweep costs m eigenproblems of size n
+for k vectors; the terms U_qU_qᵀ are applied as factors unless k is a large part of n. Memory: the affinities.
 
-The seed paper of this library lists the method twice, as CRSC (on kernels) and as Co-reg (on features). In the pairwise form
-the authors read labels off the first view, which they advise to be the best one; nobody knows which that is, so labels come
-from all embeddings side by side unless ``embedding="first"``. (In the code "concatenation" keeps k columns: the first view
-again.)
+The seed paper of this library lists the method twice, as CRSC (on kernels) and as Co-reg (on features). In the
+pairwise form the authors read labels off the first view, which they advise to be the best one; nobody knows which
+that is, so labels come from all embeddings side by side unless ``labels_from="first"``. (In the code "concatenation"
+keeps k columns: the first view again.)
+
+Kumar, Rai, Daumé: Co-regularized Multi-view Spectral Clustering. NIPS 2011.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
@@ -40,8 +41,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
+from latefusion.assignment import assign_by_kmeans
 from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.spectral import normalized_affinity
+from latefusion.partitions.adaptive import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
 from latefusion.solvers.kernel_kmeans import explained_traces, has_settled
 from latefusion.types import SolverResult
 
@@ -135,7 +137,7 @@ def pairwise_objective(affinities: Sequence[NDArray[Any]], embeddings: NDArray[A
         for left in range(len(embeddings))
         for right in range(left)
     )
-    return _spectral_fit(affinities, embeddings) + regularization * agreement
+    return float(_spectral_fit(affinities, embeddings) + regularization * agreement)
 
 
 def centroid_objective(
@@ -143,7 +145,7 @@ def centroid_objective(
 ) -> float:
     """Σ_p Tr(U_pᵀ S_p U_p) + λ Σ_p ‖U_pᵀU_*‖²."""
     agreement = sum(float(np.sum((embedding.T @ consensus) ** 2)) for embedding in embeddings)
-    return _spectral_fit(affinities, embeddings) + regularization * agreement
+    return float(_spectral_fit(affinities, embeddings) + regularization * agreement)
 
 
 def _spectral_fit(affinities: Sequence[NDArray[Any]], embeddings: NDArray[Any]) -> float:
@@ -157,7 +159,10 @@ def _spectral_embeddings(affinities: Sequence[NDArray[Any]], n_clusters: int) ->
 
 def _pulled_embedding(affinity: NDArray[Any], others: NDArray[Any], regularization: float) -> NDArray[Any]:
     # U_p: leading eigenvectors of S_p + λ Σ_q U_q U_qᵀ
-    factor = np.concatenate(list(others), axis=1) if len(others) else np.zeros((len(affinity), 0))
+    n_samples, n_clusters = others.shape[1:]
+    factor = np.concatenate([np.zeros((n_samples, 0)), *others], axis=1)
+    if n_clusters > MANY_VECTORS_FRACTION * n_samples:
+        return lowest_eigenvectors(-affinity - regularization * (factor @ factor.T), n_clusters)
 
     def multiply(vectors: NDArray[Any]) -> NDArray[Any]:
         product: NDArray[Any] = affinity @ vectors + regularization * (factor @ (factor.T @ vectors))
@@ -166,7 +171,7 @@ def _pulled_embedding(affinity: NDArray[Any], others: NDArray[Any], regularizati
     operator = scipy.sparse.linalg.LinearOperator(
         affinity.shape, matvec=multiply, matmat=multiply, dtype=affinity.dtype
     )
-    return top_eigenpairs(operator, others.shape[2])[1]
+    return top_eigenpairs(operator, n_clusters)[1]
 
 
 def _centroid(embeddings: NDArray[Any]) -> NDArray[Any]:
@@ -174,3 +179,184 @@ def _centroid(embeddings: NDArray[Any]) -> NDArray[Any]:
     left = scipy.linalg.svd(np.concatenate(list(embeddings), axis=1), full_matrices=False)[0]
     consensus: NDArray[Any] = left[:, : embeddings.shape[2]]
     return consensus
+
+
+SOLVERS = {"pairwise": solve_pairwise, "centroid": solve_centroid}
+
+
+class CoregularizedSpectral(ComparisonMethod):
+    """Co-regularised spectral clustering (CRSC, Co-reg).
+
+    Spectral embeddings of all views that are pulled together, in pairs or towards a common one.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "precomputed"}, default="auto"
+        Whether the views are features or kernels that are already computed; also one entry per view. Kernels are
+        scaled to unit diagonal, negative similarities count as zero; they must not be centred.
+    kernel : str or callable, default="gaussian"
+        Affinity of the views that are features.
+    kernel_params : dict, default=None
+        Parameters of the kernel; the width of the Gaussian is the median distance unless given.
+    form : {"pairwise", "centroid"}, default="pairwise"
+        Whether every two embeddings are pulled together or all of them towards a common one.
+    regularization : float, default=0.01
+        Weight λ of the agreement of the views.
+    labels_from : {"all", "first"}, default="all"
+        What k-means sees in the pairwise form: the embeddings of all views side by side, or that of the first view,
+        as the authors do.
+    max_iter : int, default=30
+        Most sweeps over the views.
+    tol : float, default=1e-4
+        Relative change of the objective at which to stop.
+    n_init : int, default=10
+        Number of k-means starts for the labels.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    view_embeddings_ : ndarray of shape (n_views, n_samples, n_clusters)
+        Spectral embedding of every view, orthonormal columns.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        The common embedding; centroid form only.
+    objective_ : ndarray of shape (n_iter_,)
+        Objective after every sweep; it never falls.
+    n_iter_ : int
+        Number of sweeps.
+    converged_ : bool
+        Whether the objective settled before ``max_iter``.
+
+    See Also
+    --------
+    latefusion.baselines.spectral.BestViewSpectral : One view alone.
+
+    References
+    ----------
+    Kumar, Rai, Daumé: Co-regularized Multi-view Spectral Clustering. NIPS 2011.
+
+    Examples
+    --------
+    @EX@
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {"regularization": [0.01, 0.02, 0.03, 0.04, 0.05]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        "form": [StrOptions(set(SOLVERS))],
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "labels_from": [StrOptions({"all", "first"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Any = None,
+        partition: Any = "auto",
+        kernel: str | Callable[..., Any] = "gaussian",
+        kernel_params: Mapping[str, Any] | None = None,
+        form: str = "pairwise",
+        regularization: float = 0.01,
+        labels_from: str = "all",
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.form = form
+        self.regularization = regularization
+        self.labels_from = labels_from
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> CoregularizedSpectral:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict or Views of arrays, or one array
+            The views, rows are samples.
+        y : ignored
+
+        Returns
+        -------
+        CoregularizedSpectral
+            The fitted estimator.
+        """
+        affinities = normalized_affinities(self._fit_affinities(X), self.view_names_)
+        result, self.view_embeddings_ = SOLVERS[self.form](
+            affinities,
+            self.n_clusters,
+            regularization=self.regularization,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        labels, _ = assign_by_kmeans(
+            self._seen_by_kmeans(result), self.n_clusters, n_init=self.n_init, random_state=self.random_state
+        )
+        self._store(result, labels)
+        return self
+
+    def _seen_by_kmeans(self, result: SolverResult) -> NDArray[Any]:
+        if result.consensus is not None:
+            return np.asarray(result.consensus)
+        if self.labels_from == "first":
+            return np.asarray(self.view_embeddings_[0])
+        return np.concatenate(self.view_embeddings_, axis=1)
+
+
+class CentroidCoregularizedSpectral(CoregularizedSpectral):
+    """Co-regularised spectral clustering in its centroid form (CRSC-centroid).
+
+    The same estimator as `CoregularizedSpectral`, whose parameters, attributes and references apply, with
+    ``form="centroid"`` as the default.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Any = None,
+        partition: Any = "auto",
+        kernel: str | Callable[..., Any] = "gaussian",
+        kernel_params: Mapping[str, Any] | None = None,
+        form: str = "centroid",
+        regularization: float = 0.01,
+        labels_from: str = "all",
+        max_iter: int = 30,
+        tol: float = 1e-4,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            views=views,
+            partition=partition,
+            kernel=kernel,
+            kernel_params=kernel_params,
+            form=form,
+            regularization=regularization,
+            labels_from=labels_from,
+            max_iter=max_iter,
+            tol=tol,
+            n_init=n_init,
+            random_state=random_state,
+        )

@@ -1,11 +1,10 @@
-"""GMC: graph-based multi-view clustering (Wang, Yang, Liu: GMC: graph-based multi-view clustering. IEEE Trans. Knowledge
-and Data Engineering, 2019).
+"""GMC: graph-based multi-view clustering.
 
     min  Σ_v [ Σ_ij d^v_ij s^v_ij + γ ‖S_v‖² ] + Σ_v w_v ‖U - S_v‖² + 2λ Tr(FᵀL_U F),
 
 over rows of S_v and U on the probability simplex and FᵀF = I, with w_v = 1 / (2 ‖U - S_v‖_F). The view graphs and the
-unified graph U correct each other; λ drives U to exactly k components. γ disappears: it is set, sample by sample, so that
-q neighbours remain.
+unified graph U correct each other; λ drives U to exactly k components. γ disappears: it is set, sample by sample, so
+that q neighbours remain.
 
 ==============  =========  ==========================================================
 here            paper      shape
@@ -19,13 +18,16 @@ embedding       F          n_samples x n_clusters
 
 A round costs O(mnq) for the view graphs, O(mnqk) for U and k eigenvectors of a sparse matrix; memory is O(mnq).
 
-The authors' code departs from the minimiser of this objective twice, and is the default (``updates="published"``): U is drawn
-to the plain mean, u_i = proj(mean_v(s^v_i - λ / (2 m w_v) d_i)), and the rows of S_v keep the order of the distances d even
-where U changes it, so they need not sum to one, and where U outweighs nearly equal distances the order turns upside down.
-``updates="exact"`` takes u_i = proj((Σ_v w_v s^v_i - (λ/2) d_i) / Σ_v w_v) and ranks the neighbours anew.
+The authors' code departs from the minimiser of this objective twice, and is the default (``updates="published"``): U
+is drawn to the plain mean, u_i = proj(mean_v(s^v_i - λ / (2 m w_v) d_i)), and the rows of S_v keep the order of the
+distances d even where U changes it, so they need not sum to one, and where U outweighs nearly equal distances the
+order turns upside down. ``updates="exact"`` takes u_i = proj((Σ_v w_v s^v_i - (λ/2) d_i) / Σ_v w_v) and ranks the
+neighbours anew.
 
 Our own departures: duplicated samples are never their own neighbours (in the code a twin can push a sample into its own
 list), components are counted in the graph, and only the k eigenvectors needed are computed.
+
+Wang, Yang, Liu: GMC: Graph-based Multi-view Clustering. IEEE Transactions on Knowledge and Data Engineering, 2020.
 """
 
 from __future__ import annotations
@@ -36,7 +38,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -45,12 +46,21 @@ from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.partitions.adaptive import (
     Neighbors,
     adaptive_weights,
+    combine_graphs,
     laplacian_eigenvectors,
+    mean_graph,
     neighbor_graph,
     reach_components,
     warn_component_count,
+    without_zeros,
 )
-from latefusion.solvers.rank_constraint import ConstrainedGraph, penalized_rows, steer_penalty
+from latefusion.solvers.rank_constraint import (
+    ConstrainedGraph,
+    graph_distances,
+    penalized_rows,
+    self_weights,
+    steer_penalty,
+)
 from latefusion.types import SolverResult
 
 Graphs = Sequence[scipy.sparse.csr_array]
@@ -59,7 +69,7 @@ Graphs = Sequence[scipy.sparse.csr_array]
 def solve_gmc(
     neighbors: Sequence[Neighbors], n_clusters: int, *, updates: str = "published", max_iter: int = 20
 ) -> tuple[SolverResult, ConstrainedGraph]:
-    """The unified graph of all views, driven to ``n_clusters`` components.
+    """Learn the unified graph of all views, driven to ``n_clusters`` components.
 
     Parameters
     ----------
@@ -78,8 +88,8 @@ def solve_gmc(
         The graph U.
     """
     update = UPDATES[updates]
-    graphs = [_stored(near, adaptive_weights(near)) for near in neighbors]
-    unified = _mean(graphs)
+    graphs = [without_zeros(neighbor_graph(near, adaptive_weights(near))) for near in neighbors]
+    unified = mean_graph(graphs)
     embedding = laplacian_eigenvectors(unified, n_clusters)
     weights = np.full(len(graphs), 1.0 / len(graphs))
     penalty = 1.0
@@ -87,17 +97,17 @@ def solve_gmc(
     converged = False
     while len(objective) < max_iter and not converged:
         graphs = [
-            _stored(near, update.rows(near, _effective_distances(near, unified, weight)))
+            without_zeros(neighbor_graph(near, update.rows(near, _effective_distances(near, unified, weight))))
             for near, weight in zip(neighbors, weights, strict=True)
         ]
-        weights = _view_weights(_disagreements(unified, graphs))
+        weights = self_weights(graph_distances(unified, graphs))
         target, strength = update.target(graphs, weights)
         unified = penalized_rows(target, embedding, 0.5 * penalty * strength)
         state, penalty = steer_penalty(unified, embedding, penalty)
         embedding = state.embedding
-        objective.append(float(_disagreements(unified, graphs).sum()))
+        objective.append(float(graph_distances(unified, graphs).sum()))
         converged = state.n_components == n_clusters
-    weights = _view_weights(_disagreements(unified, graphs))
+    weights = self_weights(graph_distances(unified, graphs))
     labels = state.labels if converged else None
     return SolverResult(embedding, weights, objective, len(objective), converged, labels=labels), state
 
@@ -125,22 +135,13 @@ def _exact_rows(near: Neighbors, effective: NDArray[Any]) -> NDArray[Any]:
     return np.where(totals > 0, gaps / np.where(totals > 0, totals, 1.0), adaptive_weights(near))
 
 
-def _disagreements(unified: scipy.sparse.csr_array, graphs: Graphs) -> NDArray[Any]:
-    return np.array([scipy.sparse.linalg.norm(unified - graph) for graph in graphs])
-
-
-def _view_weights(disagreements: NDArray[Any]) -> NDArray[Any]:
-    weights: NDArray[Any] = 0.5 / np.maximum(disagreements, np.finfo(float).eps)
-    return weights
-
-
 def _published_target(graphs: Graphs, weights: NDArray[Any]) -> tuple[scipy.sparse.csr_array, float]:
-    return _mean(graphs), float((1.0 / weights).sum()) / len(graphs) ** 2
+    return mean_graph(graphs), float((1.0 / weights).sum()) / len(graphs) ** 2
 
 
 def _exact_target(graphs: Graphs, weights: NDArray[Any]) -> tuple[scipy.sparse.csr_array, float]:
-    shares = weights / weights.mean()
-    return _mean([graph * share for graph, share in zip(graphs, shares, strict=True)]), 1.0 / float(weights.sum())
+    total = float(weights.sum())
+    return combine_graphs(graphs, weights / total), 1.0 / total
 
 
 class Updates(NamedTuple):
@@ -156,11 +157,141 @@ UPDATES = {
 }
 
 
-def _mean(graphs: Graphs) -> scipy.sparse.csr_array:
-    return (sum(graphs[1:], graphs[0]) / len(graphs)).tocsr()
+def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
+    """Every sample with mean zero and unit deviation over its features; a sample with equal features becomes zero."""
+    centered = view - view.mean(axis=1, keepdims=True)
+    deviations = np.sqrt((centered**2).sum(axis=1, keepdims=True) / max(view.shape[1] - 1, 1))
+    scaled: NDArray[Any] = centered / np.where(deviations > 0, deviations, 1.0)
+    return scaled
 
 
-def _stored(near: Neighbors, weights: NDArray[Any]) -> scipy.sparse.csr_array:
-    graph = neighbor_graph(near, weights)
-    graph.eliminate_zeros()
-    return graph
+class GraphBasedClustering(ComparisonMethod):
+    """Graph-based multi-view clustering (GMC).
+
+    Learns the graphs of all views and one unified graph together; the unified graph is driven to exactly ``n_clusters``
+    connected components, which are the clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "precomputed"}, default="auto"
+        Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
+        kernel are those of its centred feature space.
+    n_neighbors : int, default=15
+        Neighbours of a sample in the graph of a view; less where there are fewer samples. Doubled until the mean of the
+        graphs has no more components than clusters are sought.
+    normalize : bool, default=True
+        Whether every sample is standardised over its features, view by view, as in the authors' code: mean zero and
+        unit deviation of each *row*. Features of unequal scale are better standardised by column beforehand.
+    updates : {"published", "exact"}, default="published"
+        Updates of the authors' code, or the minimisers of the objective, which weigh the views and keep all rows on the
+        simplex.
+    max_iter : int, default=20
+        Most rounds.
+    n_init : int, default=10
+        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        The learned graph, rows sum to one.
+    n_components_ : int
+        Number of its connected components; ``n_clusters`` where the method succeeded.
+    n_neighbors_ : int
+        Number of neighbours in the graphs of the views.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        Lowest Laplacian eigenvectors of the graph.
+    view_weights_ : ndarray of shape (n_views,)
+        Inverse distances of the views' graphs to the unified one, scaled to sum one.
+    objective_ : ndarray of shape (n_iter_,)
+        Sum over the views of the distances of their graphs to the unified one. It may rise: more is asked of the
+        graph in every round.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether the graph fell into ``n_clusters`` components before ``max_iter``.
+
+    See Also
+    --------
+    latefusion.baselines.swmc.SelfWeightedGraph : Takes the graphs of the views as given.
+
+    Notes
+    -----
+    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    clustering: k-means on its lowest Laplacian eigenvectors.
+
+    References
+    ----------
+    Wang, Yang, Liu: GMC: Graph-based Multi-view Clustering. IEEE Transactions on Knowledge and Data Engineering, 2020.
+
+    Examples
+    --------
+    @EX@
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BASE_CONSTRAINTS,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
+        "updates": [StrOptions(set(UPDATES))],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Any = None,
+        partition: Any = "auto",
+        n_neighbors: int = 15,
+        normalize: bool = True,
+        updates: str = "published",
+        max_iter: int = 20,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.n_neighbors = n_neighbors
+        self.normalize = normalize
+        self.updates = updates
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> GraphBasedClustering:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict or Views of arrays, or one array
+            The views, rows are samples.
+        y : ignored
+
+        Returns
+        -------
+        GraphBasedClustering
+            The fitted estimator.
+        """
+        features = self._fit_features(X)
+        if self.normalize:
+            features = [standardize_rows(view) for view in features]
+        neighbors, _ = reach_components(features, self.n_neighbors, self.n_clusters)
+        result, state = solve_gmc(neighbors, self.n_clusters, updates=self.updates, max_iter=self.max_iter)
+        self.n_neighbors_ = neighbors[0].n_neighbors
+        self.graph_ = without_zeros(state.graph)
+        self.n_components_ = state.n_components
+        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store(result._replace(weights=result.weights / result.weights.sum()))
+        return self

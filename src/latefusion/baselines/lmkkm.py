@@ -56,7 +56,7 @@ from latefusion.types import SolverResult
 # Relative distance to the minimum at which a quadratic programme counts as solved, and a cap that is not met in
 # practice.
 WEIGHT_TOLERANCE = 1e-8
-MAX_GRADIENT_STEPS = 2000
+MAX_GRADIENT_STEPS = 500
 
 
 def solve_lmkkm(

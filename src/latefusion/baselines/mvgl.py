@@ -1,5 +1,4 @@
-"""MVGL: graph learning for multi-view clustering (Zhan, Zhang, Guan, Wang: Graph learning for multiview clustering. IEEE
-Trans. Cybernetics, 2018).
+"""MVGL: graph learning for multi-view clustering.
 
 Every view learns a graph S_v with exactly k components, starting from its adaptive-neighbour graph; then
 
@@ -15,15 +14,17 @@ neighbors         X_v     m lists of the q + 1 nearest samples, n_samples x (q +
 view_graphs       S_v     m sparse matrices, n_samples x n_samples, symmetric
 combination       S_0     Σ_v S_v diag(α_v), n_samples x n_samples
 graph             A       n_samples x n_samples
-sample_weights    α       m x n_samples, columns sum to one
+sample_weights    α       n_samples x m, rows sum to one
 ================  ======  ============================================================
 
-With ``local`` edges stay among the neighbours: an inner step costs O(ek) for e edges and k eigenvectors of a sparse matrix,
-memory is O(me). Without it every pair of samples is an edge: O(n²k + n³) and O(mn²).
+With ``local`` edges stay among the neighbours: an inner step costs O(ek) for e edges and k eigenvectors of a sparse
+matrix, memory is O(me). Without it every pair of samples is an edge: O(n²k + n³) and O(mn²).
 
-As in the authors' code the distances shape the first graph only: the rows of S_v are then found from its embedding alone.
-Departures: the outer loop has a cap (the code has none), components are counted in the graph, and of twin views, whose
-weights are determined up to their sum only, each gets the same.
+As in the authors' code the distances shape the first graph only: the rows of S_v are then found from its embedding
+alone. Departures: the outer loop has a cap (the code has none), components are counted in the graph, and of twin
+views, whose weights are determined up to their sum only, each gets the same.
+
+Zhan, Zhang, Guan, Wang: Graph Learning for Multiview Clustering. IEEE Transactions on Cybernetics, 2018.
 """
 
 from __future__ import annotations
@@ -45,19 +46,21 @@ from latefusion.partitions.adaptive import (
     component_indicator,
     connected_components,
     laplacian_eigenvectors,
+    mean_graph,
     neighbor_graph,
     reach_components,
     symmetrize,
     warn_component_count,
+    without_zeros,
 )
 from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components, with_values
 from latefusion.types import SolverResult
 
 
 def solve_mvgl(
-    neighbors: Sequence[Neighbors], n_clusters: int, *, local: bool = True, max_iter: int = 30, tol: float = 1e-3
+    neighbors: Sequence[Neighbors], n_clusters: int, *, local: bool = True, max_iter: int = 100, tol: float = 1e-3
 ) -> tuple[SolverResult, ConstrainedGraph, NDArray[Any]]:
-    """Graphs of all views with ``n_clusters`` components, and the global graph near their combination.
+    """Learn graphs of all views with ``n_clusters`` components, and the global graph near their combination.
 
     Parameters
     ----------
@@ -66,8 +69,8 @@ def solve_mvgl(
     n_clusters : int
     local : bool, default=True
         Whether the graphs may only have edges of the neighbourhoods.
-    max_iter : int, default=30
-        Most outer rounds, and most values of the penalty in each search for components.
+    max_iter : int, default=100
+        Most outer rounds.
     tol : float, default=1e-3
         Stop when the objective changes by less than this fraction.
 
@@ -78,9 +81,9 @@ def solve_mvgl(
         ``n_clusters`` components.
     state : ConstrainedGraph
         The global graph A.
-    sample_weights : ndarray of shape (n_views, n_samples)
+    sample_weights : ndarray of shape (n_samples, n_views)
     """
-    view_graphs = [learn_view_graph(near, n_clusters, local=local, max_iter=max_iter) for near in neighbors]
+    view_graphs = [learn_view_graph(near, n_clusters, local=local) for near in neighbors]
     pattern = _pattern(view_graphs, local=local)
     columns = _column_sums(pattern)
     views = np.column_stack([_on_pattern(graph, pattern) for graph in view_graphs])
@@ -90,48 +93,37 @@ def solve_mvgl(
     converged = False
     while len(objective) < max_iter and not converged:
         graph = with_values(pattern, combination * off_diagonal)
-        state = _constrain_combination(graph, n_clusters, local=local, max_iter=max_iter)
+        state = _constrain_combination(graph, n_clusters, local=local)
         values = _on_pattern(state.graph, pattern)
         sample_weights = combination_weights(values, views, columns)
-        combination = np.einsum("ev,ve->e", views, sample_weights[:, pattern.indices])
+        combination = np.einsum("ev,ev->e", views, sample_weights[pattern.indices])
         objective.append(float(((values - combination) ** 2).sum()))
         converged = len(objective) > 1 and abs(objective[-2] - objective[-1]) <= tol * objective[-2]
     labels = state.labels if state.n_components == n_clusters else None
-    weights = sample_weights.mean(axis=1)
+    weights = sample_weights.mean(axis=0)
     result = SolverResult(state.embedding, weights, objective, len(objective), converged, labels=labels)
     return result, state, sample_weights
 
 
-def learn_view_graph(
-    near: Neighbors, n_clusters: int, *, local: bool = True, max_iter: int = 30
-) -> scipy.sparse.csr_array:
-    """The graph of one view with ``n_clusters`` components: symmetric, zeros not stored."""
+def learn_view_graph(near: Neighbors, n_clusters: int, *, local: bool = True) -> scipy.sparse.csr_array:
+    """Learn the graph of one view with ``n_clusters`` components: symmetric, zeros not stored."""
     n_samples = len(near.indices)
     start = laplacian_eigenvectors(neighbor_graph(near, adaptive_weights(near)), n_clusters)
     edges = neighbor_graph(near, np.zeros((n_samples, near.n_neighbors))) if local else _full_pattern(n_samples)
-    graph = symmetrize(constrain_components(edges, start, max_iter=max_iter).graph)
-    graph.eliminate_zeros()
-    return graph
+    return without_zeros(symmetrize(constrain_components(edges, start).graph))
 
 
-def _constrain_combination(
-    combination: scipy.sparse.csr_array, n_clusters: int, *, local: bool, max_iter: int
-) -> ConstrainedGraph:
+def _constrain_combination(combination: scipy.sparse.csr_array, n_clusters: int, *, local: bool) -> ConstrainedGraph:
     n_components, labels = connected_components(combination)
     if n_components == n_clusters:
         return ConstrainedGraph(combination, component_indicator(labels, n_clusters), n_components, labels)
     start = laplacian_eigenvectors(combination, n_clusters)
-    target = combination
-    if local:
-        target = combination.multiply(combination > 0).tocsr()
-        target.eliminate_zeros()
-    return constrain_components(target, start, max_iter=max_iter)
+    target = without_zeros(combination.multiply(combination > 0)) if local else combination
+    return constrain_components(target, start)
 
 
-def combination_weights(
-    values: NDArray[Any], views: NDArray[Any], columns: scipy.sparse.csr_array
-) -> NDArray[Any]:
-    """The weights α that bring the combination of the view graphs nearest to the global graph, sample by sample.
+def combination_weights(values: NDArray[Any], views: NDArray[Any], columns: scipy.sparse.csr_array) -> NDArray[Any]:
+    """Find the weights α that bring the combination of the view graphs nearest to the global graph, sample by sample.
 
     Parameters
     ----------
@@ -144,8 +136,8 @@ def combination_weights(
 
     Returns
     -------
-    ndarray of shape (n_views, n_samples)
-        Columns sum to one.
+    ndarray of shape (n_samples, n_views)
+        Rows sum to one.
     """
     # α_j = C⁻¹1 / 1ᵀC⁻¹1 with C = ZᵀZ + ε Tr(ZᵀZ) I and Z = [a_j - s^v_j]_v
     n_views = views.shape[1]
@@ -159,15 +151,15 @@ def combination_weights(
     damped = np.maximum(spectrum, 0.0) + np.finfo(float).eps * traces
     scaled = np.where(traces > 0, loads / np.where(damped > 0, damped, 1.0), loads)
     unscaled = np.einsum("svd,sd->sv", axes, scaled)
-    weights: NDArray[Any] = (unscaled / unscaled.sum(axis=1, keepdims=True)).T
+    weights: NDArray[Any] = unscaled / unscaled.sum(axis=1, keepdims=True)
     return weights
 
 
 def _pattern(graphs: Sequence[scipy.sparse.csr_array], *, local: bool) -> scipy.sparse.csr_array:
-    """Zeros at every place where some graph can have an edge, columns in order."""
+    """Store zeros at every place where some graph can have an edge, columns in order."""
     if not local:
         return _full_pattern(graphs[0].shape[0])
-    union = sum((abs(graph) for graph in graphs[1:]), abs(graphs[0])).tocsr()
+    union = mean_graph([abs(graph) for graph in graphs])
     union.sort_indices()
     return with_values(union, np.zeros(union.nnz))
 
@@ -190,10 +182,142 @@ def _column_sums(pattern: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 
 def _on_pattern(graph: scipy.sparse.csr_array, pattern: scipy.sparse.csr_array) -> NDArray[Any]:
-    """Values of a graph at the places of a pattern that holds all its edges."""
+    """Read the values of a graph at the places of a pattern that holds all its edges."""
     rows = graph.tocoo()
     n_columns = pattern.shape[1]
     places = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)) * n_columns + pattern.indices
     values = np.zeros(pattern.nnz)
     values[np.searchsorted(places, rows.row.astype(np.int64) * n_columns + rows.col)] = rows.data
     return values
+
+
+class GraphLearning(ComparisonMethod):
+    """Graph learning for multi-view clustering (MVGL).
+
+    Learns one graph per view with ``n_clusters`` connected components, then one graph near a combination of them in
+    which every sample has its own weights over the views; the components of that graph are the clusters.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "precomputed"}, default="auto"
+        Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
+        kernel are those of its centred feature space.
+    n_neighbors : int, default=15
+        Neighbours of a sample in the first graph of a view; less where there are fewer samples. Doubled, view by
+        view, until that graph has no more components than clusters are sought.
+    local : bool, default=True
+        Whether edges stay within the first graphs. Otherwise every pair of samples is an edge and the cost is cubic
+        in the number of samples.
+    max_iter : int, default=100
+        Most rounds.
+    tol : float, default=1e-3
+        Relative change of the objective at which to stop.
+    n_init : int, default=10
+        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        The learned graph, rows sum to one.
+    n_components_ : int
+        Number of its connected components; ``n_clusters`` where the method succeeded.
+    n_neighbors_ : ndarray of shape (n_views,)
+        Number of neighbours in the first graph of every view.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        Lowest Laplacian eigenvectors of the graph.
+    sample_weights_ : ndarray of shape (n_samples, n_views)
+        Weight of every view for every sample; rows sum to one and may have negative entries.
+    view_weights_ : ndarray of shape (n_views,)
+        Mean of the sample weights; may be negative.
+    objective_ : ndarray of shape (n_iter_,)
+        Squared distance of the graph to the combination of the views' graphs.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether the objective settled before ``max_iter``.
+
+    See Also
+    --------
+    latefusion.baselines.swmc.SelfWeightedGraph : One weight per view.
+
+    Notes
+    -----
+    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    clustering: k-means on its lowest Laplacian eigenvectors.
+
+    References
+    ----------
+    Zhan, Zhang, Guan, Wang: Graph Learning for Multiview Clustering. IEEE Transactions on Cybernetics, 2018.
+
+    Examples
+    --------
+    @EX@
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [3, 15, 40, 50]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BASE_CONSTRAINTS,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "local": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Any = None,
+        partition: Any = "auto",
+        n_neighbors: int = 15,
+        local: bool = True,
+        max_iter: int = 100,
+        tol: float = 1e-3,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.n_neighbors = n_neighbors
+        self.local = local
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> GraphLearning:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict or Views of arrays, or one array
+            The views, rows are samples.
+        y : ignored
+
+        Returns
+        -------
+        GraphLearning
+            The fitted estimator.
+        """
+        features = self._fit_features(X)
+        neighbors = [reach_components([view], self.n_neighbors, self.n_clusters)[0][0] for view in features]
+        result, state, self.sample_weights_ = solve_mvgl(
+            neighbors, self.n_clusters, local=self.local, max_iter=self.max_iter, tol=self.tol
+        )
+        self.n_neighbors_ = np.array([near.n_neighbors for near in neighbors])
+        self.graph_ = without_zeros(state.graph)
+        self.n_components_ = state.n_components
+        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store(result)
+        return self

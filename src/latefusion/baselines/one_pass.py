@@ -16,17 +16,18 @@ labels        Y       n_samples, the column of the one in every row
 fused         R       Σ_p β_p H_p W_p, n_samples x n_clusters
 ============  ======  ==================================================
 
-An iteration costs O(m n k²) and never sees a kernel. Every step is exact on its own block, so the objective never falls.
+An iteration costs O(m n k²) and never sees a kernel. Every step is exact on its own block, so the objective never
+falls.
 
 Where this departs from the authors' code:
 
-- Nothing there keeps a cluster from running empty. Here Y ranges over clusterings in which every cluster has a sample: an
-  empty cluster takes the sample that loses least by moving, and if that is worse than the clustering before, the latter
-  stays; the objective is monotone all the same.
-- A view whose alignment is negative (possible with ``init="identity"``, where the weights are updated with rotations that
-  have not yet met the clustering) gets no weight, instead of a negative one.
-- The start C is the polar factor of the k-means centroids, the nearest orthogonal matrix to them. The authors keep the left
-  singular vectors only, which mixes the centroids.
+- Nothing there keeps a cluster from running empty. Here Y ranges over clusterings in which every cluster has a
+  sample: an empty cluster takes the sample that loses least by moving, and if that is worse than the clustering
+  before, the latter stays; the objective is monotone all the same.
+- A view whose alignment is negative (possible with ``init="identity"``, where the weights are updated with
+  rotations that have not yet met the clustering) gets no weight, instead of a negative one.
+- The start C is the polar factor of the k-means centroids, the nearest orthogonal matrix to them. The authors keep
+  the left singular vectors only, which mixes the centroids.
 - Rotations start at ``polar(H_pᵀ M)`` by default, where M is the partition of the mean kernel.
 
 Columns of Y are not scaled by the cluster sizes, which favours large clusters: that is the method.
@@ -36,15 +37,29 @@ Liu, Liu, Liao, Wang, Zhang, Tu, Tang, Liu, Zhu: One Pass Late Fusion Multi-view
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar
+from latefusion.assignment import assign_by_kmeans
+from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.solvers.kernel_kmeans import has_settled
-from latefusion.solvers.late_fusion_blocks import align_rotations, alignments, fuse, view_weights
+from latefusion.solvers.late_fusion_blocks import (
+    Start,
+    align_rotations,
+    alignments,
+    base_partitions,
+    fuse,
+    observed_kernels,
+    start_rotations,
+    view_weights,
+)
 from latefusion.types import SolverResult
 
 
@@ -109,10 +124,10 @@ def assign_rows(scores: NDArray[Any], previous: NDArray[np.intp] | None = None) 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The best label of every row. A cluster that nobody chose takes the row that loses least by moving, among those that
-        do not leave another cluster empty.
+        The best label of every row. A cluster that nobody chose takes the row that loses least by moving, among
+        those that do not leave another cluster empty.
     """
-    labels = np.argmax(scores, axis=1)
+    labels: NDArray[np.intp] = np.argmax(scores, axis=1)
     rows = np.arange(len(scores))
     sizes = np.bincount(labels, minlength=scores.shape[1])
     empty = np.flatnonzero(sizes == 0)
@@ -133,3 +148,132 @@ def _cluster_sums(fused: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[Any]
     sums = np.zeros((fused.shape[1], fused.shape[1]), dtype=fused.dtype)
     np.add.at(sums, labels, fused)
     return sums
+
+
+class OnePassLateFusion(ComparisonMethod):
+    """Late fusion straight to labels, without k-means on a consensus embedding (OPLFMVC).
+
+    Maximises Tr((Y C)ᵀ Σ_p β_p H_p W_p) over one-hot Y, orthogonal C and W_p, and weights β on the unit sphere,
+    where the base partition H_p holds the leading eigenvectors of the kernel of view p. Samples may be missing in
+    some views.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "kernel", "graph", "precomputed"}, default="auto"
+        Whether the views are features, compared by a kernel or by a graph of neighbours, or kernels already computed.
+    kernel : str or callable, default="gaussian"
+        Kernel of every view.
+    kernel_params : dict, default=None
+        Parameters of the kernel; those left out come from the data.
+    init : {"align", "identity"}, default="align"
+        Start of the rotations. "align" turns every base partition towards that of the mean kernel; "identity" is the
+        authors' and depends on the arbitrary signs of eigenvectors.
+    max_iter : int, default=100
+        Cap on the iterations.
+    tol : float, default=1e-4
+        Relative change of the objective at which to stop.
+    n_init : int, default=10
+        Number of k-means starts for the centroids to start from.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        The fused partition Σ_p β_p H_p W_p.
+    view_weights_ : ndarray of shape (n_views,)
+        Weight β of every view, on the unit sphere.
+    rotations_ : ndarray of shape (n_views, n_clusters, n_clusters)
+        Rotation W_p of every base partition.
+    objective_ : ndarray of shape (n_iter_,)
+        Alignment after every iteration; it never falls.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the relative change of the objective fell below ``tol``.
+
+    References
+    ----------
+    Liu, Liu, Liao, Wang, Zhang, Tu, Tang, Liu, Zhu: One Pass Late Fusion Multi-view Clustering. ICML 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion.baselines.one_pass import OnePassLateFusion
+    >>> centers = np.repeat(4 * np.eye(3), 4, axis=0)
+    >>> X = [centers + np.random.RandomState(view).normal(size=(12, 3)) for view in range(2)]
+    >>> OnePassLateFusion(n_clusters=3, random_state=0).fit_predict(X)
+    array([2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1])
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        "init": [StrOptions({"align", "identity"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Mapping[str, Any] | Sequence[Any] | None = None,
+        partition: Any = "auto",
+        kernel: str | Callable[..., Any] = "gaussian",
+        kernel_params: Mapping[str, Any] | None = None,
+        init: Start = "align",
+        max_iter: int = 100,
+        tol: float = 1e-4,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    def _accepts_missing_views(self) -> bool:
+        return True
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> OnePassLateFusion:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict, Views, array or data frame
+            The views. `Views` with a mask may lack samples in some of them.
+        y : ignored
+
+        Returns
+        -------
+        OnePassLateFusion
+        """
+        views = self._fit_views(X)
+        kernels = observed_kernels(views.arrays, self._similarities(views), views.mask, self.n_clusters)
+        partitions, average = base_partitions(kernels, self.n_clusters)
+        _, rule = assign_by_kmeans(average, self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+        result = solve_one_pass(
+            partitions,
+            polar(rule.centers, xp=np).isometry,
+            start_rotations(partitions, average, self.init),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.rotations_ = result.rotations
+        self._store(result)
+        return self

@@ -53,7 +53,9 @@ from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.kernels import combine_kernels
 from latefusion.types import SolverResult
 
-# A squared distance below this is zero: its inverse root would drown all other samples.
+# A squared distance this far below the largest is zero: its inverse root would drown all other samples. The authors
+# take an absolute bound, but the weights, and with them all distances, become tiny with many kernels or a small
+# exponent.
 ZERO_DISTANCE = 1e-10
 
 
@@ -80,8 +82,8 @@ def solve_rmkkm(
     *,
     exponent: float = 0.3,
     n_init: int = 10,
-    max_iter: int = 50,
-    tol: float = 1e-6,
+    max_iter: int = 100,
+    tol: float = 1e-5,
     random_state: np.random.RandomState,
 ) -> SolverResult:
     """Alternate robust kernel k-means and kernel weights.
@@ -94,8 +96,8 @@ def solve_rmkkm(
         The power q of the weights in their constraint, between 0 and 1.
     n_init : int, default=10
         Number of random starts in every iteration, besides the clustering before.
-    max_iter : int, default=50
-    tol : float, default=1e-6
+    max_iter : int, default=100
+    tol : float, default=1e-5
         Relative change of the objective at which to stop.
     random_state : RandomState
         Draws the starts.
@@ -106,7 +108,6 @@ def solve_rmkkm(
         With labels and without a consensus embedding.
     """
     weights = np.full(len(kernels), len(kernels) ** (-1.0 / exponent))
-    labels, best = np.zeros(len(kernels[0]), dtype=np.intp), weights
     starts: list[NDArray[Any]] = []
     objective: list[float] = []
     converged = False
@@ -120,10 +121,10 @@ def solve_rmkkm(
         value = float(np.sqrt(deviations @ weights).sum())
         converged = bool(objective) and value >= (1.0 - tol) * objective[-1]
         if not objective or value <= objective[-1]:
-            labels, best = clustering.labels, weights
+            labels, best_weights = clustering.labels, weights
             objective.append(value)
         starts = [clustering.centers]
-    return SolverResult(None, best, objective, len(objective), converged, labels=labels)
+    return SolverResult(None, best_weights, objective, len(objective), converged, labels=labels)
 
 
 def random_centers(n_samples: int, n_clusters: int, random_state: np.random.RandomState) -> NDArray[Any]:
@@ -197,7 +198,7 @@ def reweighted_centers(squared: NDArray[Any], labels: NDArray[np.intp], n_cluste
     ndarray of shape (n_samples, n_clusters)
         Columns sum to one.
     """
-    apart = squared >= ZERO_DISTANCE
+    apart = squared > ZERO_DISTANCE * squared.max()
     factors = np.ones(len(squared))
     factors[apart] = squared[apart] ** -0.5
     if apart.any():
@@ -266,9 +267,9 @@ class RobustMKKM(ComparisonMethod):
     exponent : float, default=0.3
         Power q in the constraint Σ_p w_p^q = 1 on the weights, between 0 and 1. Small values spread the weight over the
         views, values near one give it to a single view.
-    max_iter : int, default=50
+    max_iter : int, default=100
         Largest number of iterations.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         Relative change of the objective at which to stop.
     n_init : int, default=10
         Number of random starts in every iteration, besides the clustering before.
@@ -329,8 +330,8 @@ class RobustMKKM(ComparisonMethod):
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         exponent: float = 0.3,
-        max_iter: int = 50,
-        tol: float = 1e-6,
+        max_iter: int = 100,
+        tol: float = 1e-5,
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:

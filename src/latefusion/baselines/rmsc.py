@@ -3,8 +3,8 @@
     min  ‖P‖_* + λ Σ_p ‖E_p‖₁
     subject to T_p = P + E_p for every view, P >= 0, P 1 = 1
 
-T_p = D_p^{-1} A_p is the random walk on the affinity A_p of view p. All views share a low-rank transition matrix P, from which
-each of them departs by sparse errors E_p. Spectral clustering of the walk P gives the labels.
+T_p = D_p^{-1} A_p is the random walk on the affinity A_p of view p. All views share a low-rank transition matrix P,
+from which each of them departs by sparse errors E_p. Spectral clustering of the walk P gives the labels.
 
 ==============  ======  =====================================================
 here            paper   shape
@@ -18,34 +18,40 @@ penalty         μ       grows by the factor ρ in every iteration
 regularization  λ       price of the errors
 ==============  ======  =====================================================
 
-The method of multipliers updates P (a projection of every row to the simplex), Q (singular values lowered by 1/μ), and E_p
-(entries lowered by λ/μ) in turn. The penalty grows fast, so the result is near the convex optimum, not at it, and depends on
-the start and growth of the penalty: the authors' values are the defaults. As in their code the iterations stop when all
-T_p - E_p - P are small; that P - Q is small, too, is not asked.
+The method of multipliers updates P (a projection of every row to the simplex), Q (singular values lowered by 1/μ),
+and E_p (entries lowered by λ/μ) in turn. The penalty grows fast, so the result is near the convex optimum, not at
+it, and depends on the start and growth of the penalty: the authors' values are the defaults. As in their code the
+iterations stop when all T_p - E_p - P are small; that P - Q is small, too, is not asked.
 
-Cost. An iteration takes O(m n²) and one threshold of the singular values of an n x n matrix B. The singular values that
-survive are roots of eigenvalues of BᵀB above 1/μ², and only those eigenpairs are computed; while the penalty is small there are
-none, which a bound on the norm of B tells without any. Memory is that of 2 m + 6 matrices of size n x n: errors E_p are never
-kept, because Y_p and P determine them.
+Cost. An iteration takes O(m n²) and one threshold of the singular values of an n x n matrix B. The singular values
+that survive are roots of eigenvalues of BᵀB above 1/μ², and only those eigenpairs are computed; while the penalty
+is small there are none, which a bound on the norm of B tells without any. Memory is that of 2 m + 6 matrices of
+size n x n: errors E_p are never kept, because Y_p and P determine them.
 
 Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse Decomposition. AAAI 2014.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
+from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.partitions.spectral import positive_degrees
 from latefusion.solvers.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 
 MAX_PENALTY = 1e10
-# Probability of a jump to a random sample; it makes the stationary distribution unique on a graph that falls into parts.
+# Probability of a jump to a random sample; it makes the stationary distribution unique on a graph that falls into
+# parts.
 TELEPORTATION = 1e-8
 
 
@@ -96,7 +102,8 @@ def solve_rmsc(
     -------
     SolverResult
     """
-    transitions = [affinity / affinity.sum(axis=1, keepdims=True) for affinity in affinities]
+    # Double precision throughout: the last singular values that matter are 10⁻⁵ of the largest, their squares 10⁻¹⁰.
+    transitions = [(affinity / positive_degrees(affinity)[:, None]).astype(np.float64) for affinity in affinities]
     found = share_transitions(
         transitions,
         regularization=regularization,
@@ -118,7 +125,7 @@ def share_transitions(
     max_iter: int,
     tol: float,
 ) -> SharedTransitions:
-    """The low-rank transition matrix P that all T_p share up to sparse errors.
+    """Find the low-rank transition matrix P that all T_p share up to sparse errors.
 
     Parameters
     ----------
@@ -178,7 +185,7 @@ def _update_view(
 def threshold_singular_values(
     matrix: NDArray[Any], threshold: float, expected_rank: int
 ) -> tuple[NDArray[Any], float, int]:
-    """The proximal point of ``threshold`` times the nuclear norm, from the eigenpairs of the Gram matrix that matter.
+    """Lower singular values by a threshold, from the eigenpairs of the Gram matrix that matter.
 
     Parameters
     ----------
@@ -216,7 +223,7 @@ def threshold_singular_values(
 
 
 def stationary_distribution(shared: NDArray[Any]) -> NDArray[Any]:
-    """The distribution π that the random walk leaves as it is, πᵀP = πᵀ, Σπ = 1.
+    """Find the distribution π that the random walk leaves as it is, πᵀP = πᵀ, Σπ = 1.
 
     Parameters
     ----------
@@ -258,3 +265,131 @@ def walk_embedding(shared: NDArray[Any], distribution: NDArray[Any], n_clusters:
     roots = np.sqrt(distribution)
     walk = roots[:, None] * shared / roots
     return top_eigenpairs(0.5 * (walk + walk.T), n_clusters)[1]
+
+
+class RobustMultiViewSpectral(ComparisonMethod):
+    """Spectral clustering of the low-rank random walk that all views share up to sparse errors (RMSC).
+
+    Minimises ‖P‖_* + λ Σ_p ‖T_p - P‖₁ over transition matrices P, where T_p is the random walk on the affinity of
+    view p.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "precomputed"}, default="auto"
+        Whether the views are features or kernels already computed, whose negative entries then count as zero.
+    kernel : str or callable, default="gaussian"
+        Affinity of every view; that of "gaussian" has the median distance as its width.
+    kernel_params : dict, default=None
+        Parameters of the kernel; those left out come from the data.
+    regularization : float, default=0.005
+        Price λ of the errors.
+    penalty : float, default=1e-3
+        First penalty μ of the method of multipliers. The result depends on it, slightly.
+    penalty_growth : float, default=1.9
+        Factor of the penalty from one iteration to the next.
+    max_iter : int, default=300
+        Cap on the iterations.
+    tol : float, default=1e-6
+        Largest row sum of the residuals T_p - P - E_p at which to stop.
+    n_init : int, default=10
+        Number of k-means starts for the labels.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        Leading eigenvectors of the shared random walk, made symmetric.
+    objective_ : ndarray of shape (n_iter_,)
+        ‖Q‖_* + λ Σ_p ‖E_p‖₁ after every iteration, with Q the low-rank copy of P. The constraints are met at the end
+        only, so it need not fall.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the residuals fell below ``tol``.
+
+    References
+    ----------
+    Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse Decomposition. AAAI 2014.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion.baselines.rmsc import RobustMultiViewSpectral
+    >>> centers = np.repeat(4 * np.eye(3), 4, axis=0)
+    >>> X = [centers + np.random.RandomState(view).normal(size=(12, 3)) for view in range(2)]
+    >>> RobustMultiViewSpectral(n_clusters=3, random_state=0).fit_predict(X)
+    array([2, 2, 2, 2, 0, 0, 0, 0, 1, 1, 1, 1])
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {"regularization": [2.0**power for power in range(-20, 11)]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **KERNEL_CONSTRAINTS,
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "penalty": [Interval(Real, 0, MAX_PENALTY, closed="neither")],
+        "penalty_growth": [Interval(Real, 1, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Mapping[str, Any] | Sequence[Any] | None = None,
+        partition: Any = "auto",
+        kernel: str | Callable[..., Any] = "gaussian",
+        kernel_params: Mapping[str, Any] | None = None,
+        regularization: float = 0.005,
+        penalty: float = 1e-3,
+        penalty_growth: float = 1.9,
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.regularization = regularization
+        self.penalty = penalty
+        self.penalty_growth = penalty_growth
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> RobustMultiViewSpectral:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict, Views, array or data frame
+            The views.
+        y : ignored
+
+        Returns
+        -------
+        RobustMultiViewSpectral
+        """
+        result = solve_rmsc(
+            self._fit_affinities(X),
+            self.n_clusters,
+            regularization=self.regularization,
+            penalty=self.penalty,
+            penalty_growth=self.penalty_growth,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self._store(result)
+        return self

@@ -1,5 +1,4 @@
-"""SWMC: self-weighted multi-view clustering with one graph (Nie, Li, Li: Self-weighted multiview clustering with multiple
-graphs. IJCAI, 2017).
+"""SWMC: self-weighted multi-view clustering with one graph.
 
     min_S  Σ_v ‖S - A_v‖_F,    rows of S on the probability simplex,  rank(L_S) = n - k.
 
@@ -20,6 +19,8 @@ The objective falls as a rule, but the rank constraint is met by a search over i
 
 Departures from the authors' code: weights start equal instead of random, and an outer round that failed to reach k
 components hands on its last sound embedding instead of an arbitrary one.
+
+Nie, Li, Li: Self-weighted Multiview Clustering with Multiple Graphs. IJCAI 2017.
 """
 
 from __future__ import annotations
@@ -30,25 +31,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
-import scipy.sparse.linalg
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.partitions.adaptive import (
+    combine_graphs,
     laplacian_eigenvectors,
     reach_components,
     symmetrize,
     warn_component_count,
+    without_zeros,
 )
-from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components
+from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components, graph_distances, self_weights
 from latefusion.types import SolverResult
+
+# Values of the penalty to try in every round, as in the authors' code.
+MAX_PENALTIES = 50
 
 
 def solve_swmc(
     graphs: Sequence[scipy.sparse.csr_array], n_clusters: int, *, max_iter: int = 50, tol: float = 1e-8
 ) -> tuple[SolverResult, ConstrainedGraph]:
-    """One graph with ``n_clusters`` components near the graphs of all views.
+    """Learn one graph with ``n_clusters`` components near the graphs of all views.
 
     Parameters
     ----------
@@ -56,7 +61,7 @@ def solve_swmc(
         Non-negative, without stored zeros.
     n_clusters : int
     max_iter : int, default=50
-        Most outer rounds, and most values of the penalty in each.
+        Most outer rounds.
     tol : float, default=1e-8
         Stop when the objective changes by less.
 
@@ -68,24 +73,138 @@ def solve_swmc(
         The graph S.
     """
     weights = np.full(len(graphs), 1.0 / len(graphs))
-    embedding = laplacian_eigenvectors(_combine(graphs, weights), n_clusters)
+    embedding = laplacian_eigenvectors(combine_graphs(graphs, weights), n_clusters)
     objective: list[float] = []
     converged = False
     while len(objective) < max_iter and not converged:
-        target = _combine(graphs, weights)
-        state = constrain_components(target, embedding, scale=float(weights.sum()), max_iter=max_iter)
+        target = combine_graphs(graphs, weights)
+        state = constrain_components(target, embedding, scale=float(weights.sum()), max_iter=MAX_PENALTIES)
         embedding = state.embedding
-        distances = np.array([scipy.sparse.linalg.norm(state.graph - graph) for graph in graphs])
-        # A view whose graph is already the answer would get an infinite weight.
-        weights = 0.5 / np.maximum(distances, np.finfo(float).eps)
+        distances = graph_distances(state.graph, graphs)
+        weights = self_weights(distances)
         objective.append(float(distances.sum()))
         converged = len(objective) > 1 and abs(objective[-2] - objective[-1]) < tol
     labels = state.labels if state.n_components == n_clusters else None
     return SolverResult(embedding, weights, objective, len(objective), converged, labels=labels), state
 
 
-def _combine(graphs: Sequence[scipy.sparse.csr_array], weights: Any) -> scipy.sparse.csr_array:
-    total = weights[0] * graphs[0]
-    for weight, graph in zip(weights[1:], graphs[1:], strict=True):
-        total = total + weight * graph
-    return total.tocsr()
+class SelfWeightedGraph(ComparisonMethod):
+    """Self-weighted multi-view clustering with one graph (SWMC).
+
+    Learns the graph with exactly ``n_clusters`` connected components that is nearest, in unsquared norm, to the
+    adaptive-neighbour graphs of all views; the components are the clusters, and the views weigh themselves.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters.
+    views : dict or list, default=None
+        Which columns belong to which view, when one table holds them all.
+    partition : {"auto", "precomputed"}, default="auto"
+        Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
+        kernel are those of its centred feature space.
+    n_neighbors : int, default=10
+        Neighbours of a sample in the graph of a view; less where there are fewer samples. Doubled until the mean of the
+        graphs has no more components than clusters are sought.
+    max_iter : int, default=50
+        Most rounds.
+    tol : float, default=1e-8
+        Change of the objective at which to stop.
+    n_init : int, default=10
+        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+    random_state : int, RandomState or None, default=None
+        Seed of these starts.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        The learned graph, rows sum to one.
+    n_components_ : int
+        Number of its connected components; ``n_clusters`` where the method succeeded.
+    n_neighbors_ : int
+        Number of neighbours in the graphs of the views.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        Lowest Laplacian eigenvectors of the graph.
+    view_weights_ : ndarray of shape (n_views,)
+        Inverse distances of the views' graphs to the learned one, scaled to sum one.
+    objective_ : ndarray of shape (n_iter_,)
+        Sum over the views of the distances of their graphs to the learned one.
+    n_iter_ : int
+        Number of rounds.
+    converged_ : bool
+        Whether the objective settled before ``max_iter``.
+
+    See Also
+    --------
+    latefusion.baselines.gmc.GraphBasedClustering : Also corrects the graphs of the views.
+
+    Notes
+    -----
+    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    clustering: k-means on its lowest Laplacian eigenvectors.
+
+    References
+    ----------
+    Nie, Li, Li: Self-weighted Multiview Clustering with Multiple Graphs. IJCAI 2017.
+
+    Examples
+    --------
+    @EX@
+    """
+
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5, 10, 15]}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **BASE_CONSTRAINTS,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        views: Any = None,
+        partition: Any = "auto",
+        n_neighbors: int = 10,
+        max_iter: int = 50,
+        tol: float = 1e-8,
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> SelfWeightedGraph:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list, dict or Views of arrays, or one array
+            The views, rows are samples.
+        y : ignored
+
+        Returns
+        -------
+        SelfWeightedGraph
+            The fitted estimator.
+        """
+        neighbors, graphs = reach_components(self._fit_features(X), self.n_neighbors, self.n_clusters)
+        symmetric = [symmetrize(graph) for graph in graphs]
+        result, state = solve_swmc(symmetric, self.n_clusters, max_iter=self.max_iter, tol=self.tol)
+        self.n_neighbors_ = neighbors[0].n_neighbors
+        self.graph_ = without_zeros(state.graph)
+        self.n_components_ = state.n_components
+        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store(result._replace(weights=result.weights / result.weights.sum()))
+        return self

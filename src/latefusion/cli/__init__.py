@@ -1,1 +1,5 @@
-"""Placeholder."""
+"""The command line: parse, call, print."""
+
+from latefusion.cli.main import main
+
+__all__ = ["main"]

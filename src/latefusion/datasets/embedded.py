@@ -23,7 +23,7 @@ def load_digits_views(*, return_X_y: Literal[False] = False) -> MultiViewDataset
 @overload
 def load_digits_views(*, return_X_y: Literal[True]) -> tuple[Views, NDArray[Any]]: ...
 def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[Views, NDArray[Any]]:
-    """Handwritten digits, 1797 images of 8 × 8 pixels, seen in seven ways.
+    """Handwritten digits, 1797 images of 8 × 8 pixels, seen in five ways.
 
     ========= ======= ==================================================================================
     view      columns what it sees
@@ -31,16 +31,12 @@ def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[V
     pixels         61 the grey values themselves
     fourier        41 magnitudes of the low spatial frequencies: blind to where the digit stands
     gradients      72 histograms of the direction of grey-value changes, on a 3 × 3 grid of overlapping cells
-    profiles       45 ink along every row, column and diagonal
     moments        15 amount of ink, its centre, and central moments of orders 2 to 4
-    texture        40 histograms of local binary patterns, on a 2 × 2 grid of cells
     contours       48 distance from the four borders to the first ink; number of strokes crossed
     ========= ======= ==================================================================================
 
-    Columns that do not vary are left out and all have mean 0. The columns of a view share one unit (ink, pixels, counts), so a
-    view has one scale: its mean variance is 1, and a corner pixel that hardly ever changes stays as small as it is. Only the
-    moments, which have different units, are brought to standard deviation 1 one by one. The views differ in width: divide
-    each by the root of its width before joining them.
+    Columns that do not vary are left out, and every remaining column has mean 0 and standard deviation 1. The views differ in
+    width: divide each by the root of its width before comparing or joining them.
 
     Parameters
     ----------
@@ -56,12 +52,11 @@ def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[V
     --------
     >>> from latefusion.datasets import load_digits_views
     >>> load_digits_views().views
-    Views(1797 samples; pixels: 61, fourier: 41, gradients: 72, profiles: 45, moments: 15, texture: 40, contours: 48)
+    Views(1797 samples; pixels: 61, fourier: 41, gradients: 72, moments: 15, contours: 48)
     """
     source = load_digits()
     images = source.images / GREATEST_INK
-    scalings = {name: _one_scale for name in DIGIT_VIEWS} | {"moments": _standardized}
-    views = Views({name: scalings[name](describe(images)) for name, describe in DIGIT_VIEWS.items()})
+    views = Views({name: _standardized(describe(images)) for name, describe in DIGIT_VIEWS.items()})
     dataset = MultiViewDataset(
         views=views,
         target=source.target,
@@ -136,12 +131,6 @@ def _standardized(columns: NDArray[Any]) -> NDArray[np.float64]:
     return scaled
 
 
-def _one_scale(columns: NDArray[Any]) -> NDArray[np.float64]:
-    varying = columns[:, np.ptp(columns, axis=0) > 0]
-    scaled: NDArray[np.float64] = (varying - varying.mean(axis=0)) / np.sqrt(varying.var(axis=0).mean())
-    return scaled
-
-
 def _pixels(images: Images) -> Images:
     return images.reshape(len(images), -1)
 
@@ -168,14 +157,6 @@ def _gradients(images: Images, n_directions: int = 8, cell: int = 4, step: int =
     return histograms.reshape(len(images), -1)
 
 
-def _profiles(images: Images) -> Images:
-    side = images.shape[1]
-    offsets = range(1 - side, side)
-    falling = [np.trace(images, offset, axis1=1, axis2=2) for offset in offsets]
-    rising = [np.trace(images[:, :, ::-1], offset, axis1=1, axis2=2) for offset in offsets]
-    return np.hstack([images.sum(axis=2), images.sum(axis=1), np.stack([*falling, *rising], axis=1)])
-
-
 def _moments(images: Images, highest_order: int = 4) -> Images:
     position = np.arange(images.shape[1], dtype=float)
     ink = images.sum(axis=(1, 2))
@@ -190,22 +171,6 @@ def _moments(images: Images, highest_order: int = 4) -> Images:
             # The root brings all orders to the unit of a pixel.
             described.append(np.sign(moment) * np.abs(moment) ** (1 / order))
     return np.stack(described, axis=1)
-
-
-def _texture(images: Images, n_cells: int = 2) -> Images:
-    padded, side = _framed(images), images.shape[1]
-    around = [(0, 0), (0, 1), (0, 2), (1, 2), (2, 2), (2, 1), (2, 0), (1, 0)]
-    ring = np.stack([padded[:, row : row + side, column : column + side] for row, column in around], axis=-1)
-    brighter = ring > images[..., np.newaxis]
-    changes = (brighter != np.roll(brighter, 1, axis=-1)).sum(axis=-1)
-    # Uniform patterns (one bright arc at most) are told apart by the length of the arc, all others share a bin.
-    other = len(around) + 1
-    pattern = np.where(changes <= 2, brighter.sum(axis=-1), other)
-    indicator = (pattern[..., np.newaxis] == np.arange(other + 1)).astype(float)
-    cell = side // n_cells
-    cells = indicator.reshape(len(images), n_cells, cell, n_cells, cell, other + 1)
-    histograms: Images = cells.sum(axis=(2, 4))
-    return histograms.reshape(len(images), -1)
 
 
 def _contours(images: Images) -> Images:
@@ -228,8 +193,6 @@ DIGIT_VIEWS: dict[str, Callable[[Images], Images]] = {
     "pixels": _pixels,
     "fourier": _fourier,
     "gradients": _gradients,
-    "profiles": _profiles,
     "moments": _moments,
-    "texture": _texture,
     "contours": _contours,
 }

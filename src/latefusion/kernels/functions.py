@@ -19,12 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from inspect import signature
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.metrics.pairwise import check_pairwise_arrays, euclidean_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from latefusion.types import Array
@@ -48,14 +51,13 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    other = X if Y is None else Y
-    product: NDArray[Any] = safe_sparse_dot(X, other.T, dense_output=True)
+    # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+    X, Y = check_pairwise_arrays(X, Y)
+    product: NDArray[Any] = safe_sparse_dot(X, Y.T, dense_output=True)
     return product
 
 
-def polynomial_kernel(
-    X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None
-) -> NDArray[Any]:
+def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
     """Powers of inner products, (xᵀy / scale)^degree.
 
     Parameters
@@ -104,7 +106,8 @@ def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = N
     width = mean_distance(X) if sigma is None else sigma
     kernel = _distances(X, Y, squared=True)
     kernel *= -0.5 / width**2
-    return np.exp(kernel, out=kernel)
+    np.exp(kernel, out=kernel)
+    return kernel
 
 
 def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
@@ -125,7 +128,8 @@ def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = No
     width = mean_distance(X) if sigma is None else sigma
     kernel = _distances(X, Y, squared=False)
     kernel *= -1.0 / width
-    return np.exp(kernel, out=kernel)
+    np.exp(kernel, out=kernel)
+    return kernel
 
 
 def sigmoid_kernel(
@@ -150,7 +154,8 @@ def sigmoid_kernel(
     kernel = linear_kernel(X, Y)
     kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma
     kernel += theta
-    return np.tanh(kernel, out=kernel)
+    np.tanh(kernel, out=kernel)
+    return kernel
 
 
 KERNELS: dict[str, KernelFunction] = {
@@ -181,8 +186,8 @@ class FittedKernel:
     params : dict
         All parameters, those taken from the training view included.
     shift : ndarray of shape (n_features,) or None
-        Column means of the training view, taken away before distances are computed: distances do not change, their
-        rounding error shrinks.
+        Column means of the training view, taken away first where that changes neither distances nor centred inner
+        products: their rounding error shrinks.
     """
 
     function: KernelFunction
@@ -192,8 +197,9 @@ class FittedKernel:
     def __call__(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
         """Kernel values between the rows of X and those of Y (X itself when None)."""
         moved = X if self.shift is None else X - self.shift
-        other = Y if Y is None or self.shift is None else Y - self.shift
-        return np.asarray(self.function(moved, other, **self.params))
+        other = moved if Y is None else Y if self.shift is None else Y - self.shift
+        values = np.asarray(self.function(moved, other, **self.params))
+        return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
     def diagonal(self, X: Array, block: int = 64) -> NDArray[Any]:
         """Self-similarities k(x, x) of the rows of X, from small blocks so that any callable will do."""
@@ -218,12 +224,28 @@ def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any]
     settled = {name: value for name, value in (params or {}).items() if value is not None}
     if callable(kernel):
         return FittedKernel(kernel, settled)
-    distance_based = kernel in ("gaussian", "laplace") and not scipy.sparse.issparse(X)
-    shift = np.asarray(X).mean(axis=0) if distance_based else None
+    _check_params(kernel, settled)
+    shifts = kernel in ("linear", "gaussian", "laplace") and not scipy.sparse.issparse(X)
+    shift = np.asarray(X).mean(axis=0) if shifts else None
     for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
         if name not in settled:
             settled[name] = statistic(X if shift is None else X - shift)
     return FittedKernel(KERNELS[kernel], settled, shift)
+
+
+def _check_params(kernel: str, params: Mapping[str, Any]) -> None:
+    if kernel not in KERNELS:
+        raise ValueError(f"kernel must be one of {list(KERNELS)} or a callable, got {kernel!r}.")
+    known = [name for name in signature(KERNELS[kernel]).parameters if name not in ("X", "Y")]
+    for name, value in params.items():
+        if name not in known:
+            raise ValueError(f"The {kernel} kernel has no parameter {name!r}; its parameters are {known}.")
+        kind = Integral if name == "degree" else Real
+        if not isinstance(value, kind) or not isfinite(value) or (value <= 0 and name != "theta"):
+            rule = {"degree": "an integer above zero", "theta": "a finite number"}.get(
+                name, "a finite number above zero"
+            )
+            raise ValueError(f"The parameter {name!r} of the {kernel} kernel must be {rule}, got {value!r}.")
 
 
 def mean_distance(X: Array) -> float:
@@ -238,6 +260,7 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
+    X, _ = check_pairwise_arrays(X, None)
     n_samples = X.shape[0]
     if n_samples > MEAN_DISTANCE_SAMPLES:
         X = X[np.linspace(0, n_samples - 1, MEAN_DISTANCE_SAMPLES).astype(np.intp)]
@@ -254,4 +277,5 @@ def _distances(X: Array, Y: Array | None, *, squared: bool) -> NDArray[Any]:
 
 
 def _mean_squared_norm(X: Array) -> float:
+    X, _ = check_pairwise_arrays(X, None)
     return float(np.mean(row_norms(X, squared=True), dtype=np.float64)) or 1.0

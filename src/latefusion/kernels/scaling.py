@@ -59,9 +59,11 @@ def combine_kernels(kernels: Sequence[NDArray[Any]], weights: Sequence[float] | 
     """
     if weights is None:
         weights = [1.0 / len(kernels)] * len(kernels)
-    combined = weights[0] * np.asarray(kernels[0])
-    for weight, kernel in zip(weights[1:], kernels[1:], strict=True):
-        combined += weight * np.asarray(kernel)
+    if len(weights) != len(kernels):
+        raise ValueError(f"There are {len(kernels)} kernels but {len(weights)} weights: give one weight per kernel.")
+    combined: NDArray[Any] = np.zeros(np.shape(kernels[0]), dtype=np.result_type(np.float32, *kernels))
+    for weight, kernel in zip(weights, kernels, strict=True):
+        combined += float(weight) * np.asarray(kernel)
     return combined
 
 

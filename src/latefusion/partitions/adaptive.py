@@ -1,4 +1,4 @@
-"""Adaptive-neighbour graphs, and what graph methods ask of a graph: its components and its lowest Laplacian eigenvectors.
+"""Adaptive-neighbour graphs, and what graph methods ask of a graph: components, lowest Laplacian eigenvectors.
 
 An adaptive-neighbour graph gives every sample its q nearest samples and the weights that solve
 
@@ -18,23 +18,26 @@ Nie, Wang, Huang: Clustering and projected clustering with adaptive neighbors. K
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from latefusion.arrays import top_eigenpairs
+from latefusion.partitions.spectral import normalized_affinity
+from latefusion.types import Array
 
-# Distances are compared in blocks of rows of at most this many entries, so that memory does not grow with n²; differences
-# of single pairs are formed in blocks small enough for the processor's cache.
+# Distances are compared in blocks of rows of at most this many entries, so that memory does not grow with n²;
+# differences of single pairs are formed in blocks small enough for the processor's cache.
 BLOCK_ENTRIES = 2**22
 CACHED_ENTRIES = 2**16
 
-# LAPACK takes over from Lanczos where more than this fraction of the entries is there, or of the eigenvectors is wanted.
+# LAPACK takes over from Lanczos where more than this fraction of the entries is there, or of the eigenvectors is
+# wanted.
 DENSE_GRAPH_FRACTION = 0.1
 MANY_VECTORS_FRACTION = 1 / 16
 
@@ -55,11 +58,11 @@ class Neighbors(NamedTuple):
     @property
     def n_neighbors(self) -> int:
         """Number of neighbours of a sample, q."""
-        return self.indices.shape[1] - 1
+        return int(self.indices.shape[1]) - 1
 
 
 def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool = False) -> Neighbors:
-    """The q + 1 nearest samples of every sample.
+    """Find the q + 1 nearest samples of every sample.
 
     Parameters
     ----------
@@ -75,9 +78,9 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
 
     Notes
     -----
-    Of equally distant samples the one with the lowest index comes first, and a sample is skipped by its number, not by its
-    place in the order, so a duplicate never takes its place. Candidates come from ‖x‖² + ‖y‖² - 2xᵀy, which is fast but
-    blurs ties; their distances are then recomputed from the differences.
+    Of equally distant samples the one with the lowest index comes first, and a sample is skipped by its number, not
+    by its place in the order, so a duplicate never takes its place. Candidates come from ‖x‖² + ‖y‖² - 2xᵀy, which is
+    fast but blurs ties; their distances are then recomputed from the differences.
     """
     n_samples = len(data)
     if n_samples < 3:
@@ -134,7 +137,7 @@ def adaptive_weights(neighbors: Neighbors) -> NDArray[Any]:
 
 
 def neighbor_graph(neighbors: Neighbors, weights: NDArray[Any]) -> scipy.sparse.csr_array:
-    """The sparse n x n matrix with the given weights (n_samples, w) on the first w neighbours; zero weights stay stored."""
+    """Put weights (n_samples, w) on the first w neighbours into a sparse n x n matrix; zeros stay stored."""
     n_samples, width = weights.shape
     columns = neighbors.indices[:, :width]
     order = np.argsort(columns, axis=1)
@@ -149,7 +152,7 @@ def neighbor_graph(neighbors: Neighbors, weights: NDArray[Any]) -> scipy.sparse.
 
 
 def adaptive_neighbors(data: NDArray[Any], n_neighbors: int, *, precomputed: bool = False) -> scipy.sparse.csr_array:
-    """The adaptive-neighbour graph: row i holds the weights of the neighbours of sample i and sums to one.
+    """Build the adaptive-neighbour graph: row i holds the weights of the neighbours of sample i and sums to one.
 
     Parameters
     ----------
@@ -165,9 +168,7 @@ def adaptive_neighbors(data: NDArray[Any], n_neighbors: int, *, precomputed: boo
         Not symmetric; zeros are not stored.
     """
     neighbors = nearest_samples(data, n_neighbors, precomputed=precomputed)
-    graph = neighbor_graph(neighbors, adaptive_weights(neighbors))
-    graph.eliminate_zeros()
-    return graph
+    return without_zeros(neighbor_graph(neighbors, adaptive_weights(neighbors)))
 
 
 def reach_components(
@@ -194,27 +195,44 @@ def reach_components(
     largest = len(views[0]) - 2
     while True:
         neighbors = [nearest_samples(view, n_neighbors) for view in views]
-        graphs = [neighbor_graph(near, adaptive_weights(near)) for near in neighbors]
-        for graph in graphs:
-            graph.eliminate_zeros()
-        if n_neighbors >= largest or connected_components(sum(graphs[1:], graphs[0]))[0] <= n_components:
+        graphs = [without_zeros(neighbor_graph(near, adaptive_weights(near))) for near in neighbors]
+        if n_neighbors >= largest or connected_components(mean_graph(graphs))[0] <= n_components:
             return neighbors, graphs
         n_neighbors *= 2
 
 
+def combine_graphs(graphs: Sequence[scipy.sparse.csr_array], coefficients: ArrayLike) -> scipy.sparse.csr_array:
+    """Add up graphs times their coefficients."""
+    factors = np.asarray(coefficients).tolist()
+    total = factors[0] * graphs[0]
+    for coefficient, graph in zip(factors[1:], graphs[1:], strict=True):
+        total = total + coefficient * graph
+    return total.tocsr()
+
+
+def mean_graph(graphs: Sequence[scipy.sparse.csr_array]) -> scipy.sparse.csr_array:
+    """Take the mean of graphs."""
+    return combine_graphs(graphs, np.full(len(graphs), 1.0 / len(graphs)))
+
+
+def without_zeros(graph: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """Copy a graph so that no zero is stored."""
+    copy = scipy.sparse.csr_array(graph, copy=True)
+    copy.eliminate_zeros()
+    return copy
+
+
 def symmetrize(graph: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """The mean of a graph and its transpose."""
+    """Take the mean of a graph and its transpose."""
     return ((graph + graph.T) / 2).tocsr()
 
 
 def connected_components(graph: scipy.sparse.csr_array) -> tuple[int, NDArray[np.intp]]:
-    """Number of connected components, edges taken without direction, and the component of every sample.
+    """Count connected components, edges taken without direction, and number the component of every sample.
 
     Stored zeros are no edges here; SciPy would follow them.
     """
-    edges = scipy.sparse.csr_array(graph, copy=True)
-    edges.eliminate_zeros()
-    count, labels = scipy.sparse.csgraph.connected_components(edges, directed=False)
+    count, labels = scipy.sparse.csgraph.connected_components(without_zeros(graph), directed=False)
     return int(count), labels.astype(np.intp)
 
 
@@ -242,32 +260,50 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
 
     Notes
     -----
-    Every connected component has the eigenvalue zero once, and Lanczos can miss copies of an eigenvalue: a sparse graph is
-    solved component by component, on c I - L with c above the spectrum, where the wanted end is the well separated one.
-    Shift-and-invert is slower here: the factors of the graph of high-dimensional data are nearly dense.
+    Every connected component has the eigenvalue zero once, and Lanczos can miss copies of an eigenvalue: a sparse
+    graph is solved component by component, on c I - L with c above the spectrum, where the wanted end is the well
+    separated one. Shift-and-invert is slower here: the factors of the graph of high-dimensional data are nearly
+    dense.
     """
     weights = symmetrize(graph)
     weights.setdiag(0.0)
-    weights.eliminate_zeros()
+    weights = without_zeros(weights)
     degrees = np.asarray(weights.sum(axis=1)).ravel()
     n_samples = len(degrees)
     if weights.nnz > DENSE_GRAPH_FRACTION * n_samples**2 or n_vectors > MANY_VECTORS_FRACTION * n_samples:
-        laplacian = np.diag(degrees) - weights.toarray()
-        vectors: NDArray[Any] = scipy.linalg.eigh(laplacian, subset_by_index=[0, n_vectors - 1], driver="evr")[1]
-        return vectors
+        return lowest_eigenvectors(np.diag(degrees) - weights.toarray(), n_vectors)
     # Gershgorin: no eigenvalue of L lies above the largest degree plus the largest sum of magnitudes in a row.
     above = float((degrees + np.asarray(abs(weights).sum(axis=1)).ravel()).max(initial=0.0))
     shifted = (scipy.sparse.diags_array(above - degrees) + weights).tocsr()
     return top_eigenpairs(shifted, n_vectors)[1]
 
 
+def lowest_eigenvectors(matrix: NDArray[Any], n_vectors: int) -> NDArray[Any]:
+    """Find the eigenvectors of the lowest eigenvalues of a dense symmetric matrix by LAPACK, whatever their number."""
+    vectors: NDArray[Any] = scipy.linalg.eigh(matrix, subset_by_index=[0, n_vectors - 1], driver="evr")[1]
+    if vectors.shape[1] < n_vectors:  # the subset search can lose copies of an eigenvalue that is repeated
+        vectors = scipy.linalg.eigh(matrix, driver="evd")[1][:, :n_vectors]
+    return vectors
+
+
+def normalized_affinities(affinities: Sequence[Array], names: Iterable[str]) -> list[Any]:
+    """Normalise the affinity of every view; an error about a sample without neighbours names the view as well."""
+    normalized = []
+    for name, affinity in zip(names, affinities, strict=True):
+        try:
+            normalized.append(normalized_affinity(affinity))
+        except ValueError as error:
+            raise ValueError(f"View {name!r}: {error}") from error
+    return normalized
+
+
 def warn_component_count(found: int, wanted: int, method: str) -> None:
     """Say that a graph did not fall into as many components as there are clusters, and what happens instead."""
     if found != wanted:
         warnings.warn(
-            f"{method}: the learned graph has {found} connected component(s) instead of n_clusters={wanted}, so the labels "
-            "are not its components; they come from spectral clustering (k-means on its lowest Laplacian eigenvectors). "
-            "Another n_neighbors may give a graph that separates.",
+            f"{method}: the learned graph has {found} connected component(s) instead of n_clusters={wanted}, so the "
+            "labels are not its components; they come from spectral clustering (k-means on its lowest Laplacian "
+            "eigenvectors). Another n_neighbors may give a graph that separates.",
             ConvergenceWarning,
             stacklevel=3,
         )

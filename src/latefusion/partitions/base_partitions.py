@@ -1,12 +1,12 @@
-"""All base partitions of a problem: one per view, one of the mean similarity, and the map that gives new samples theirs.
+"""All base partitions of a problem: one per view, one of the mean similarity, and the map that gives new ones theirs.
 
-With S_p the similarity of view p (a standardised kernel or a normalised graph), the base partition H_p holds its k leading
-eigenvectors and M those of the mean of all S_p. For a new sample with similarities s to the training samples the same
-eigenvectors extend as h = sᵀ V Λ^{-1}, which returns the training row for a training sample.
+With S_p the similarity of view p (a standardised kernel or a normalised graph), the base partition H_p holds its k
+leading eigenvectors and M those of the mean of all S_p. For a new sample with similarities s to the training samples
+the same eigenvectors extend as h = sᵀ V Λ^{-1}, which returns the training row for a training sample.
 
-A view whose similarity has fewer than k positive eigenvalues contributes as many directions as it has: the other columns of
-H_p are zero. Completing them from the null space, as an eigensolver would, adds directions that mean nothing, differ from
-machine to machine, and cannot be extended.
+A view whose similarity has fewer than k positive eigenvalues contributes as many directions as it has: the other
+columns of H_p are zero. Completing them from the null space, as an eigensolver would, adds directions that mean
+nothing, differ from machine to machine, and cannot be extended.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Eigenmap(NamedTuple):
 
     def extend(self, cross: Any) -> NDArray[Any]:
         """Rows of new samples from their similarities to the training samples."""
-        return np.asarray(cross @ self.vectors) * self.inverse_values
+        rows: NDArray[Any] = np.asarray(cross @ self.vectors) * self.inverse_values
+        return rows
 
 
 class ExtendedPartitions(NamedTuple):
@@ -105,9 +106,10 @@ class BasePartitions:
 
     def _extend_block(self, views: Sequence[Array], diagonals: Sequence[Any] | None) -> ExtendedPartitions:
         n_views = len(self.extensions)
-        rows, average = [], 0.0
+        rows: list[NDArray[Any]] = []
         counts: list[NDArray[np.intp]] = []
-        mean_closeness = 0.0
+        average: Any = 0.0
+        mean_closeness: Any = 0.0
         for p, (extension, view) in enumerate(zip(self.extensions, views, strict=True)):
             cross = extension.cross(view, None if diagonals is None else diagonals[p])
             rows.append(self.eigenmaps[p].extend(cross))
@@ -201,7 +203,7 @@ class _RunningMean:
         self.value: Any = None
 
     def add(self, matrix: Any) -> None:
-        term = matrix / self.n_terms
+        term = matrix * matrix.dtype.type(1.0 / self.n_terms)  # SciPy divides single precision into double
         if self.value is None:
             self.value = term
         elif scipy.sparse.issparse(self.value) or scipy.sparse.issparse(term):

@@ -5,13 +5,15 @@ exp(-d(i, j)² / (s_i s_j)). The directed graph in which every sample points to 
 averaged with its transpose, A, and normalised by the degrees, D^{-1/2} A D^{-1/2}. The local widths s_i let dense and
 sparse regions of a view have the same say (Zelnik-Manor and Perona: Self-tuning spectral clustering, NIPS 2004).
 
-A new sample gets the row it would have had: edges to its own nearest training samples, and edges from the training samples
-that would have counted it among theirs, which the stored radii tell. For a training sample that is its own row again.
+A new sample gets the row it would have had: edges to its own nearest training samples, and edges from the training
+samples that would have counted it among theirs, which the stored radii tell. For a training sample that is its own row
+again, unless other samples lie exactly as far away as the last of its neighbours.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,7 @@ class GraphExtension:
     Attributes
     ----------
     training : array or sparse matrix of shape (n_samples, n_features)
+        Moved or scaled as new samples will be.
     n_neighbors : int
         Neighbours of a sample, itself not counted.
     widths, radii, degrees : ndarray of shape (n_samples,)
@@ -44,6 +47,8 @@ class GraphExtension:
         Mean distance between two training samples.
     unit_length : bool
         Whether rows are divided by their norm first (cosine metric).
+    shift : ndarray of shape (n_features,) or None
+        Column means of the training view, taken away first: distances do not change, their rounding error shrinks.
     """
 
     training: Array
@@ -53,11 +58,11 @@ class GraphExtension:
     degrees: NDArray[Any]
     sigma: float
     unit_length: bool
+    shift: NDArray[Any] | None
 
     def cross(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
         """Normalised edge weights of new samples to training samples, sparse, shape (n_new, n_samples)."""
-        view = normalize(view) if self.unit_length else view
-        distances = euclidean_distances(view, self.training)
+        distances = euclidean_distances(_moved(view, self.unit_length, self.shift), self.training)
         rows = np.arange(len(distances))[:, None]
         nearest = np.argpartition(distances, self.n_neighbors, axis=1)[:, : self.n_neighbors + 1]
         ordered = np.sort(distances[rows, nearest], axis=1)
@@ -75,18 +80,18 @@ class GraphExtension:
 
     def closeness(self, view: Array, cross: Any) -> NDArray[Any]:
         """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
-        view = normalize(view) if self.unit_length else view
-        return gaussian_kernel(view, self.training, sigma=self.sigma)
+        return gaussian_kernel(_moved(view, self.unit_length, self.shift), self.training, sigma=self.sigma)
 
 
-class GraphPartition(BaseEstimator):  # type: ignore[misc]
+class GraphPartition(BaseEstimator):
     """Similarity of one view by its nearest-neighbour graph; the base partition is its spectral embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of a sample, itself not counted; less where there are fewer samples. Doubled until the graph has no more
-        components than clusters are sought: otherwise which of the components make up the embedding would be chance.
+        Neighbours of a sample, itself not counted; less where there are fewer samples. Doubled until the graph has no
+        more components than clusters are sought: otherwise which of the components make up the embedding would be
+        chance.
     metric : {"euclidean", "cosine"}, default="euclidean"
     """
 
@@ -98,8 +103,11 @@ class GraphPartition(BaseEstimator):  # type: ignore[misc]
         """Normalised graph of the training view, and its extension to new samples."""
         if self.metric not in ("euclidean", "cosine"):
             raise ValueError(f"metric must be 'euclidean' or 'cosine', got {self.metric!r}.")
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be an integer of at least 1, got {self.n_neighbors!r}.")
         unit_length = self.metric == "cosine"
-        view = normalize(view) if unit_length else view
+        shift = None if unit_length or scipy.sparse.issparse(view) else view.mean(axis=0)
+        view = _moved(view, unit_length, shift)
         n_samples = view.shape[0]
         n_neighbors = min(self.n_neighbors, n_samples - 1)
         while True:
@@ -111,8 +119,14 @@ class GraphPartition(BaseEstimator):  # type: ignore[misc]
         degrees = np.asarray(graph.sum(axis=1)).ravel()
         scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
         matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
-        extension = GraphExtension(view, n_neighbors, widths, radii, degrees, mean_distance(view), unit_length)
+        extension = GraphExtension(view, n_neighbors, widths, radii, degrees, mean_distance(view), unit_length, shift)
         return matrix, extension
+
+
+def _moved(view: Array, unit_length: bool, shift: NDArray[Any] | None) -> Array:
+    if unit_length:
+        return normalize(view)
+    return view if shift is None else view - shift
 
 
 def _self_tuning_graph(view: Array, n_neighbors: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:

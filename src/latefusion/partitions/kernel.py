@@ -45,16 +45,19 @@ class PrecomputedExtension:
 
     Attributes
     ----------
-    statistics : KernelStatistics
+    statistics : KernelStatistics or None
+        None when the kernel is used as it comes.
     self_similarity : float or None
         The training diagonal where it is constant; then that of new samples is known, too.
     """
 
-    statistics: KernelStatistics
+    statistics: KernelStatistics | None
     self_similarity: float | None
 
     def cross(self, view: NDArray[Any], diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Centred and scaled ``view``, which holds raw similarities of shape (n_new, n_samples)."""
+        if self.statistics is None:
+            return view
         if diagonal is None:
             diagonal = np.full(len(view), self.self_similarity)
         return self.statistics.apply(view, np.asarray(diagonal, dtype=view.dtype))
@@ -64,7 +67,7 @@ class PrecomputedExtension:
         return cross
 
 
-class KernelPartition(BaseEstimator):  # type: ignore[misc]
+class KernelPartition(BaseEstimator):
     """Similarity of one view by a kernel of its features; the base partition is its kernel k-means relaxation.
 
     Parameters
@@ -84,16 +87,51 @@ class KernelPartition(BaseEstimator):  # type: ignore[misc]
     def similarity(self, view: Array, n_clusters: int) -> tuple[NDArray[Any], KernelExtension]:
         """Gram matrix of the training view, centred and with unit diagonal, and its extension to new samples."""
         fitted = fit_kernel(self.kernel, view, self.kernel_params)
-        matrix, statistics = standardize_kernel(fitted(view), overwrite=True)
+        with np.errstate(over="ignore", invalid="ignore"):  # refused in the next line, with advice
+            gram = fitted(view)
+        _check_gram(gram, view.shape, foreign=callable(self.kernel))
+        # A callable may hand out memory that is its own.
+        matrix, statistics = standardize_kernel(gram, overwrite=not callable(self.kernel))
+        if not statistics.inverse_root.any():
+            raise ValueError(
+                f"The kernel of a view of shape {view.shape} is constant up to rounding: it cannot separate any "
+                f"samples. Choose another kernel or kernel_params, or standardise the columns of the view."
+            )
         return matrix, KernelExtension(fitted, view, statistics)
 
 
-class PrecomputedPartition(BaseEstimator):  # type: ignore[misc]
-    """Similarity of one view as a kernel that is already computed."""
+class PrecomputedPartition(BaseEstimator):
+    """Similarity of one view as a kernel that is already computed.
+
+    Parameters
+    ----------
+    standardize : bool, default=True
+        Centre the kernel and scale it to unit diagonal, as the paper does with all kernels. Doing so twice is not the
+        same as doing it once: say False for kernels that are already prepared.
+    """
+
+    def __init__(self, *, standardize: bool = True) -> None:
+        self.standardize = standardize
 
     def similarity(self, view: NDArray[Any], n_clusters: int) -> tuple[NDArray[Any], PrecomputedExtension]:
-        """The kernel, centred and with unit diagonal, and its extension to new samples."""
+        """The kernel, centred and with unit diagonal unless it already is, and its extension to new samples."""
+        if not self.standardize:
+            return view, PrecomputedExtension(None, 1.0)
         diagonal = np.diagonal(view)
         constant = bool(np.ptp(diagonal) <= 1e-6 * np.max(np.abs(diagonal)))
         matrix, statistics = standardize_kernel(view)
         return matrix, PrecomputedExtension(statistics, float(diagonal.mean()) if constant else None)
+
+
+def _check_gram(gram: NDArray[Any], shape: tuple[int, ...], *, foreign: bool) -> None:
+    """Refuse what no kernel returns: another shape, values that are not finite, similarities that are not mutual."""
+    label = f"The kernel of a view of shape {shape}"
+    if gram.shape != (shape[0], shape[0]):
+        raise ValueError(f"{label} must return an array of shape {(shape[0], shape[0])}, got {gram.shape}.")
+    largest = max(float(gram.max()), -float(gram.min()))
+    if not np.isfinite(largest):
+        raise ValueError(
+            f"{label} has values that are NaN or infinite. Check the kernel and its parameters, or scale the columns."
+        )
+    if foreign and float(np.max(np.abs(gram - gram.T))) > 1e-5 * largest:
+        raise ValueError(f"{label} is not symmetric: k(x, y) must equal k(y, x).")

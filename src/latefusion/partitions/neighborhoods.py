@@ -35,14 +35,16 @@ class NeighborCounts:
     def count_new(self, closeness: NDArray[Any]) -> NDArray[np.intp]:
         """In how many training neighbourhoods new samples would fall, from their similarities (n_new, n_samples).
 
-        Nobody is in their own neighbourhood: a new sample that coincides with a training sample (similarity one) is not
-        counted by it, so that a training sample gets its own count back.
+        A new sample that coincides with a training sample (similarity one) takes its count: nobody is in their own
+        neighbourhood, and of equally similar samples only those with the lowest index were counted.
         """
         # The last member of a neighbourhood sits on the threshold itself, and similarities round differently here.
-        slack = np.finfo(closeness.dtype).eps ** 0.6
-        inside = np.count_nonzero(closeness >= self.thresholds - slack, axis=1)
-        coincides = closeness.max(axis=1) >= 1.0 - slack
-        counts: NDArray[np.intp] = np.maximum(inside - coincides, 0)
+        rounding = np.finfo(closeness.dtype).eps
+        inside = np.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
+        nearest = np.argmax(closeness, axis=1)
+        # A similarity that falls with the distance itself, not its square, feels the root of the rounding error.
+        coincides = closeness[np.arange(len(closeness)), nearest] >= 1.0 - rounding**0.4
+        counts: NDArray[np.intp] = np.where(coincides, self.counts[nearest], inside)
         return counts
 
 

@@ -1,4 +1,4 @@
-"""Spectral clustering's view of an affinity: divided by the roots of the degrees, so that every sample has the same say."""
+"""Spectral clustering's view of an affinity: divided by the roots of the degrees, so all samples have the same say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from latefusion.types import Array
 
 
 def normalized_affinity(affinity: Array) -> Any:
-    """The affinity between two degrees, D^{-1/2} A D^{-1/2}; its leading eigenvectors are the spectral embedding.
+    """Divide by the roots of the degrees, D^{-1/2} A D^{-1/2}; leading eigenvectors are the spectral embedding.
 
     Parameters
     ----------
@@ -30,6 +30,31 @@ def normalized_affinity(affinity: Array) -> Any:
         If a degree is not positive: such a sample has no neighbour, and a centred kernel, whose rows sum to zero, is no
         affinity.
     """
+    scale = 1.0 / np.sqrt(positive_degrees(affinity))
+    if scipy.sparse.issparse(affinity):
+        diagonal = scipy.sparse.diags_array(scale)
+        return (diagonal @ affinity @ diagonal).tocsr()
+    normalized = affinity * scale
+    normalized *= scale[:, None]
+    return normalized
+
+
+def positive_degrees(affinity: Array) -> NDArray[Any]:
+    """Row sums of an affinity, all of them positive.
+
+    Parameters
+    ----------
+    affinity : ndarray or sparse matrix of shape (n_samples, n_samples)
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a row sum is not positive; the message names the sample.
+    """
     degrees: NDArray[Any] = np.asarray(affinity.sum(axis=1)).ravel()
     isolated = np.flatnonzero(~(degrees > 0))
     if isolated.size:
@@ -39,10 +64,4 @@ def normalized_affinity(affinity: Array) -> Any:
             "degree that is not positive). Every sample needs positive affinity to some sample: use a non-negative "
             "affinity that is not centred, or remove the sample."
         )
-    scale = 1.0 / np.sqrt(degrees)
-    if scipy.sparse.issparse(affinity):
-        diagonal = scipy.sparse.diags_array(scale)
-        return (diagonal @ affinity @ diagonal).tocsr()
-    normalized = affinity * scale
-    normalized *= scale[:, None]
-    return normalized
+    return degrees

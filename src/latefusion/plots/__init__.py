@@ -1,1 +1,8 @@
-"""Placeholder."""
+"""Pictures of a fitted model, as Display objects in the manner of scikit-learn. Needs matplotlib (`latefusion[plot]`)."""
+
+from latefusion.plots.consensus import ConsensusDisplay
+from latefusion.plots.convergence import ConvergenceDisplay
+from latefusion.plots.overview import draw_overview
+from latefusion.plots.weights import ViewWeightsDisplay
+
+__all__ = ["ConsensusDisplay", "ConvergenceDisplay", "ViewWeightsDisplay", "draw_overview"]

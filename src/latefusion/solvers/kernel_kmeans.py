@@ -68,7 +68,7 @@ def partition_costs(kernels: Sequence[NDArray[Any]], partition: NDArray[Any]) ->
     """
     traces = np.array([np.trace(kernel, dtype=np.float64) for kernel in kernels])
     costs = traces - explained_traces(kernels, partition)
-    rounding = np.finfo(partition.dtype).eps * len(partition)
+    rounding = 10.0 * float(np.finfo(partition.dtype).eps) * len(partition)
     exact: NDArray[Any] = np.where(costs > rounding * traces, costs, 0.0)
     return exact
 

@@ -1,13 +1,14 @@
 """Graphs with exactly k connected components: the rank constraint of MVGL, GMC and SWMC.
 
-A graph S with non-negative weights has k components when its Laplacian L_S has rank n - k. By Ky Fan's theorem the sum of
-the k lowest eigenvalues is min Tr(FᵀL_S F) over orthonormal F, so the constraint becomes a penalty,
+A graph S with non-negative weights has k components when its Laplacian L_S has rank n - k. By Ky Fan's theorem the
+sum of the k lowest eigenvalues is min Tr(FᵀL_S F) over orthonormal F, so the constraint becomes a penalty,
 
     min  ‖S - A‖² + 2λ Tr(FᵀL_S F),   rows of S on the probability simplex,  FᵀF = I,
 
-solved in turns: F holds the k lowest eigenvectors of L_S; row i of S is the projection of a_i - (λ/2) d_i on the simplex,
-where d_ij = ‖f_i - f_j‖². λ is doubled while there are fewer than k components, and halved, with F set back, when there are
-more. The authors count components by eigenvalue sums against 1e-10 or 1e-11; here they are counted in the graph.
+solved in turns: F holds the k lowest eigenvectors of L_S; row i of S is the projection of a_i - (λ/2) d_i on the
+simplex, where d_ij = ‖f_i - f_j‖². λ is doubled while there are fewer than k components, and halved, with F set back,
+when there are more. The authors count components by eigenvalue sums against 1e-10 or 1e-11; here they are counted in
+the graph.
 
 | name | symbol | shape |
 |---|---|---|
@@ -20,10 +21,12 @@ Cost of one step with e edges: O(ek) for the rows, and k eigenvectors of a spars
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from latefusion.partitions.adaptive import component_indicator, connected_components, laplacian_eigenvectors
@@ -57,7 +60,7 @@ class ConstrainedGraph(NamedTuple):
 def constrain_components(
     target: scipy.sparse.csr_array, embedding: NDArray[Any], *, scale: float = 1.0, max_iter: int = 30
 ) -> ConstrainedGraph:
-    """The graph near ``target`` with as many components as ``embedding`` has columns.
+    """Find the graph near ``target`` with as many components as ``embedding`` has columns.
 
     Parameters
     ----------
@@ -151,3 +154,17 @@ def steer_penalty(
 def with_values(graph: scipy.sparse.csr_array, values: NDArray[Any]) -> scipy.sparse.csr_array:
     """Other values at the same places; the places are shared, not copied."""
     return scipy.sparse.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
+
+
+def graph_distances(graph: scipy.sparse.csr_array, others: Sequence[scipy.sparse.csr_array]) -> NDArray[Any]:
+    """Frobenius distances of a graph to others, shape (n_others,)."""
+    return np.array([scipy.sparse.linalg.norm(graph - other) for other in others])
+
+
+def self_weights(distances: NDArray[Any]) -> NDArray[Any]:
+    """Weights 1 / (2 distance): with them a sum of squared distances has the gradient of the sum of distances.
+
+    A graph at distance zero gets a very large weight instead of an infinite one.
+    """
+    weights: NDArray[Any] = 0.5 / np.maximum(distances, np.finfo(float).eps)
+    return weights

@@ -26,6 +26,8 @@ def project_rows_to_simplex(matrix: NDArray[Any]) -> NDArray[Any]:
     With the entries sorted in descending order, u_1 >= u_2 >= ..., the projection is max(v - θ, 0) where θ is the mean
     excess of the longest prefix whose last entry stays positive.
     """
+    # Adding a constant to a row does not move its projection; without its offset a large row keeps its last digits.
+    matrix = matrix - matrix.max(axis=1, keepdims=True)
     descending = -np.sort(-matrix, axis=1)
     excess = np.cumsum(descending, axis=1) - 1.0
     counts = np.arange(1, matrix.shape[1] + 1)
@@ -53,9 +55,9 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
     Notes
     -----
     Starts with every weight free. The equality-constrained problem on the free weights has the closed form
-    γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where a weight would turn negative, which is then fixed at zero, and a fixed
-    weight is freed when its multiplier says that the objective would fall. Each working set is visited once at most, so
-    the method ends; m is the number of views, so it ends at once.
+    γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where a weight would turn negative, which is then fixed at zero, and a
+    fixed weight is freed when its multiplier says that the objective would fall. Each working set is visited once at
+    most, so the method ends; m is the number of views, so it ends at once.
     """
     size = len(matrix)
     scale = float(np.max(np.abs(matrix)))
@@ -90,8 +92,8 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
 
 
 def _equality_minimiser(quadratic: NDArray[Any]) -> NDArray[Any]:
-    # γ = Q⁻¹1 / 1ᵀQ⁻¹1. A singular Q (two identical views) is solved in the least-squares sense of its KKT system, whose
-    # minimum-norm solution shares the weight between the twins.
+    # γ = Q⁻¹1 / 1ᵀQ⁻¹1. A singular Q (two identical views) is solved in the least-squares sense of its KKT system,
+    # whose minimum-norm solution shares the weight between the twins.
     size = len(quadratic)
     system = np.zeros((size + 1, size + 1))
     system[:size, :size] = quadratic

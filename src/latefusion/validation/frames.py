@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,21 +16,22 @@ def is_frame(X: Any) -> bool:
 
 
 def columns_of(frame: Any) -> list[Any]:
-    """Column names of a data frame, which must differ."""
+    """Column names of a data frame."""
     return list(frame.columns)
 
 
 def frame_to_array(frame: Any, label: str) -> Array:
     """The numbers of a data frame; columns of text, dates or categories are refused by name."""
     columns = columns_of(frame)
-    repeated = sorted({str(name) for name in columns if columns.count(name) > 1})
+    repeated = sorted(str(name) for name, times in Counter(columns).items() if times > 1)
     if repeated:
         raise ValueError(f"{label} has several columns of the same name: {repeated}. Rename or drop them.")
     dtypes = list(frame.dtypes)
     refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
     if refused:
         raise ValueError(
-            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers (one-hot, say) or drop them."
+            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers (one-hot, say) or drop "
+            "them."
         )
     if hasattr(frame, "iloc"):
         single = all(str(dtype).lower() == "float32" for dtype in dtypes)
@@ -65,8 +67,9 @@ def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | No
     for name, index in indexed.items():
         if not index.is_unique:
             raise ValueError(
-                f"View {name!r} has the sample id {index[index.duplicated()][0]!r} more than once: ids must be unique "
-                f"to match rows between views."
+                f"View {name!r} has the sample id {index[index.duplicated()].tolist()[0]!r} more than once: ids must "
+                f"be unique to match rows between views. Drop the repeated rows, or the index with "
+                "`reset_index(drop=True)`."
             )
     if all(index.equals(order) for index in indexed.values()):
         plain = list(order) == list(range(len(order)))
@@ -74,8 +77,8 @@ def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | No
     unordered = sorted(set(frames) - set(indexed))
     if unordered:
         raise ValueError(
-            f"The views {sorted(indexed)} have sample ids in different orders, and {unordered} have none, so their rows "
-            f"cannot be matched. Give every view an index, or bring the rows of all views into one order."
+            f"The views {sorted(indexed)} have sample ids in different orders, and {unordered} have none, so their "
+            f"rows cannot be matched. Give every view an index, or bring the rows of all views into one order."
         )
     for name, index in indexed.items():
         _check_same_ids(reference, order, name, index)
@@ -84,13 +87,14 @@ def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | No
 
 def _check_same_ids(reference: str, expected: Any, name: str, found: Any) -> None:
     for here, there, ids in (
-        (reference, name, expected.difference(found)),
-        (name, reference, found.difference(expected)),
+        (reference, name, expected.difference(found, sort=False)),
+        (name, reference, found.difference(expected, sort=False)),
     ):
         if len(ids):
-            shown = ", ".join(repr(one) for one in list(ids)[:3])
+            shown = ", ".join(repr(one) for one in ids[:3].tolist())
             more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
             raise ValueError(
-                f"View {there!r} lacks {len(ids)} of the samples in view {here!r}: {shown}{more}. Keep the samples that are in "
-                f"all views, or, if the rows are in the same order, drop the index with `reset_index(drop=True)`."
+                f"View {there!r} lacks {len(ids)} of the samples in view {here!r}: {shown}{more}. Keep the samples "
+                f"that are in all views, or, if the rows are in the same order, drop the index with "
+                "`reset_index(drop=True)`."
             )

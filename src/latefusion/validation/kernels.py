@@ -38,8 +38,8 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
     dense = kernel.toarray() if scipy.sparse.issparse(kernel) else np.asarray(kernel)
     if dense.shape[0] != dense.shape[1]:
         raise ValueError(
-            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {dense.shape}. Give features with "
-            f"another partition, or the kernel of the training samples."
+            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {dense.shape}. Give features "
+            f"with another partition, or the kernel of the training samples."
         )
     size = float(np.max(np.abs(dense)))
     asymmetry = float(np.max(np.abs(dense - dense.T)))
@@ -52,8 +52,8 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
     if diagonal.min() < 0 or size == 0 or diagonal.max() <= 0:
         sample = int(np.argmin(diagonal))
         raise ValueError(
-            f"The kernel of view {name!r} has the self-similarity {diagonal[sample]:.3g} at sample {sample}; it must be "
-            f"positive. A matrix of distances D becomes a kernel by np.exp(-D**2 / (2 * D.mean()**2))."
+            f"The kernel of view {name!r} has the self-similarity {diagonal[sample]:.3g} at sample {sample}; it must "
+            f"be positive. A matrix of distances D becomes a kernel by np.exp(-D**2 / (2 * D.mean()**2))."
         )
     symmetric = (dense + dense.T) / 2
     _check_definite(symmetric, name)
@@ -69,19 +69,27 @@ def _check_definite(kernel: NDArray[Any], name: str) -> None:
     lowest, highest = _extreme_eigenvalues(standardized)
     if lowest < -INDEFINITE_TOLERANCE * highest:
         raise ValueError(
-            f"The kernel of view {name!r} is indefinite: after centring and scaling its eigenvalues run from {lowest:.3g} to "
-            f"{highest:.3g}, but a kernel has none below zero. Check how it was computed, or clip its negative "
-            f"eigenvalues."
+            f"The kernel of view {name!r} is indefinite: after centring and scaling its eigenvalues run from "
+            f"{lowest:.3g} to {highest:.3g}, but a kernel has none below zero. Check how it was computed, or clip its "
+            f"negative eigenvalues."
         )
 
 
 def _extreme_eigenvalues(matrix: NDArray[Any]) -> tuple[float, float]:
     if len(matrix) <= FULL_SPECTRUM_LIMIT:
         values = scipy.linalg.eigvalsh(matrix)
-    else:
-        start = np.random.default_rng(0).standard_normal(len(matrix)).astype(matrix.dtype)
-        values = scipy.sparse.linalg.eigsh(matrix, 2, which="BE", v0=start, tol=1e-2, return_eigenvectors=False)
-    return float(values.min()), float(values.max())
+        return float(values[0]), float(values[-1])
+    operator = scipy.sparse.linalg.aslinearoperator(matrix)
+    highest = _largest_eigenvalue(operator)
+    # Lanczos stops at an error relative to the eigenvalue, which a lowest one of zero up to rounding never meets. The
+    # largest eigenvalue of the mirrored matrix, highest - lowest, is far from zero.
+    mirror = scipy.sparse.linalg.aslinearoperator(highest * scipy.sparse.eye_array(len(matrix), dtype=matrix.dtype))
+    return highest - _largest_eigenvalue(mirror - operator), highest
+
+
+def _largest_eigenvalue(operator: Any) -> float:
+    start = np.random.default_rng(0).standard_normal(operator.shape[0]).astype(operator.dtype)
+    return float(scipy.sparse.linalg.eigsh(operator, 1, which="LA", v0=start, tol=1e-3, return_eigenvectors=False)[0])
 
 
 def check_cross_kernel(cross: Any, name: str, n_training: int) -> NDArray[Any]:
@@ -89,8 +97,8 @@ def check_cross_kernel(cross: Any, name: str, n_training: int) -> NDArray[Any]:
     dense = cross.toarray() if scipy.sparse.issparse(cross) else np.asarray(cross)
     if dense.shape[1] != n_training:
         raise ValueError(
-            f"View {name!r} has {dense.shape[1]} columns, but new samples need their similarities to the {n_training} training "
-            f"samples: shape (n_new, {n_training})."
+            f"View {name!r} has {dense.shape[1]} columns, but new samples need their similarities to the {n_training} "
+            f"training samples: shape (n_new, {n_training})."
         )
     return dense
 
@@ -111,9 +119,10 @@ def check_diagonals(
     checked: list[NDArray[Any] | None] = []
     for name, diagonal in zip(names, diagonals, strict=True):
         vector = None if diagonal is None else np.asarray(diagonal, dtype=np.float64)
-        if vector is not None and (vector.shape != (n_samples,) or not np.all(np.isfinite(vector))):
+        if vector is not None and (vector.shape != (n_samples,) or not np.all(np.isfinite(vector) & (vector >= 0))):
             raise ValueError(
-                f"diagonals of view {name!r} must be {n_samples} finite self-similarities k(x, x), got shape {vector.shape}."
+                f"diagonals of view {name!r} must be {n_samples} finite self-similarities k(x, x) >= 0, got shape "
+                f"{vector.shape} and values {vector!r:.60}."
             )
         checked.append(vector)
     return checked

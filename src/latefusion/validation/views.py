@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping, ValuesView
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 
 from latefusion.types import Array, Views
 from latefusion.validation.frames import align_by_id, columns_of, frame_to_array, is_frame
+
+# Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
+SAFETY = 1e4
 
 ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
 
@@ -17,16 +22,16 @@ ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of 
 def is_collection(X: Any) -> bool:
     """Whether X consists of several views, in contrast to one table.
 
-    A list whose items are tables (two-dimensional) is a collection of views; a list of rows is one table, as everywhere in
-    scikit-learn.
+    A list in which there is a table (something two-dimensional) is a collection of views; a list of rows is one table,
+    as everywhere in scikit-learn.
     """
     if scipy.sparse.issparse(X):  # a DOK matrix is a dict, too
         return False
     if isinstance(X, (Views, Mapping)) or getattr(X, "ndim", 2) == 3:
         return True
-    if not isinstance(X, (list, tuple)) or len(X) == 0:
+    if not isinstance(X, (list, tuple, ValuesView)):
         return False
-    return all(_dimensions(item) == 2 for item in X)
+    return len(X) == 0 or any(_dimensions(item) >= 2 for item in X)
 
 
 def _dimensions(item: Any) -> int:
@@ -49,38 +54,72 @@ def check_views(X: Any, *, precomputed: bool = False) -> Views:
     Returns
     -------
     Views
-        With float arrays (float32 kept) or CSR matrices, rows matched by sample id where there are ids.
+        With float arrays (float32 kept) or CSR matrices, rows matched by sample id where there are ids. Where a mask
+        says that a sample is not observed, it holds zeros, whatever was there.
     """
     if getattr(X, "ndim", 2) == 3:
         X = _split_kernels(X, precomputed)
-    if isinstance(X, Views):
-        named, mask, ids = dict(X.items()), X.mask, X.sample_ids
-    else:
-        named, mask, ids = (dict(X) if isinstance(X, Mapping) else _default_names(X)), None, None
-    if not named:
-        raise ValueError("There are no views: give at least one array.")
-    aligned, found = align_by_id({str(name): array for name, array in named.items()})
-    arrays = {name: check_view(array, name) for name, array in aligned.items()}
+    mask, ids = (X.mask, X.sample_ids) if isinstance(X, Views) else (None, None)
+    named = named_views(X)
+    aligned, found = align_by_id(named)
+    if aligned is not named and not (mask is None and ids is None):
+        raise ValueError(
+            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` go by row. "
+            "Bring the rows of all views into one order first."
+        )
+    arrays = {}
+    for position, (name, array) in enumerate(aligned.items()):
+        observed = None if mask is None else mask[:, position]
+        arrays[name] = check_view(array, name, observed=observed, precomputed=precomputed)
     return Views(arrays, mask=mask, sample_ids=found if ids is None else ids)
 
 
-def _default_names(arrays: Any) -> dict[str, Any]:
-    return {f"view_{position}": array for position, array in enumerate(arrays)}
+def named_views(X: Any) -> dict[str, Any]:
+    """The items of a collection by name; where they have none, ``view_0``, ``view_1``, ..."""
+    if isinstance(X, (Views, Mapping)):
+        pairs = [(str(name), array) for name, array in X.items()]
+    else:
+        pairs = [(f"view_{position}", array) for position, array in enumerate(X)]
+    if not pairs:
+        raise ValueError("There are no views: give at least one array.")
+    names = [name for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(f"View names must differ when written as text, got {names}. Rename the views.")
+    return dict(pairs)
+
+
+def adopt_names(X: Any, names: tuple[str, ...], *, precomputed: bool = False) -> Any:
+    """New samples whose views have no names of their own take those of the training views, in order."""
+    if precomputed and getattr(X, "ndim", 2) == 3:
+        X = [X[:, :, position] for position in range(X.shape[2])]
+    if isinstance(X, Views):
+        unnamed = X.names == tuple(f"view_{position}" for position in range(X.n_views))
+        return Views(X.arrays, names, X.mask, X.sample_ids) if unnamed and X.n_views == len(names) else X
+    if isinstance(X, Mapping) or getattr(X, "ndim", 2) == 3 or len(X) != len(names):
+        return X
+    return dict(zip(names, X, strict=True))
+
+
+def frame_columns(X: Any) -> dict[str, list[Any]]:
+    """Column names of those views of a collection that are data frames."""
+    if getattr(X, "ndim", 2) == 3:
+        return {}
+    return {name: columns_of(view) for name, view in named_views(X).items() if is_frame(view)}
 
 
 def _split_kernels(X: Any, precomputed: bool) -> dict[str, Any]:
     if not precomputed:
         raise ValueError(
-            f"X has three dimensions {X.shape}, which stands for kernels of shape (n_samples, n_samples, n_views) and needs "
-            f"partition='precomputed'. Give feature views as a list or dict of two-dimensional arrays."
+            f"X has three dimensions {X.shape}, which stands for kernels of shape (n_samples, n_samples, n_views) and "
+            f"needs partition='precomputed'. Give feature views as a list or dict of two-dimensional arrays."
         )
     if X.shape[0] != X.shape[1]:
         hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
         raise ValueError(f"Kernels must have the shape (n_samples, n_samples, n_views), got {X.shape}.{hint}")
-    return _default_names([X[:, :, position] for position in range(X.shape[2])])
+    return {f"view_{position}": X[:, :, position] for position in range(X.shape[2])}
 
 
-def check_view(array: Any, name: str) -> Array:
+def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = None, precomputed: bool = False) -> Array:
     """One view as a finite float array or CSR matrix with at least one row and one column.
 
     Parameters
@@ -88,6 +127,10 @@ def check_view(array: Any, name: str) -> Array:
     array : array, sparse matrix, data frame or nested list
     name : str
         For error messages.
+    observed : ndarray of bool of shape (n_samples,), default=None
+        Samples whose values are to be read; all when None. The rows of the others become zero.
+    precomputed : bool, default=False
+        Whether the view is a kernel, in which a sample that is not observed has a column, too.
 
     Returns
     -------
@@ -99,14 +142,37 @@ def check_view(array: Any, name: str) -> Array:
     elif scipy.sparse.issparse(array):
         array = scipy.sparse.csr_array(array)
     else:
-        array = np.asarray(array)
+        array = _as_array(array, label)
     if array.ndim != 2:
         hint = " Use array.reshape(-1, 1) for a single column." if array.ndim == 1 else ""
         raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.{hint}")
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
     array = _as_float(array, label)
+    if observed is not None and not observed.all():
+        array = _hide(array, observed, precomputed)
     _check_finite(array, label)
+    return array
+
+
+def _as_array(array: Any, label: str) -> NDArray[Any]:
+    if isinstance(array, np.ma.MaskedArray):
+        return np.ma.filled(array.astype(np.float64), np.nan)
+    try:
+        return np.asarray(array)
+    except ValueError as error:
+        raise ValueError(f"{label} is not a table: {error}") from error
+
+
+def _hide(array: Array, observed: NDArray[np.bool_], precomputed: bool) -> Array:
+    array = array.copy()
+    if scipy.sparse.issparse(array):
+        shown = np.repeat(observed, np.diff(array.indptr))
+        array.data[~(shown & observed[array.indices] if precomputed else shown)] = 0.0
+        return array
+    array[~observed] = 0.0
+    if precomputed:
+        array[:, ~observed] = 0.0
     return array
 
 
@@ -139,22 +205,37 @@ def _check_finite(array: Array, label: str) -> None:
         place = f", the first in row {row}, column {column}"
     kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
     raise ValueError(
-        f"{label} holds {len(bad)} values that are NaN or infinite{place} ({kind}). Fill in or drop them; the input must be "
-        f"finite."
+        f"{label} holds {len(bad)} values that are NaN or infinite{place} ({kind}). Fill in or drop them; the input "
+        f"must be finite."
     )
+
+
+def check_magnitude(array: Array, name: str) -> None:
+    """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
+    values = array.data if scipy.sparse.issparse(array) else array
+    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
+    if largest > float(np.finfo(values.dtype).max) ** 0.5 / SAFETY:
+        raise ValueError(
+            f"View {name!r} has values of magnitude {largest:.3g}, whose squares leave the range of {values.dtype} "
+            f"numbers. Divide it by a constant, or standardise its columns."
+        )
 
 
 def check_not_constant(array: Array, name: str) -> None:
     """Refuse a view in which all samples are the same: it has nothing to say, and its centred kernel is zero."""
     if array.shape[0] < 2:
         return
-    if scipy.sparse.issparse(array):
-        difference = array.max(axis=0) - array.min(axis=0)
-        constant = difference.count_nonzero() == 0
-    else:
-        constant = bool(np.all(array == array[:1]))
-    if constant:
-        raise ValueError(f"View {name!r} is constant: all samples have the same values, so it cannot separate any. Drop it.")
+    low, high = array.min(axis=0), array.max(axis=0)
+    spread = float((high - low).max())
+    if spread == 0:
+        raise ValueError(
+            f"View {name!r} is constant: all samples have the same values, so it cannot separate any. Drop it."
+        )
+    if spread < float(np.finfo(array.dtype).tiny) ** 0.5 * SAFETY:
+        raise ValueError(
+            f"View {name!r} is constant up to rounding: its values differ by at most {spread:.3g}, and the square of "
+            f"that is no {array.dtype} number. Multiply it by a constant, or standardise its columns."
+        )
 
 
 def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
@@ -174,62 +255,109 @@ def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
     """
     if views is None:
         return Views([table])
-    groups = dict(views) if isinstance(views, Mapping) else _default_names(views)
-    if not groups:
+    if len(views) == 0:
         raise ValueError("views is empty: name at least one group of columns, or leave it out for a single view.")
-    return Views({str(name): table[:, _positions(group, name, table, columns)] for name, group in groups.items()})
+    return Views(
+        {name: table[:, _positions(group, name, table, columns)] for name, group in named_views(views).items()}
+    )
 
 
-def _positions(group: ViewColumns, name: Any, table: Array, columns: list[Any] | None) -> Any:
+def _positions(group: ViewColumns, name: str, table: Array, columns: list[Any] | None) -> NDArray[np.intp]:
     width = table.shape[1]
-    if isinstance(group, slice) and not isinstance(group.start, str) and not isinstance(group.stop, str):
+    if isinstance(group, slice):
+        if not all(bound is None or isinstance(bound, Integral) for bound in (group.start, group.stop, group.step)):
+            raise ValueError(
+                f"View {name!r} is given by {group}: a slice takes positions. List column names one by one."
+            )
         positions = np.arange(width)[group]
     else:
-        wanted = [group] if isinstance(group, (str, int, np.integer)) else list(group)
-        if any(isinstance(one, str) for one in wanted):
-            if columns is None:
-                raise ValueError(f"View {name!r} is given by column names, but X has none: give positions or a data frame.")
-            unknown = [one for one in wanted if one not in columns]
-            if unknown:
-                raise ValueError(f"View {name!r} names columns that X does not have: {unknown}.")
-            positions = np.array([columns.index(one) for one in wanted], dtype=np.intp)
+        wanted = _wanted_columns(group, name, columns)
+        if wanted and all(isinstance(one, (bool, np.bool_)) for one in wanted):
+            if len(wanted) != width:
+                raise ValueError(f"View {name!r} is given by {len(wanted)} booleans, but X has {width} columns.")
+            positions = np.flatnonzero(wanted)
+        elif all(isinstance(one, Integral) for one in wanted):
+            positions = _by_number(wanted, name, width, columns)
         else:
-            positions = np.asarray(wanted)
-            if positions.dtype == bool:
-                positions = np.flatnonzero(positions)
-            outside = [int(one) for one in positions if not -width <= one < width]
-            if outside:
-                raise ValueError(f"View {name!r} asks for columns {outside}, but X has {width} columns.")
+            positions = _by_name(wanted, name, columns)
     if len(positions) == 0:
-        raise ValueError(f"View {name!r} has no columns.")
+        raise ValueError(f"View {name!r} has no columns: name at least one.")
     return positions
+
+
+def _wanted_columns(group: ViewColumns, name: str, columns: list[Any] | None) -> list[Any]:
+    if isinstance(group, (str, Integral)) or (isinstance(group, tuple) and group in (columns or ())):
+        return [group]
+    if not isinstance(group, Iterable):
+        raise ValueError(
+            f"View {name!r} must be a slice, a list of positions or a list of column names, got {group!r}."
+        )
+    return list(group)
+
+
+def _by_number(wanted: list[Any], name: str, width: int, columns: list[Any] | None) -> NDArray[np.intp]:
+    outside = [int(one) for one in wanted if not -width <= one < width]
+    if outside:
+        raise ValueError(f"View {name!r} asks for columns {outside}, but X has {width} columns.")
+    names = set(columns or ())
+    unclear = [int(one) for one in wanted if columns and one in names and columns[one] != one]
+    if unclear:
+        raise ValueError(
+            f"View {name!r} asks for columns {unclear}, which are positions, but also the names of other columns of X. "
+            f"Turn the column names into text."
+        )
+    return np.array(wanted, dtype=np.intp)
+
+
+def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray[np.intp]:
+    if columns is None:
+        raise ValueError(f"View {name!r} is given by column names, but X has none: give positions or a data frame.")
+    position_of = {column: position for position, column in enumerate(columns)}
+    unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
+    if unknown:
+        raise ValueError(f"View {name!r} names columns that X does not have: {unknown}. Check their spelling.")
+    return np.array([position_of[one] for one in wanted], dtype=np.intp)
 
 
 def check_n_clusters(n_clusters: int, n_samples: int) -> None:
     """Refuse more clusters than samples."""
+    if isinstance(n_clusters, bool):
+        raise ValueError(f"n_clusters={n_clusters} is no number of clusters: give an integer.")
     if n_clusters > n_samples:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Ask for fewer clusters.")
 
 
-def check_new_views(views: Views, names: tuple[str, ...], widths: tuple[int, ...], estimator: str) -> Views:
-    """New samples must come in the views of the training samples; named views may come in another order."""
-    default = tuple(f"view_{position}" for position in range(len(views.names)))
+def check_new_views(views: Views, names: tuple[str, ...], estimator: str) -> Views:
+    """New samples must come in the views of the training samples, in any order; it becomes that of the training."""
     if set(views.names) != set(names):
-        if views.names != default or len(views.names) != len(names):
-            missing = [name for name in names if name not in views.names]
-            unknown = [name for name in views.names if name not in names]
-            raise ValueError(
-                f"{estimator} was fitted on the views {list(names)}, got {list(views.names)} (missing: {missing}; unknown: "
-                f"{unknown}). Give the same views."
-            )
-        views = Views(views.arrays, names, views.mask, views.sample_ids)
+        missing = [name for name in names if name not in views.names]
+        unknown = [name for name in views.names if name not in names]
+        raise ValueError(
+            f"{estimator} was fitted on the views {list(names)}, got {list(views.names)} (missing: {missing}; unknown: "
+            f"{unknown}). Give the same views."
+        )
     order = [views.names.index(name) for name in names]
     mask = None if views.mask is None else views.mask[:, order]
-    views = Views([views.arrays[position] for position in order], names, mask, views.sample_ids)
-    for name, found, expected in zip(names, views.widths, widths, strict=True):
-        if found != expected:
-            raise ValueError(
-                f"View {name!r} has {found} columns, but {estimator} was fitted on {expected}. Give the same columns in the "
-                f"same order."
-            )
-    return views
+    return Views([views.arrays[position] for position in order], names, mask, views.sample_ids)
+
+
+def check_new_columns(
+    array: Array,
+    name: str,
+    width: int,
+    estimator: str,
+    columns: list[Any] | None = None,
+    expected: list[Any] | None = None,
+) -> None:
+    """New samples must have the columns of the training samples, in the same order where columns have names."""
+    if array.shape[1] != width:
+        raise ValueError(
+            f"View {name!r} has {array.shape[1]} columns, but {estimator} was fitted on {width}. Give the same columns "
+            f"in the same order."
+        )
+    if columns is not None and expected is not None and columns != expected:
+        first = next(position for position in range(width) if columns[position] != expected[position])
+        raise ValueError(
+            f"View {name!r} has the column {columns[first]!r} where {estimator} was fitted on {expected[first]!r}. "
+            f"Give the same columns in the same order."
+        )

@@ -1,0 +1,12 @@
+"""Methods side by side on one data set, and the tables that show them."""
+
+from latefusion.experiments.comparison import (
+    ComparisonRow,
+    compare_methods,
+    comparison_table,
+    fit_and_score,
+    honest_lines,
+)
+from latefusion.experiments.tables import format_table
+
+__all__ = ["ComparisonRow", "compare_methods", "comparison_table", "fit_and_score", "format_table", "honest_lines"]

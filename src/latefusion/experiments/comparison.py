@@ -1,0 +1,150 @@
+"""Run several clusterers on the same views, one after the other, and put what they found into one table."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+
+from latefusion.baselines import METHODS
+from latefusion.experiments.tables import format_table
+from latefusion.metrics import clustering_scores
+from latefusion.types import Views
+
+SCORES = {"accuracy": "ACC", "nmi": "NMI", "purity": "purity", "ari": "ARI"}
+
+
+class ComparisonRow(NamedTuple):
+    """What one method found.
+
+    Attributes
+    ----------
+    method : str
+    labels : ndarray of shape (n_samples,) or None
+        None when the method failed.
+    seconds : float
+    scores : dict of str to float
+        Empty without known classes.
+    note : str
+        Why it failed, or what the reader must know.
+    """
+
+    method: str
+    labels: NDArray[Any] | None
+    seconds: float
+    scores: dict[str, float]
+    note: str = ""
+
+
+def compare_methods(
+    X: Any,
+    methods: Mapping[str, Any],
+    *,
+    target: Any = None,
+    progress: Callable[[ComparisonRow], None] | None = None,
+) -> list[ComparisonRow]:
+    """Fit every method on the same views.
+
+    Parameters
+    ----------
+    X : list, dict or `Views` of arrays, or kernels
+        As the estimators take it.
+    methods : mapping of str to estimator
+        Names and unfitted estimators; each is cloned.
+    target : array of shape (n_samples,), default=None
+        Known classes. They are used for scores and nothing else.
+    progress : callable, default=None
+        Called with every row as soon as it is there.
+
+    Returns
+    -------
+    list of ComparisonRow
+        In the order of ``methods``. A method that cannot work on these views gets a row that says why.
+    """
+    rows = []
+    for name, estimator in methods.items():
+        row = fit_and_score(name, clone(estimator), X, target)
+        rows.append(row)
+        if progress is not None:
+            progress(row)
+    return rows
+
+
+def fit_and_score(name: str, estimator: Any, X: Any, target: Any = None) -> ComparisonRow:
+    """Fit one estimator and describe what it found; a refusal becomes a note.
+
+    Parameters
+    ----------
+    name : str
+    estimator : estimator
+        Fitted in place.
+    X : as in `compare_methods`
+    target : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    ComparisonRow
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            labels = estimator.fit_predict(X)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            return ComparisonRow(name, None, time.perf_counter() - start, {}, f"failed: {error}")
+    seconds = time.perf_counter() - start
+    note = "; ".join(dict.fromkeys(str(one.message).split(". ")[0] for one in caught))
+    return ComparisonRow(name, labels, seconds, {} if target is None else clustering_scores(target, labels), note)
+
+
+def honest_lines(views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None) -> list[ComparisonRow]:
+    """What two lines of scikit-learn give, which every multi-view method has to beat.
+
+    Parameters
+    ----------
+    views : Views
+        Features.
+    n_clusters : int
+    target : array of shape (n_samples,), default=None
+        Known classes, for scores. With them the best single view by accuracy is shown, and said to be chosen so.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    list of ComparisonRow
+        K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour spectral
+        clustering of the concatenation, and kernel k-means of the mean kernel.
+    """
+    single = list(_single_views(views, n_clusters, target, random_state))
+    if target is not None:
+        best = max(single, key=lambda row: row.scores["accuracy"])
+        single = [best._replace(seconds=sum(row.seconds for row in single), note="view chosen with the classes")]
+    names = ("concat-kmeans", "concat-spectral", "A-MKKM")
+    joint = {name: METHODS[name](n_clusters=n_clusters, random_state=random_state) for name in names}
+    return single + compare_methods(views, joint, target=target)
+
+
+def _single_views(views: Views, n_clusters: int, target: Any, random_state: Any) -> Iterator[ComparisonRow]:
+    for name, array in views.items():
+        yield fit_and_score(f"KMeans on {name}", KMeans(n_clusters, n_init=10, random_state=random_state), array, target)
+
+
+def comparison_table(rows: list[ComparisonRow]) -> str:
+    """Rows as text: scores where classes are known, the number of clusters found otherwise, seconds, notes."""
+    scored = any(row.scores for row in rows)
+    columns = list(SCORES) if scored else []
+    header = ["method", *[SCORES[column] for column in columns], "clusters", "seconds"]
+    lines = []
+    for row in rows:
+        cells = [f"{row.scores[column]:.3f}" if row.scores else "-" for column in columns]
+        found = "-" if row.labels is None else str(len(np.unique(row.labels)))
+        lines.append([row.method, *cells, found, f"{row.seconds:.2f}"])
+    text = format_table(header, lines).splitlines()
+    notes = ["", "", *[row.note for row in rows]]
+    return "\n".join(line + (f"  ({note})" if note else "") for line, note in zip(text, notes, strict=True))

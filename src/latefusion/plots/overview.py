@@ -1,0 +1,35 @@
+"""Several fitted models on one sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from latefusion.plots.canvas import PALETTE, require_pyplot
+from latefusion.plots.consensus import ConsensusDisplay
+from latefusion.plots.convergence import ConvergenceDisplay
+from latefusion.plots.weights import ViewWeightsDisplay
+
+
+def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
+    """Save a figure with one row per model: consensus map, view weights, convergence.
+
+    Parameters
+    ----------
+    models : mapping of str to fitted estimator
+        Titles and models.
+    path : str or Path
+        Where to save; the suffix gives the format.
+    """
+    pyplot = require_pyplot()
+    figure, axes = pyplot.subplots(
+        len(models), 3, figsize=(14, 3.8 * len(models)), squeeze=False, layout="constrained", width_ratios=(1.2, 1, 1)
+    )
+    for (name, model), (left, middle, right), color in zip(models.items(), axes, PALETTE * len(models), strict=False):
+        ConsensusDisplay.from_estimator(model, ax=left)
+        left.set_title(name)
+        ViewWeightsDisplay.from_estimator(model, ax=middle, color=color)
+        ConvergenceDisplay.from_estimator(model, ax=right, color=color)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
