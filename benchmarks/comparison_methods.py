@@ -1,9 +1,10 @@
 """Every comparison method on real data sets: seconds, peak memory, accuracy, NMI. One process per method and data set.
 
-usage: python benchmarks/comparison_methods.py DATA_DIR [--sets mfeat caltech102_10] [--methods NAME ...] [--output FILE.json]
+usage: python benchmarks/comparison_methods.py DATA_DIR [--sets mfeat caltech102_10] [--methods NAME ...] [--output
+FILE.json]
 
-Dense views are z-scored column by column first, sparse ones are left as they are. All parameters have their defaults; the classes
-are used for scores only. Peak memory is that of the whole process, Python and its libraries included.
+Dense views are z-scored column by column first, sparse ones are left as they are. All parameters have their defaults;
+the classes are used for scores only. Peak memory is that of the whole process, Python and its libraries included.
 """
 
 from __future__ import annotations

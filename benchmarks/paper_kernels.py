@@ -2,10 +2,10 @@
 
 usage: python benchmarks/paper_kernels.py DATA_DIR [--starts 50] [--output FILE.json]
 
-Kernels are centred and scaled; λ runs over 2^-5 … 2^5 and, for local alignment, τ over 0.1 … 1.0; k-means is started 50 times
-and the accuracy is the best over the grid and the starts, chosen with the labels, as the paper reports it. Beside it
-stands the accuracy at the lowest k-means cost, which needs labels for the grid only, and the one that needs none: λ = 1,
-τ = 0.3, lowest cost.
+Kernels are centred and scaled; λ runs over 2^-5 … 2^5 and, for local alignment, τ over 0.1 … 1.0; k-means is started
+50 times and the accuracy is the best over the grid and the starts, chosen with the labels, as the paper reports it.
+Beside it stands the accuracy at the lowest k-means cost, which needs labels for the grid only, and the one that needs
+none: λ = 1, τ = 0.3, lowest cost.
 """
 
 from __future__ import annotations

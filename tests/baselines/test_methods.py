@@ -10,10 +10,9 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 
 # The names under which the paper's tables and the later papers list the methods.
-NAMES = (
-    "A-MKKM SB-KKM MKKM CRSC CRSC-centroid RMKKM RMSC LMKKM MKKM-MR LKAM SC Co-reg LMSC MVGL MvWCMD GMC SWMC "
-    "SimpleMKKM OPLFMVC LF-IMVC EE-IMVC concat-kmeans concat-spectral"
-).split()
+NAMES = ["A-MKKM", "SB-KKM", "MKKM", "CRSC", "CRSC-centroid", "RMKKM", "RMSC", "LMKKM", "MKKM-MR", "LKAM", "SC",
+"Co-reg", "LMSC", "MVGL", "MvWCMD", "GMC", "SWMC", "SimpleMKKM", "OPLFMVC", "LF-IMVC", "EE-IMVC", "concat-kmeans",
+"concat-spectral"]
 
 # Methods whose objective provably never rises (-1) or never falls (+1) from one iteration to the next.
 MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1, "MvWCMD": -1}

@@ -1,4 +1,4 @@
-"""What both alignments promise: labels that do not depend on arbitrary choices, and the same answer for the same sample."""
+"""What both alignments promise: no dependence on arbitrary choices, and the same answer for the same sample."""
 
 import logging
 import pickle
@@ -224,7 +224,9 @@ def test_one_cluster_and_one_per_sample(data, estimator, n_clusters):
 
 def test_a_view_of_low_rank_adds_no_arbitrary_direction(data):
     # A linear kernel of one column has rank one: its partition spans one direction, whatever n_clusters is.
-    model = lf.GlobalAlignmentClustering(3, kernel="linear", random_state=0).fit([data.views.arrays[0], data.views.arrays[1][:, :1]])
+    model = lf.GlobalAlignmentClustering(3, kernel="linear", random_state=0).fit(
+        [data.views.arrays[0], data.views.arrays[1][:, :1]]
+    )
     assert np.linalg.matrix_rank(model.partitions_[1]) == 1
     again = model.transform([data.views.arrays[0], data.views.arrays[1][:, :1]])
     np.testing.assert_allclose(again, model.consensus_, atol=1e-8)

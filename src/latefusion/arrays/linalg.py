@@ -117,14 +117,20 @@ def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[
 
 def _by_arpack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
+    precision = np.result_type(matrix.dtype, np.float32)
     # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
-    start = np.random.default_rng(0).standard_normal(size).astype(matrix.dtype)
-    subspace = min(size, max(3 * n_components + 1, 30))
-    restarts = DENSE_RESTARTS if isinstance(matrix, np.ndarray) else None
-    pairs: tuple[NDArray[Any], NDArray[Any]] = scipy.sparse.linalg.eigsh(
-        matrix, n_components, which="LA", v0=start, ncv=subspace, maxiter=restarts
+    start = np.random.default_rng(0).standard_normal(size).astype(precision)
+    # ARPACK stops too early on eigenvalues far below one.
+    scale = precision.type(np.max(np.abs(matrix @ start)) or 1.0)
+    values, vectors = scipy.sparse.linalg.eigsh(
+        scipy.sparse.linalg.aslinearoperator(matrix) * (1 / scale),
+        n_components,
+        which="LA",
+        v0=start,
+        ncv=min(size, max(3 * n_components + 1, 30)),
+        maxiter=DENSE_RESTARTS if isinstance(matrix, np.ndarray) else None,
     )
-    return pairs
+    return values * scale, vectors
 
 
 def _top_eigenpairs_by_component(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:

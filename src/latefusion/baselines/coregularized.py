@@ -53,7 +53,7 @@ def solve_pairwise(
     n_clusters: int,
     *,
     regularization: float = 0.01,
-    max_iter: int = 30,
+    max_iter: int = 50,
     tol: float = 1e-6,
 ) -> tuple[SolverResult, NDArray[Any]]:
     """Pull the embeddings of all pairs of views together.
@@ -65,7 +65,7 @@ def solve_pairwise(
     n_clusters : int
     regularization : float, default=0.01
         The weight λ of the agreement.
-    max_iter : int, default=30
+    max_iter : int, default=50
         Most sweeps over the views.
     tol : float, default=1e-6
         Relative change of the objective at which to stop; zero takes all sweeps unless nothing changes any more.
@@ -95,7 +95,7 @@ def solve_centroid(
     n_clusters: int,
     *,
     regularization: float = 0.01,
-    max_iter: int = 30,
+    max_iter: int = 50,
     tol: float = 1e-6,
 ) -> tuple[SolverResult, NDArray[Any]]:
     """Pull the embeddings of all views towards a common one.
@@ -107,7 +107,7 @@ def solve_centroid(
     n_clusters : int
     regularization : float, default=0.01
         The weight λ of the agreement.
-    max_iter : int, default=30
+    max_iter : int, default=50
         Most sweeps over the views.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
@@ -209,7 +209,7 @@ class CoregularizedSpectral(ComparisonMethod):
     labels_from : {"all", "first"}, default="all"
         What k-means sees in the pairwise form: the embeddings of all views side by side, or that of the first view,
         as the authors do.
-    max_iter : int, default=30
+    max_iter : int, default=50
         Most sweeps over the views.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
@@ -268,7 +268,7 @@ class CoregularizedSpectral(ComparisonMethod):
         form: str = "pairwise",
         regularization: float = 0.01,
         labels_from: str = "all",
-        max_iter: int = 30,
+        max_iter: int = 50,
         tol: float = 1e-4,
         n_init: int = 10,
         random_state: Any = None,
@@ -341,7 +341,7 @@ class CentroidCoregularizedSpectral(CoregularizedSpectral):
         form: str = "centroid",
         regularization: float = 0.01,
         labels_from: str = "all",
-        max_iter: int = 30,
+        max_iter: int = 50,
         tol: float = 1e-4,
         n_init: int = 10,
         random_state: Any = None,

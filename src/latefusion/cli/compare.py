@@ -47,9 +47,7 @@ def run(options: argparse.Namespace) -> None:
     unknown = [name for name in options.methods if name not in known]
     if unknown:
         raise ValueError(f"unknown methods {unknown}; known are {', '.join(known)}")
-    methods = {
-        name: _configured(known[name], n_clusters, data.kind, options.seed) for name in options.methods or known
-    }
+    methods = {name: _configured(known[name], n_clusters, data.kind, options.seed) for name in options.methods or known}
     print(f"{len(views)} samples, {views.n_views} views, {n_clusters} clusters\n")
     print(comparison_table(compare_methods(views, methods, target=target, progress=_report)))
 

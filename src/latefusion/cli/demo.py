@@ -39,7 +39,11 @@ def run(options: argparse.Namespace) -> None:
         print(convergence_line(model))
     if not options.no_figure:
         path = draw(models, options.output)
-        print(f"\nFigure: {path}" if path else "\nNo figure: matplotlib is not installed (pip install 'latefusion[plot]').")
+        print(
+            f"\nFigure: {path}"
+            if path
+            else "\nNo figure: matplotlib is not installed (pip install 'latefusion[plot]')."
+        )
 
 
 def fit_models(n_clusters: int, seed: int, data: MultiViewDataset, rows: list[ComparisonRow]) -> dict[str, Any]:

@@ -35,8 +35,8 @@ def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[V
     contours       48 distance from the four borders to the first ink; number of strokes crossed
     ========= ======= ==================================================================================
 
-    Columns that do not vary are left out, and every remaining column has mean 0 and standard deviation 1. The views differ in
-    width: divide each by the root of its width before comparing or joining them.
+    Columns that do not vary are left out, and every remaining column has mean 0 and standard deviation 1. The views
+    differ in width: divide each by the root of its width before comparing or joining them.
 
     Parameters
     ----------

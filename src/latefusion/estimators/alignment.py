@@ -53,8 +53,9 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         Parameters
         ----------
         X : list, dict or `Views` of arrays, one table, or kernels
-            Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single view;
-            with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples, n_views).
+            Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
+            view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
+            n_views).
         y : ignored
             Present by convention.
 
@@ -149,8 +150,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def empirical_error(self, X: Any = None, *, diagonals: Any = None) -> float:
         """The paper's empirical error 1 - mean_i max_v ⟨h(x_i), c_v⟩.
 
-        h(x) is the sum of a sample's weighted, rotated partition rows and λ times its row in M; c_v is the mean of h over the
-        training samples of cluster v.
+        h(x) is the sum of a sample's weighted, rotated partition rows and λ times its row in M; c_v is the mean of h
+        over the training samples of cluster v.
 
         Parameters
         ----------

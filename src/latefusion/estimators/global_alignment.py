@@ -14,8 +14,8 @@ from latefusion.types import Views
 class GlobalAlignmentClustering(AlignmentClustering):
     """Multi-view clustering by global alignment (LF-MVC-GAM).
 
-    Every view gives a base partition; the consensus partition is the one that agrees best with all of them, each turned by
-    a rotation and multiplied by a weight, while staying near the partition of the mean kernel.
+    Every view gives a base partition; the consensus partition is the one that agrees best with all of them, each
+    turned by a rotation and multiplied by a weight, while staying near the partition of the mean kernel.
 
     Parameters
     ----------
@@ -26,9 +26,10 @@ class GlobalAlignmentClustering(AlignmentClustering):
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
-        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a nearest-neighbour
-        graph ("graph"), or kernels given instead of features ("precomputed"). An object such as `KernelPartition` or
-        `GraphPartition` carries its own parameters. A list or a dict by view name gives every view its own.
+        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
+        nearest-neighbour graph ("graph"), or kernels given instead of features ("precomputed"). An object such as
+        `KernelPartition` or `GraphPartition` carries its own parameters. A list or a dict by view name gives every
+        view its own.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
     kernel_params : dict, default=None
@@ -88,10 +89,12 @@ class GlobalAlignmentClustering(AlignmentClustering):
 
     Notes
     -----
-    Solves max Tr(Fᵀ Σ_p β_p H_p W_p) + λ Tr(FᵀM) over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0. With kernels the preparation
-    costs O(m n²) time and O(n²) memory; after one QR factorisation of all partitions the iterations do not depend on n.
+    Solves max Tr(Fᵀ Σ_p β_p H_p W_p) + λ Tr(FᵀM) over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0. With kernels the
+    preparation costs O(m n²) time and O(n²) memory; after one QR factorisation of all partitions the iterations do not
+    depend on n.
 
-    A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are zero.
+    A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
+    zero.
 
     References
     ----------

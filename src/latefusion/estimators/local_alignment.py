@@ -18,9 +18,9 @@ from latefusion.types import Views
 class LocalAlignmentClustering(AlignmentClustering):
     """Multi-view clustering by local alignment (LF-MVC-LAM).
 
-    Every view gives a base partition. Its rows are multiplied by how often a sample is among the neighbours of the others in
-    that view, so that central samples count more than outliers; the consensus partition is the one that agrees best with
-    all of these, each turned by a rotation and multiplied by a weight.
+    Every view gives a base partition. Its rows are multiplied by how often a sample is among the neighbours of the
+    others in that view, so that central samples count more than outliers; the consensus partition is the one that
+    agrees best with all of these, each turned by a rotation and multiplied by a weight.
 
     Parameters
     ----------
@@ -33,9 +33,10 @@ class LocalAlignmentClustering(AlignmentClustering):
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
-        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a nearest-neighbour
-        graph ("graph"), or kernels given instead of features ("precomputed"). An object such as `KernelPartition` or
-        `GraphPartition` carries its own parameters. A list or a dict by view name gives every view its own.
+        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
+        nearest-neighbour graph ("graph"), or kernels given instead of features ("precomputed"). An object such as
+        `KernelPartition` or `GraphPartition` carries its own parameters. A list or a dict by view name gives every
+        view its own.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
     kernel_params : dict, default=None
@@ -97,14 +98,16 @@ class LocalAlignmentClustering(AlignmentClustering):
 
     Notes
     -----
-    Solves max Tr(Fᵀ Σ_p β_p D_p H_p W_p) / n + λ Tr(Fᵀ D_0 M) / n over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0, where the diagonal
-    matrix D_p counts for every sample how many others have it among their neighbours (the sample itself excluded) by the
-    kernel of view p, and D_0 by the mean kernel. Of equally similar neighbours the one with the lower index comes first.
+    Solves max Tr(Fᵀ Σ_p β_p D_p H_p W_p) / n + λ Tr(Fᵀ D_0 M) / n over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0, where
+    the diagonal matrix D_p counts for every sample how many others have it among their neighbours (the sample itself
+    excluded) by the kernel of view p, and D_0 by the mean kernel. Of equally similar neighbours the one with the lower
+    index comes first.
 
-    A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides with a
-    training sample is not counted by it, so that `predict` on training data gives `labels_` back.
+    A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides
+    with a training sample is not counted by it, so that `predict` on training data gives `labels_` back.
 
-    A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are zero.
+    A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
+    zero.
 
     References
     ----------

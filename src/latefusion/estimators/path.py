@@ -54,7 +54,8 @@ class PathPoint:
         return self._assign(self.consensus)
 
     def __repr__(self) -> str:
-        return f"PathPoint(regularization={self.regularization:g}, objective={self.objective[-1]:.6g}, n_iter={self.n_iter})"
+        last = self.objective[-1]
+        return f"PathPoint(regularization={self.regularization:g}, objective={last:.6g}, n_iter={self.n_iter})"
 
 
 class RegularizationPath(Sequence[PathPoint]):

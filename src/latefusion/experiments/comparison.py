@@ -118,8 +118,8 @@ def honest_lines(views: Views, n_clusters: int, *, target: Any = None, random_st
     Returns
     -------
     list of ComparisonRow
-        K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour spectral
-        clustering of the concatenation, and kernel k-means of the mean kernel.
+        K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour
+        spectral clustering of the concatenation, and kernel k-means of the mean kernel.
     """
     single = list(_single_views(views, n_clusters, target, random_state))
     if target is not None:
@@ -132,7 +132,9 @@ def honest_lines(views: Views, n_clusters: int, *, target: Any = None, random_st
 
 def _single_views(views: Views, n_clusters: int, target: Any, random_state: Any) -> Iterator[ComparisonRow]:
     for name, array in views.items():
-        yield fit_and_score(f"KMeans on {name}", KMeans(n_clusters, n_init=10, random_state=random_state), array, target)
+        yield fit_and_score(
+            f"KMeans on {name}", KMeans(n_clusters, n_init=10, random_state=random_state), array, target
+        )
 
 
 def comparison_table(rows: list[ComparisonRow]) -> str:

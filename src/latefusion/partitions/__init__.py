@@ -1,4 +1,4 @@
-"""One view to one base partition: similarities of several kinds, their leading eigenvectors, and the map for new samples."""
+"""One view to one base partition: similarities of several kinds, leading eigenvectors, the map for new samples."""
 
 from latefusion.partitions.base_partitions import BasePartitions, fit_base_partitions
 from latefusion.partitions.graph import GraphPartition

@@ -1,4 +1,4 @@
-"""Pictures of a fitted model, as Display objects in the manner of scikit-learn. Needs matplotlib (`latefusion[plot]`)."""
+"""Pictures of a fitted model, as Display objects in the manner of scikit-learn; they need `latefusion[plot]`."""
 
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay

@@ -27,7 +27,7 @@ def get_axes(ax: Any) -> Any:
 
 
 def require_pyplot() -> Any:
-    """matplotlib's pyplot, imported only when something is drawn."""
+    """Matplotlib's pyplot, imported only when something is drawn."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -35,13 +35,13 @@ def require_pyplot() -> Any:
     return pyplot
 
 
-def cluster_colors(n_clusters: int) -> list[Any]:
-    """One colour per cluster: the palette where it suffices, evenly spaced hues beyond."""
-    if n_clusters <= len(PALETTE):
-        return list(PALETTE[:n_clusters])
-    from matplotlib import colormaps
+def cluster_colors(n_clusters: int) -> Any:
+    """One RGBA row per cluster: the palette where it suffices, evenly spaced hues beyond."""
+    from matplotlib import colormaps, colors
 
-    return list(colormaps["turbo"](np.linspace(0.03, 0.97, n_clusters)))
+    if n_clusters <= len(PALETTE):
+        return colors.to_rgba_array(PALETTE[:n_clusters])
+    return colormaps["turbo"](np.linspace(0.03, 0.97, n_clusters))
 
 
 def strip(ax: Any) -> None:

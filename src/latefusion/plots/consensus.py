@@ -13,6 +13,7 @@ from latefusion.plots.canvas import cluster_colors, get_axes
 
 # t-SNE needs a minute beyond this many samples; an evenly spaced subset shows the same picture.
 MOST_POINTS = 5000
+MOST_LEGEND_ENTRIES = 20
 
 
 class ConsensusDisplay:
@@ -29,6 +30,7 @@ class ConsensusDisplay:
 
     Attributes
     ----------
+    points_ : matplotlib PathCollection
     ax_ : matplotlib Axes
     figure_ : matplotlib Figure
     """
@@ -87,16 +89,18 @@ class ConsensusDisplay:
         self
         """
         ax = get_axes(ax)
-        clusters = np.unique(self.labels)
-        for cluster, color in zip(clusters, cluster_colors(len(clusters)), strict=True):
-            members = self.labels == cluster
-            alpha = 0.8 if self.confidence is None else 0.25 + 0.7 * np.clip(self.confidence[members], 0, 1)
-            style = {"s": 9, "linewidths": 0, "color": color, "alpha": alpha, "label": str(cluster)} | kwargs
-            ax.scatter(*self.positions[members].T, **style)
-        if len(clusters) <= 20:
-            legend = ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), title="cluster")
-            for handle in legend.legend_handles:
-                handle.set(alpha=1.0, sizes=[30])
+        clusters, members = np.unique(self.labels, return_inverse=True)
+        colors = cluster_colors(len(clusters))
+        shades = colors[members]
+        if self.confidence is not None:
+            shades[:, 3] = 0.25 + 0.7 * np.clip(self.confidence, 0, 1)
+        # One call for all points: drawn in order of the samples, no cluster covers another.
+        self.points_ = ax.scatter(*self.positions.T, **({"s": 9, "linewidths": 0, "color": shades} | kwargs))
+        if len(clusters) <= MOST_LEGEND_ENTRIES:
+            handles = [
+                ax.scatter([], [], s=30, color=[color], label=str(c)) for c, color in zip(clusters, colors, strict=True)
+            ]
+            ax.legend(handles=handles, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), title="cluster")
         ax.set(xlabel=f"{self.method} 1".strip(), ylabel=f"{self.method} 2".strip(), xticks=[], yticks=[])
         self.ax_, self.figure_ = ax, ax.figure
         return self

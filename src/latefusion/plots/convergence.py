@@ -67,6 +67,7 @@ class ConvergenceDisplay:
         (self.line_,) = ax.plot(np.arange(1, len(self.objective) + 1), self.objective, **style)
         ax.set(xlabel="iteration", ylabel="objective")
         ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.ticklabel_format(axis="y", useOffset=False)
         if self.name:
             ax.legend(frameon=False, loc="lower right")
         strip(ax)

@@ -72,7 +72,7 @@ class ViewWeightsDisplay:
             ax.legend(frameon=False, loc="upper center", bbox_to_anchor=(0.5, 1.16), ncols=2)
         ax.set_yticks(rows, self.names)
         ax.set_xlim(0, 1)
-        ax.set_xlabel("0 … 1")
+        ax.set_xlabel("from 0 to 1")
         strip(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self

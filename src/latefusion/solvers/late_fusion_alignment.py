@@ -5,8 +5,8 @@ The problem (Eq. 8 of the paper; "global alignment")::
     max  Tr(Fᵀ Σ_p β_p H_p W_p) + λ Tr(Fᵀ M)
     over F (n x k, FᵀF = I), W_p (k x k, W_pᵀ W_p = I), β (m, ‖β‖₂ = 1, β ≥ 0)
 
-Local alignment (Eq. 9) has the same form with H_p replaced by D_p H_p / n and M by D_0 M / n, where the diagonal matrix D_p
-holds how often every sample is a neighbour of the others in view p; see `weigh_partitions`.
+Local alignment (Eq. 9) has the same form with H_p replaced by D_p H_p / n and M by D_0 M / n, where the diagonal
+matrix D_p holds how often every sample is a neighbour of the others in view p; see `weigh_partitions`.
 
 =================  ======  ============================================================
 here               paper   meaning
@@ -21,8 +21,8 @@ here               paper   meaning
 =================  ======  ============================================================
 
 Cost. One iteration costs O(m n k²). All that the iterations see of the samples are inner products of columns, so with
-Z = [H_1 | … | H_m | M] = QR they may run on the column blocks of the small matrix R instead, O(m² k³) whatever n is; the
-consensus is then put together from the partitions by `mix_partitions`. Every λ reuses the same R.
+Z = [H_1 | … | H_m | M] = QR they may run on the column blocks of the small matrix R instead, O(m² k³) whatever n is;
+the consensus is then put together from the partitions by `mix_partitions`. Every λ reuses the same R.
 
 Wang, Liu, Zhu: Late Fusion Multi-view Clustering via Global and Local Alignment Maximization.
 """
@@ -70,8 +70,8 @@ def solve_alignment(
     regularization : float
         λ.
     init : {"align", "identity"}, default="align"
-        Start of the rotations: "identity" is the paper's, and depends on the arbitrary signs of eigenvectors; "align" turns
-        every base partition towards ``average`` first, W_p = polar(H_pᵀ M), which depends on subspaces only.
+        Start of the rotations: "identity" is the paper's, and depends on the arbitrary signs of eigenvectors; "align"
+        turns every base partition towards ``average`` first, W_p = polar(H_pᵀ M), which depends on subspaces only.
     max_iter : int, default=100
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
@@ -83,8 +83,8 @@ def solve_alignment(
     Returns
     -------
     SolverResult
-        ``mixing`` holds the matrices that made ``consensus`` from the partitions. Rotations and weights were updated once
-        more after it.
+        ``mixing`` holds the matrices that made ``consensus`` from the partitions. Rotations and weights were updated
+        once more after it.
     """
     n_views, n_clusters = len(partitions), average.shape[1]
     identity = xp.eye(n_clusters, dtype=average.dtype)
@@ -192,8 +192,8 @@ def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -
 def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any) -> tuple[list[Array], Array]:
     """Small matrices with the same inner products as the partitions: the column blocks of R in [H_1 | … | M] = QR.
 
-    A solver run on them takes the same steps as on the partitions. Householder QR needs no full rank, so a view given twice
-    does no harm. Not worth it, and returned as they are, when there are no more samples than columns.
+    A solver run on them takes the same steps as on the partitions. Householder QR needs no full rank, so a view given
+    twice does no harm. Not worth it, and returned as they are, when there are no more samples than columns.
 
     Parameters
     ----------
@@ -237,6 +237,7 @@ def weigh_partitions(
         D_0 M / n. The paper speaks of local kernel k-means here; the code weighs the global M, and so do we.
     """
     weighed = [
-        partition * (count / n_samples)[:, None] for partition, count in zip([*partitions, average], counts, strict=True)
+        partition * (count / n_samples)[:, None]
+        for partition, count in zip([*partitions, average], counts, strict=True)
     ]
     return weighed[:-1], weighed[-1]

@@ -30,9 +30,9 @@ def project_rows_to_simplex(matrix: NDArray[Any]) -> NDArray[Any]:
     matrix = matrix - matrix.max(axis=1, keepdims=True)
     descending = -np.sort(-matrix, axis=1)
     excess = np.cumsum(descending, axis=1) - 1.0
-    counts = np.arange(1, matrix.shape[1] + 1)
+    counts = np.arange(1, matrix.shape[1] + 1, dtype=matrix.dtype)
     support = np.count_nonzero(descending - excess / counts > 0, axis=1)
-    threshold = excess[np.arange(len(matrix)), support - 1] / support
+    threshold = excess[np.arange(len(matrix)), support - 1] / counts[support - 1]
     projected: NDArray[Any] = np.maximum(matrix - threshold[:, None], 0.0)
     return projected
 

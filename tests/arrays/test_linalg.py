@@ -1,0 +1,218 @@
+"""Polar factors, leading eigenpairs and proximal steps, against their definitions and LAPACK."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.linalg import aslinearoperator
+
+from latefusion.arrays import (
+    orient_columns,
+    polar,
+    singular_value_threshold,
+    solve_symmetric_sylvester,
+    to_numpy,
+    top_eigenpairs,
+    unit_rows,
+)
+from latefusion.arrays.linalg import DENSE_EIGEN_LIMIT
+from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_isometry(generator, n, k):
+    return np.linalg.qr(generator.standard_normal((n, k)))[0]
+
+
+def random_symmetric(size, seed=0):
+    square = np.random.default_rng(seed).standard_normal((size, size))
+    return square + square.T
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=seeds, n=st.integers(1, 12), k=st.integers(1, 6), rank=st.integers(0, 6))
+def test_polar_maximises_the_trace(seed, n, k, rank):
+    n, rank = max(n, k), min(rank, k)
+    generator = np.random.default_rng(seed)
+    matrix = generator.standard_normal((n, rank)) @ generator.standard_normal((rank, k))
+    isometry, inverse_root, nuclear_norm = polar(matrix, xp=np)
+    assert np.trace(isometry.T @ matrix) == pytest.approx(nuclear_norm, rel=1e-9, abs=1e-9)
+    for _ in range(20):
+        assert np.trace(random_isometry(generator, n, k).T @ matrix) <= nuclear_norm + 1e-9
+    np.testing.assert_allclose(matrix @ inverse_root, isometry, atol=1e-7)
+    # A partial isometry on the directions that are there: k singular values, `rank` ones and zeros.
+    singular = np.linalg.svd(isometry, compute_uv=False)
+    np.testing.assert_allclose(singular, np.r_[np.ones(rank), np.zeros(k - rank)], atol=1e-7)
+
+
+def test_polar_makes_up_no_direction(xp):
+    matrix = np.zeros((5, 3))
+    matrix[:, 0] = 1.0
+    isometry = to_numpy(polar(xp.asarray(matrix), xp=xp).isometry)
+    np.testing.assert_allclose(isometry, matrix / np.sqrt(5), atol=1e-14)
+    assert not to_numpy(polar(xp.zeros((4, 2)), xp=xp).isometry).any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_polar_keeps_library_and_type(xp, dtype):
+    matrix = xp.asarray(np.random.default_rng(0).standard_normal((6, 3)).astype(dtype))
+    factors = polar(matrix, xp=xp)
+    assert type(factors.isometry) is type(matrix)
+    assert factors.isometry.dtype == factors.inverse_root.dtype == matrix.dtype
+    gram = to_numpy(xp.matrix_transpose(factors.isometry) @ factors.isometry)
+    np.testing.assert_allclose(gram, np.eye(3), atol=1e-5 if dtype == "float32" else 1e-13)
+
+
+def assert_leading_pairs(matrix, n_components, tolerance=1e-10):
+    """The values are LAPACK's, the vectors orthonormal and eigenvectors. Nothing else is unique where values repeat."""
+    dense = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=np.float64)
+    values, vectors = top_eigenpairs(matrix, n_components)
+    assert values.shape == (n_components,)
+    assert vectors.shape == (len(dense), n_components)
+    expected = scipy.linalg.eigvalsh(dense)[::-1]
+    scale = max(np.abs(expected).max(), 1e-300)
+    np.testing.assert_allclose(values / scale, expected[:n_components] / scale, atol=tolerance)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(n_components), atol=tolerance)
+    np.testing.assert_allclose(dense @ vectors / scale, vectors * values / scale, atol=tolerance)
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 7, 30])
+def test_leading_pairs_of_a_small_dense_matrix(n_components):
+    assert_leading_pairs(random_symmetric(30), n_components)
+
+
+@pytest.mark.parametrize("size", [DENSE_EIGEN_LIMIT, DENSE_EIGEN_LIMIT + 1])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_leading_pairs_on_both_sides_of_the_limit(size, kind):
+    matrix = random_symmetric(size)
+    assert_leading_pairs(matrix if kind == "dense" else sp.csr_array(matrix), 4)
+
+
+def test_all_pairs_of_a_large_matrix():
+    assert_leading_pairs(random_symmetric(DENSE_EIGEN_LIMIT + 1), DENSE_EIGEN_LIMIT + 1)
+
+
+@pytest.mark.parametrize("size", [3, 39, 40, 100, DENSE_EIGEN_LIMIT + 50])
+@pytest.mark.parametrize("factor", [0.3, 1.0, 5.0])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
+def test_repeated_eigenvalues_are_all_found(size, factor, n_components):
+    # One eigenvalue, repeated up to rounding: LAPACK's subset search may return fewer pairs than it is asked for.
+    assert_leading_pairs(standardize_kernel(np.eye(size) * factor)[0], n_components)
+
+
+@pytest.mark.parametrize("size", [20, DENSE_EIGEN_LIMIT + 100])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array, sp.coo_array, sp.csr_matrix])
+def test_equal_blocks_are_all_found(size, container):
+    blocks = np.kron(np.eye(5), np.ones((size // 5, size // 5)))
+    order = np.random.default_rng(0).permutation(len(blocks))
+    assert_leading_pairs(container(blocks[np.ix_(order, order)]), 7)
+
+
+def test_components_of_many_sizes():
+    generator = np.random.default_rng(0)
+    blocks = [random_symmetric(size, seed) for seed, size in enumerate(generator.integers(1, 40, size=25))]
+    blocks += [blocks[3], blocks[3], np.zeros((4, 4))]
+    assert_leading_pairs(sp.block_diag(blocks).tocsr(), 12)
+
+
+def test_stored_zeros_join_components_without_harm():
+    blocks = sp.coo_array(np.kron(np.eye(2), np.ones((5, 5))))
+    data, (rows, columns) = blocks.data, blocks.coords
+    joined = sp.csr_array((np.r_[data, 0.0, 0.0], (np.r_[rows, 0, 9], np.r_[columns, 9, 0])), shape=(10, 10))
+    assert_leading_pairs(joined, 4)
+
+
+@pytest.mark.parametrize("size", [10, DENSE_EIGEN_LIMIT + 1])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_zero_matrix(size, container):
+    assert_leading_pairs(container(np.zeros((size, size))), 3)
+
+
+LARGE = {
+    "rank two": lambda: linear_kernel(np.random.default_rng(0).standard_normal((700, 2))),
+    "smooth": lambda: standardize_kernel(gaussian_kernel(np.linspace(0, 1, 700)[:, None]))[0],
+    "duplicates": lambda: standardize_kernel(gaussian_kernel(np.repeat(np.eye(5), 140, axis=0)))[0],
+    "negative": lambda: -np.eye(700),
+    "tiny": lambda: random_symmetric(700) * 1e-200,
+    "huge": lambda: random_symmetric(700) * 1e150,
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_dense_matrices_of_every_kind(kind):
+    assert_leading_pairs(LARGE[kind](), 8)
+
+
+@pytest.mark.parametrize("size", [50, DENSE_EIGEN_LIMIT + 100])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_single_precision_is_kept(size, container):
+    matrix = container(random_symmetric(size).astype(np.float32))
+    values, vectors = top_eigenpairs(matrix, 4)
+    assert values.dtype == vectors.dtype == np.float32
+    assert_leading_pairs(matrix, 4, tolerance=2e-5)
+
+
+@pytest.mark.parametrize("size", [4, 210])
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_integers_give_floats(size, container):
+    matrix = np.kron(np.eye(3, dtype=int), np.ones((size, size), dtype=int))
+    assert_leading_pairs(container(matrix), 5)
+
+
+@pytest.mark.parametrize("size", [30, DENSE_EIGEN_LIMIT + 1])
+def test_linear_operators(size):
+    matrix = random_symmetric(size)
+    values, vectors = top_eigenpairs(aslinearoperator(matrix), 3)
+    np.testing.assert_allclose(values, top_eigenpairs(matrix, 3)[0], rtol=1e-10)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-9)
+
+
+def test_input_is_not_touched_and_runs_repeat():
+    for size in (20, DENSE_EIGEN_LIMIT + 1):
+        matrix = np.asfortranarray(random_symmetric(size))
+        matrix.setflags(write=False)
+        np.testing.assert_array_equal(top_eigenpairs(matrix, 3)[1], top_eigenpairs(matrix, 3)[1])
+
+
+def test_orientation_makes_the_largest_entry_positive():
+    vectors = np.array([[0.1, -3.0], [-2.0, 1.0]])
+    oriented = orient_columns(vectors)
+    np.testing.assert_array_equal(oriented, [[-0.1, 3.0], [2.0, -1.0]])
+    np.testing.assert_array_equal(orient_columns(-vectors), oriented)
+    assert orient_columns(np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_rows_have_unit_length_and_zero_rows_stay(xp):
+    rows = np.array([[3.0, 4.0], [0.0, 0.0], [-1e-100, 0.0]])
+    np.testing.assert_allclose(to_numpy(unit_rows(xp.asarray(rows), xp=xp)), [[0.6, 0.8], [0, 0], [-1, 0]], atol=1e-15)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, shape=st.tuples(st.integers(1, 7), st.integers(1, 7)), threshold=st.floats(0, 5))
+def test_singular_value_threshold_is_the_proximal_point(seed, shape, threshold):
+    generator = np.random.default_rng(seed)
+    matrix = generator.standard_normal(shape)
+    near, norm = singular_value_threshold(matrix, threshold)
+    assert np.linalg.norm(near, "nuc") == pytest.approx(norm, abs=1e-9)
+
+    def cost(point):
+        return threshold * np.linalg.norm(point, "nuc") + 0.5 * np.linalg.norm(point - matrix) ** 2
+
+    best = cost(near)
+    for scale in (1e-3, 0.1, 1.0):
+        assert best <= cost(near + scale * generator.standard_normal(shape)) + 1e-12
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=seeds, rows=st.integers(1, 8), columns=st.integers(1, 8))
+def test_sylvester_solves_its_equation(seed, rows, columns):
+    generator = np.random.default_rng(seed)
+    left, right = generator.standard_normal((rows, rows)), generator.standard_normal((columns, columns))
+    left, right = left @ left.T + np.eye(rows), right @ right.T
+    target = generator.standard_normal((rows, columns))
+    solution = solve_symmetric_sylvester(left, right, target)
+    np.testing.assert_allclose(left @ solution + solution @ right, target, atol=1e-9)
+    np.testing.assert_allclose(solution, scipy.linalg.solve_sylvester(left, right, target), atol=1e-8)

@@ -1,0 +1,46 @@
+"""Agreement of subspaces: principal angles, whatever the basis."""
+
+import numpy as np
+import pytest
+import scipy.linalg
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from latefusion.metrics import subspace_agreement
+
+
+def random_basis(generator, n, k):
+    return np.linalg.qr(generator.standard_normal((n, k)))[0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 20), k=st.integers(1, 6))
+def test_agreement_is_the_mean_cosine_of_principal_angles(seed, n, k):
+    n = max(n, k)
+    generator = np.random.default_rng(seed)
+    left, right = random_basis(generator, n, k), random_basis(generator, n, k)
+    agreement = subspace_agreement(left, right)
+    assert agreement == pytest.approx(np.cos(scipy.linalg.subspace_angles(left, right)).mean(), abs=1e-9)
+    assert 0.0 <= agreement <= 1.0
+    assert agreement == pytest.approx(subspace_agreement(right, left), abs=1e-12)
+    rotation = random_basis(generator, k, k)
+    assert agreement == pytest.approx(subspace_agreement(left @ rotation, right), abs=1e-12)
+    assert subspace_agreement(left, left @ rotation) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_orthogonal_subspaces_do_not_agree():
+    basis = np.eye(6)
+    assert subspace_agreement(basis[:, :3], basis[:, 3:]) == 0.0
+    assert subspace_agreement(basis[:, :3], basis[:, 1:4]) == pytest.approx(2 / 3)
+
+
+def test_zero_columns_count_as_disagreement():
+    basis = np.eye(5)[:, :2].copy()
+    partial = basis.copy()
+    partial[:, 1] = 0.0
+    assert subspace_agreement(partial, basis) == 0.5
+
+
+def test_agreement_never_exceeds_one():
+    basis = random_basis(np.random.default_rng(0), 50, 7).astype(np.float32)
+    assert subspace_agreement(basis, basis) <= 1.0
