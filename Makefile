@@ -3,6 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
+# Two test processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
 .PHONY: demo test test-slow lint format clean
 
 $(VENV)/.installed: pyproject.toml
@@ -15,10 +18,10 @@ demo: $(VENV)/.installed
 	$(BIN)/latefusion demo
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

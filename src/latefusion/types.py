@@ -100,9 +100,9 @@ class Views:
         sample_ids: Sequence[Any] | NDArray[Any] | None = None,
     ) -> None:
         if hasattr(arrays, "ndim"):
+            shape = getattr(arrays, "shape", "unknown")
             raise ValueError(
-                f"Views are a list or a dict of arrays, got one array of shape {getattr(arrays, 'shape', '?')}: write [X] for a "
-                "single view."
+                f"Views are a list or a dict of arrays, got one array of shape {shape}: write [X] for a single view."
             )
         if isinstance(arrays, Mapping):
             names = list(arrays) if names is None else names

@@ -13,7 +13,7 @@ def test_namespace_is_shared_by_arrays_of_one_library(xp):
 
 
 def test_arrays_of_two_libraries_have_no_namespace():
-    with pytest.raises(TypeError, match="[Mm]ultiple namespaces"):
+    with pytest.raises(TypeError, match="Multiple namespaces"):
         namespace(np.zeros(2), array_api_strict.zeros(2))
 
 

@@ -131,7 +131,8 @@ def test_standardised_rows(seed):
     np.testing.assert_allclose(rows.mean(axis=1), 0.0, atol=1e-12)
     np.testing.assert_allclose(rows.std(axis=1, ddof=1)[[0, 1, 2, 4]], 1.0)
     np.testing.assert_array_equal(rows[3], 0.0)
-    np.testing.assert_array_equal(standardize_rows(np.ones((3, 1))), 0.0)
+    narrow = view[:, :2]
+    np.testing.assert_array_equal(standardize_rows(narrow), narrow)
 
 
 def test_unreached_components_warn_and_still_give_all_clusters(seed):
@@ -143,3 +144,12 @@ def test_unreached_components_warn_and_still_give_all_clusters(seed):
         model = GraphBasedClustering(20, max_iter=3, random_state=0).fit(data.views)
     assert not model.converged_
     assert len(np.unique(model.labels_)) == 20
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_views_without_disagreement_do_not_freeze_the_unified_graph(seed, copies):
+    # The first unified graph of a single view equals its own graph: the weight of the view would be infinite.
+    data = make_views(90, n_views=1, noise=0.8, random_state=seed)
+    model = GraphBasedClustering(3).fit([data.views.arrays[0]] * copies)
+    assert model.n_components_ == 3
+    assert adjusted_rand_score(model.labels_, data.target) > 0.8

@@ -10,9 +10,31 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 
 # The names under which the paper's tables and the later papers list the methods.
-NAMES = ["A-MKKM", "SB-KKM", "MKKM", "CRSC", "CRSC-centroid", "RMKKM", "RMSC", "LMKKM", "MKKM-MR", "LKAM", "SC",
-"Co-reg", "LMSC", "MVGL", "MvWCMD", "GMC", "SWMC", "SimpleMKKM", "OPLFMVC", "LF-IMVC", "EE-IMVC", "concat-kmeans",
-"concat-spectral"]
+NAMES = [
+    "A-MKKM",
+    "SB-KKM",
+    "MKKM",
+    "CRSC",
+    "CRSC-centroid",
+    "RMKKM",
+    "RMSC",
+    "LMKKM",
+    "MKKM-MR",
+    "LKAM",
+    "SC",
+    "Co-reg",
+    "LMSC",
+    "MVGL",
+    "MvWCMD",
+    "GMC",
+    "SWMC",
+    "SimpleMKKM",
+    "OPLFMVC",
+    "LF-IMVC",
+    "EE-IMVC",
+    "concat-kmeans",
+    "concat-spectral",
+]
 
 # Methods whose objective provably never rises (-1) or never falls (+1) from one iteration to the next.
 MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1, "MvWCMD": -1}
@@ -20,9 +42,13 @@ MONOTONE |= {"CRSC": 1, "CRSC-centroid": 1, "Co-reg": 1, "OPLFMVC": 1, "LF-IMVC"
 
 INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC")
 
+# LMSC looks for subspaces, not for clouds: its own test plants some.
+SUBSPACES = ("LMSC",)
 
-def every_method(**options):
-    return pytest.mark.parametrize("method", [pytest.param(cls(**options), id=name) for name, cls in METHODS.items()])
+
+def every_method(*, without=(), **options):
+    chosen = {name: cls for name, cls in METHODS.items() if name not in without}
+    return pytest.mark.parametrize("method", [pytest.param(cls(**options), id=name) for name, cls in chosen.items()])
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +65,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@every_method(n_clusters=3, random_state=0)
+@every_method(n_clusters=3, random_state=0, without=SUBSPACES)
 def test_planted_clusters_are_found_and_attributes_are_set(method, data):
     model = clone(method).fit(data.views)
     assert adjusted_rand_score(data.target, model.labels_) > 0.9
@@ -87,14 +113,14 @@ def test_objective_is_monotone(name, seed):
     assert np.all(steps >= -1e-8 * np.max(np.abs(model.objective_)))
 
 
-@every_method(n_clusters=3, random_state=0)
+@every_method(n_clusters=3, random_state=0, without=SUBSPACES)
 def test_single_precision_and_duplicated_views(method, data):
     single = [array.astype(np.float32) for array in data.views.arrays]
     model = clone(method).fit([*single, single[0]])
     assert adjusted_rand_score(data.target, model.labels_) > 0.9
 
 
-@every_method(n_clusters=3, random_state=0)
+@every_method(n_clusters=3, random_state=0, without=SUBSPACES)
 def test_precomputed_kernels(method, data):
     kernels = [lf.kernels.gaussian_kernel(array) for array in data.views.arrays]
     model = clone(method).set_params(partition="precomputed").fit(kernels)

@@ -8,6 +8,7 @@ import pytest
 from latefusion.arrays import singular_value_threshold
 from latefusion.baselines.rmsc import (
     RobustMultiViewSpectral,
+    default_price,
     share_transitions,
     solve_rmsc,
     stationary_distribution,
@@ -101,6 +102,35 @@ def test_stationary_distribution_of_a_walk_in_parts():
     embedding = walk_embedding(walk, distribution, 2)
     assert np.linalg.matrix_rank(np.vstack([embedding[:2], embedding[2:5]]), tol=1e-6) == 2
     np.testing.assert_allclose(embedding[0], embedding[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 5])
+def test_clusters_fade_below_the_break_even_price_and_stay_at_the_default(n_clusters):
+    walk = np.kron(np.eye(n_clusters), np.full((6, 6), 1 / 6))
+    default = default_price(len(walk), 2, n_clusters)
+    # The second singular value of k separate clusters is one, that of none is zero. Break-even is half the default.
+    low, kept = (
+        np.linalg.svd(share_transitions([walk, walk], regularization=price, **AUTHORS).shared, compute_uv=False)[1]
+        for price in (0.25 * default, default)
+    )
+    assert low < 0.6
+    assert kept > 0.9
+
+
+def test_default_price_is_the_quoted_one_in_large_problems():
+    assert default_price(2000, 6, 10) == 0.005
+
+
+def test_few_samples_keep_their_clusters(seed):
+    generator = np.random.default_rng(seed)
+    truth = np.repeat([0, 1, 2], 10)
+    views = [6.0 * np.eye(3)[truth] + generator.standard_normal((30, 3)) for _ in range(2)]
+    order = generator.permutation(30)
+    model, permuted = (
+        RobustMultiViewSpectral(n_clusters=3, random_state=0).fit(X) for X in (views, [view[order] for view in views])
+    )
+    for expected, found in ((truth, model.labels_), (truth[order], permuted.labels_)):
+        assert len({(a, b) for a, b in zip(expected, found, strict=True)}) == 3
 
 
 def test_single_precision_affinities(golden):

@@ -15,6 +15,7 @@ from latefusion.partitions.adaptive import (
     component_indicator,
     connected_components,
     laplacian_eigenvectors,
+    lowest_eigenvectors,
     mean_graph,
     nearest_samples,
     neighbor_graph,
@@ -230,3 +231,17 @@ def test_a_wrong_number_of_components_is_reported_and_the_right_one_is_not(recwa
     assert not recwarn.list
     with pytest.warns(ConvergenceWarning, match=r"2 connected component\(s\) instead of n_clusters=3.*spectral"):
         warn_component_count(2, 3, "Method")
+
+
+def test_a_far_outlier_does_not_blur_the_others(seed):
+    points = np.random.default_rng(seed).standard_normal((40, 3))
+    near = nearest_samples(points, 5)
+    with_outlier = nearest_samples(np.vstack([points, [[1e6, 0.0, 0.0]]]), 5)
+    np.testing.assert_array_equal(with_outlier.indices[:40], near.indices)
+
+
+def test_lapack_finds_as_many_vectors_as_asked_when_an_eigenvalue_repeats():
+    matrix = np.diag(np.repeat([0.0, 1.0], [7, 5]))
+    vectors = lowest_eigenvectors(matrix, 6)
+    assert vectors.shape == (12, 6)
+    np.testing.assert_allclose(vectors[7:], 0.0, atol=1e-12)

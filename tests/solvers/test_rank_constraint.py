@@ -71,7 +71,9 @@ def test_edge_distances_do_not_depend_on_the_block_size(seed, monkeypatch):
     whole = edge_distances(graph, embedding)
     monkeypatch.setattr("latefusion.solvers.rank_constraint.CACHED_ENTRIES", 7)
     np.testing.assert_array_equal(edge_distances(graph, embedding), whole)
+    every_pair = edge_distances(scipy.sparse.csr_array(np.ones((90, 90))), embedding).reshape(90, 90)
     ends = graph.tocoo()
+    np.testing.assert_allclose(whole, every_pair[ends.row, ends.col])
     np.testing.assert_allclose(whole, ((embedding[ends.row] - embedding[ends.col]) ** 2).sum(axis=1))
 
 

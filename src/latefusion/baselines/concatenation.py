@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.neighbors import kneighbors_graph
-from sklearn.preprocessing import normalize, scale
+from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
@@ -61,7 +61,7 @@ def scale_view(view: Array) -> Array:
     is_sparse = scipy.sparse.issparse(view)
     stored = view.count_nonzero() if is_sparse else np.count_nonzero(view)
     if stored > DENSE_SHARE * n_samples * n_features:
-        scaled = scale(view.toarray() if is_sparse else view)
+        scaled = StandardScaler().fit_transform(view.toarray() if is_sparse else view)
     else:
         scaled = normalize(view)
     values = scaled.data if scipy.sparse.issparse(scaled) else scaled

@@ -38,6 +38,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -64,6 +65,9 @@ from latefusion.solvers.rank_constraint import (
 from latefusion.types import SolverResult
 
 Graphs = Sequence[scipy.sparse.csr_array]
+
+# Distances of a view graph to the unified one below this fraction of the latter's norm count as that much.
+SMALLEST_DISTANCE = 1e-3
 
 
 def solve_gmc(
@@ -100,16 +104,23 @@ def solve_gmc(
             without_zeros(neighbor_graph(near, update.rows(near, _effective_distances(near, unified, weight))))
             for near, weight in zip(neighbors, weights, strict=True)
         ]
-        weights = self_weights(graph_distances(unified, graphs))
+        weights = _view_weights(unified, graphs)
         target, strength = update.target(graphs, weights)
         unified = penalized_rows(target, embedding, 0.5 * penalty * strength)
         state, penalty = steer_penalty(unified, embedding, penalty)
         embedding = state.embedding
         objective.append(float(graph_distances(unified, graphs).sum()))
         converged = state.n_components == n_clusters
-    weights = self_weights(graph_distances(unified, graphs))
+    weights = _view_weights(unified, graphs)
     labels = state.labels if converged else None
     return SolverResult(embedding, weights, objective, len(objective), converged, labels=labels), state
+
+
+def _view_weights(unified: scipy.sparse.csr_array, graphs: Graphs) -> NDArray[Any]:
+    # w_v = 1 / (2 ‖U - S_v‖). A single view starts with U = S_v and then reproduces it: without a floor its weight
+    # would be infinite, the penalty without effect, and U never move.
+    floor = SMALLEST_DISTANCE * float(scipy.sparse.linalg.norm(unified))
+    return self_weights(graph_distances(unified, graphs), floor=floor)
 
 
 def _effective_distances(near: Neighbors, unified: scipy.sparse.csr_array, weight: float) -> NDArray[Any]:
@@ -158,9 +169,14 @@ UPDATES = {
 
 
 def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
-    """Every sample with mean zero and unit deviation over its features; a sample with equal features becomes zero."""
+    """Give every sample mean zero and unit deviation over its features; one with equal features becomes zero.
+
+    A view with one or two features stays as it is: nothing but a sign would be left of it.
+    """
+    if view.shape[1] < 3:
+        return view
     centered = view - view.mean(axis=1, keepdims=True)
-    deviations = np.sqrt((centered**2).sum(axis=1, keepdims=True) / max(view.shape[1] - 1, 1))
+    deviations = np.sqrt((centered**2).sum(axis=1, keepdims=True) / (view.shape[1] - 1))
     scaled: NDArray[Any] = centered / np.where(deviations > 0, deviations, 1.0)
     return scaled
 
@@ -185,7 +201,8 @@ class GraphBasedClustering(ComparisonMethod):
         graphs has no more components than clusters are sought.
     normalize : bool, default=True
         Whether every sample is standardised over its features, view by view, as in the authors' code: mean zero and
-        unit deviation of each *row*. Features of unequal scale are better standardised by column beforehand.
+        unit deviation of each *row*. Kernels, and views with fewer than three features, stay as they are. Features of
+        unequal scale are better standardised by column beforehand.
     updates : {"published", "exact"}, default="published"
         Updates of the authors' code, or the minimisers of the objective, which weigh the views and keep all rows on the
         simplex.
@@ -233,7 +250,14 @@ class GraphBasedClustering(ComparisonMethod):
 
     Examples
     --------
-    @EX@
+    >>> from latefusion.baselines.gmc import GraphBasedClustering
+    >>> from latefusion.datasets import make_views
+    >>> data = make_views(60, n_views=2, n_uninformative=1, random_state=0)
+    >>> model = GraphBasedClustering(n_clusters=3, normalize=False).fit(data.views)
+    >>> model.n_components_
+    3
+    >>> model.view_weights_.round(2)
+    array([0.37, 0.37, 0.26])
     """
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {}
@@ -286,7 +310,8 @@ class GraphBasedClustering(ComparisonMethod):
         """
         features = self._fit_features(X)
         if self.normalize:
-            features = [standardize_rows(view) for view in features]
+            pairs = zip(features, self._view_kinds_fitted, strict=True)
+            features = [view if kind == "precomputed" else standardize_rows(view) for view, kind in pairs]
         neighbors, _ = reach_components(features, self.n_neighbors, self.n_clusters)
         result, state = solve_gmc(neighbors, self.n_clusters, updates=self.updates, max_iter=self.max_iter)
         self.n_neighbors_ = neighbors[0].n_neighbors

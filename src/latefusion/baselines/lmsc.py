@@ -28,8 +28,7 @@ so are Z and Z - Y_3/μ, and all of them are kept as products of thin matrices w
 J plus twice n_components. The threshold needs two QR factorisations of n x q matrices and a small singular value
 decomposition. The step for H is a Sylvester equation A H + H B = C, where A = μ PᵀP is a multiple of a projector,
 so it falls into one or two linear systems with B, the identity plus a matrix of rank 2 q. With d features and K latent
-dimensions an iteration costs O(n q² + d n K) in place of O(n³). These are the iterates of the method itself, not an
-approximation.
+dimensions an iteration costs O(n q² + d n K) in place of O(n³), for the very same iterates.
 
 Where this departs from the authors' code (read in a copy kept by others):
 

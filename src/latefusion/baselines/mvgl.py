@@ -226,7 +226,7 @@ class GraphLearning(ComparisonMethod):
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
     graph_ : csr_array of shape (n_samples, n_samples)
-        The learned graph, rows sum to one.
+        The learned graph.
     n_components_ : int
         Number of its connected components; ``n_clusters`` where the method succeeded.
     n_neighbors_ : ndarray of shape (n_views,)
@@ -259,10 +259,17 @@ class GraphLearning(ComparisonMethod):
 
     Examples
     --------
-    @EX@
+    >>> from latefusion.baselines.mvgl import GraphLearning
+    >>> from latefusion.datasets import make_views
+    >>> data = make_views(60, n_views=2, n_uninformative=1, random_state=0)
+    >>> model = GraphLearning(n_clusters=3).fit(data.views)
+    >>> model.n_components_
+    3
+    >>> model.view_weights_.round(2)
+    array([0.4 , 0.56, 0.04])
     """
 
-    parameter_grid: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [3, 15, 40, 50]}
+    parameter_grid: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [3, 15, 40, 50], "local": [True, False]}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BASE_CONSTRAINTS,

@@ -70,7 +70,7 @@ def solve_mvwcmd(
     max_iter: int = 100,
     tol: float = 1e-5,
 ) -> tuple[SolverResult, scipy.sparse.csr_array]:
-    """Consensus graph, embedding and labels in turns.
+    """Update consensus graph, embedding and labels in turns.
 
     Parameters
     ----------
@@ -233,7 +233,12 @@ class WeightedDiscreteConsensus(ComparisonMethod):
 
     Examples
     --------
-    @EX@
+    >>> from latefusion.baselines.mvwcmd import WeightedDiscreteConsensus
+    >>> from latefusion.datasets import make_views
+    >>> data = make_views(60, n_views=2, n_uninformative=1, random_state=0)
+    >>> model = WeightedDiscreteConsensus(n_clusters=3, random_state=0).fit(data.views)
+    >>> model.view_weights_.round(2)
+    array([0.41, 0.35, 0.24])
     """
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {

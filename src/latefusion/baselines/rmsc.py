@@ -24,9 +24,9 @@ it, and depends on the start and growth of the penalty: the authors' values are 
 iterations stop when all T_p - E_p - P are small; that P - Q is small, too, is not asked.
 
 Cost. An iteration takes O(m n²) and one threshold of the singular values of an n x n matrix B. The singular values
-that survive are roots of eigenvalues of BᵀB above 1/μ², and only those eigenpairs are computed; while the penalty
-is small there are none, which a bound on the norm of B tells without any. Memory is that of 2 m + 6 matrices of
-size n x n: errors E_p are never kept, because Y_p and P determine them.
+that survive are roots of eigenvalues of BᵀB above 1/μ². While the penalty is small there are none, which a bound on
+the norm of B tells; while they are few, only they are computed. Memory is that of about 3 m + 10 matrices of size
+n x n, the affinities included: errors E_p are never kept, because Y_p and P determine them.
 
 Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse Decomposition. AAAI 2014.
 """
@@ -35,13 +35,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
@@ -50,8 +50,9 @@ from latefusion.solvers.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 
 MAX_PENALTY = 1e10
-# Probability of a jump to a random sample; it makes the stationary distribution unique on a graph that falls into
-# parts.
+# The price of the errors that is usually quoted.
+QUOTED_PRICE = 0.005
+# Probability of a jump to a random sample: the stationary distribution is unique even if the graph falls into parts.
 TELEPORTATION = 1e-8
 
 
@@ -75,7 +76,7 @@ def solve_rmsc(
     affinities: Sequence[NDArray[Any]],
     n_clusters: int,
     *,
-    regularization: float = 0.005,
+    regularization: float = QUOTED_PRICE,
     penalty: float = 1e-3,
     penalty_growth: float = 1.9,
     max_iter: int = 300,
@@ -114,6 +115,16 @@ def solve_rmsc(
     )
     embedding = walk_embedding(found.shared, stationary_distribution(found.shared), n_clusters)
     return SolverResult(embedding, None, found.objective, len(found.objective), found.converged)
+
+
+def default_price(n_samples: int, n_views: int, n_clusters: int) -> float:
+    """Price λ of the errors that leaves room for clusters, max(0.005, k / (m n)).
+
+    Separate clusters of equal size give P the nuclear norm k. A P with the same distribution in every row has norm one
+    and errors of 2 (1 - 1/k) in every row of every view: the cheaper choice, in which clusters fade, unless λ exceeds
+    k / (2 m n). The price is twice that, and never below the one usually quoted.
+    """
+    return max(QUOTED_PRICE, n_clusters / (n_views * n_samples))
 
 
 def share_transitions(
@@ -248,20 +259,7 @@ def stationary_distribution(shared: NDArray[Any]) -> NDArray[Any]:
 
 
 def walk_embedding(shared: NDArray[Any], distribution: NDArray[Any], n_clusters: int) -> NDArray[Any]:
-    """Leading eigenvectors of the random walk made symmetric, ½ (Π^{1/2} P Π^{-1/2} + its transpose).
-
-    Parameters
-    ----------
-    shared : ndarray of shape (n_samples, n_samples)
-    distribution : ndarray of shape (n_samples,)
-        Stationary distribution π, positive.
-    n_clusters : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_clusters)
-        Orthonormal columns.
-    """
+    """Leading eigenvectors of the random walk made symmetric, ½ (Π^{1/2} P Π^{-1/2} + its transpose)."""
     roots = np.sqrt(distribution)
     walk = roots[:, None] * shared / roots
     return top_eigenpairs(0.5 * (walk + walk.T), n_clusters)[1]
@@ -285,8 +283,9 @@ class RobustMultiViewSpectral(ComparisonMethod):
         Affinity of every view; that of "gaussian" has the median distance as its width.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
-    regularization : float, default=0.005
-        Price λ of the errors.
+    regularization : float or "auto", default="auto"
+        Price λ of the errors. "auto" is 0.005, the value usually quoted, or k / (m n) for k clusters, m views and n
+        samples where that is more: with few samples 0.005 makes errors so cheap that clusters fade from P.
     penalty : float, default=1e-3
         First penalty μ of the method of multipliers. The result depends on it, slightly.
     penalty_growth : float, default=1.9
@@ -332,7 +331,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
-        "regularization": [Interval(Real, 0, None, closed="left")],
+        "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "penalty": [Interval(Real, 0, MAX_PENALTY, closed="neither")],
         "penalty_growth": [Interval(Real, 1, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -347,7 +346,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
         partition: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
-        regularization: float = 0.005,
+        regularization: float | Literal["auto"] = "auto",
         penalty: float = 1e-3,
         penalty_growth: float = 1.9,
         max_iter: int = 300,
@@ -382,10 +381,14 @@ class RobustMultiViewSpectral(ComparisonMethod):
         -------
         RobustMultiViewSpectral
         """
+        affinities = self._fit_affinities(X)
+        price = self.regularization
+        if price == "auto":
+            price = default_price(len(affinities[0]), len(affinities), self.n_clusters)
         result = solve_rmsc(
-            self._fit_affinities(X),
+            affinities,
             self.n_clusters,
-            regularization=self.regularization,
+            regularization=price,
             penalty=self.penalty,
             penalty_growth=self.penalty_growth,
             max_iter=self.max_iter,

@@ -151,7 +151,14 @@ class SelfWeightedGraph(ComparisonMethod):
 
     Examples
     --------
-    @EX@
+    >>> from latefusion.baselines.swmc import SelfWeightedGraph
+    >>> from latefusion.datasets import make_views
+    >>> data = make_views(60, n_views=2, n_uninformative=1, random_state=0)
+    >>> model = SelfWeightedGraph(n_clusters=3).fit(data.views)
+    >>> model.n_components_
+    3
+    >>> model.view_weights_.round(2)
+    array([0.37, 0.37, 0.26])
     """
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {"n_neighbors": [5, 10, 15]}

@@ -38,7 +38,7 @@ CACHED_ENTRIES = 2**16
 
 # LAPACK takes over from Lanczos where more than this fraction of the entries is there, or of the eigenvectors is
 # wanted.
-DENSE_GRAPH_FRACTION = 0.1
+DENSE_GRAPH_FRACTION = 0.5
 MANY_VECTORS_FRACTION = 1 / 16
 
 
@@ -89,18 +89,24 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
     data = np.asarray(data, dtype=np.float64)
     centered = data if precomputed else data - data.mean(axis=0)
     lengths = np.zeros(n_samples) if precomputed else np.einsum("ij,ij->i", centered, centered)
-    blur = 1e-12 * (lengths + lengths.max(initial=0.0))
     block = max(1, BLOCK_ENTRIES // n_samples)
     parts = []
     for start in range(0, n_samples, block):
         rows = np.arange(start, min(start + block, n_samples))
         rough = data[rows] if precomputed else lengths[rows, None] + lengths - 2.0 * centered[rows] @ centered.T
         rough[np.arange(len(rows)), rows] = np.inf
-        reach = np.partition(rough, width - 1, axis=1)[:, width - 1] + 2.0 * blur[rows]
-        row, column = np.nonzero(rough <= reach[:, None])
+        row, column = _candidates(rough, lengths[rows, None] + lengths, width)
         exact = rough[row, column] if precomputed else _paired_distances(centered, rows[row], column)
         parts.append(_first_per_row(row, column, exact, width))
     return Neighbors(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]))
+
+
+def _candidates(rough: NDArray[Any], magnitudes: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Find all pairs that may be among the nearest, when a distance may be wrong by rounding at its magnitude."""
+    slack = 1e-12 * magnitudes
+    reach = np.partition(rough + slack, width - 1, axis=1)[:, [width - 1]]
+    row, column = np.nonzero(rough - slack <= reach)
+    return row, column
 
 
 def _paired_distances(points: NDArray[Any], left: NDArray[np.intp], right: NDArray[np.intp]) -> NDArray[Any]:
@@ -265,7 +271,7 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
     separated one. Shift-and-invert is slower here: the factors of the graph of high-dimensional data are nearly
     dense.
     """
-    weights = symmetrize(graph)
+    weights = symmetrize(without_zeros(graph))
     weights.setdiag(0.0)
     weights = without_zeros(weights)
     degrees = np.asarray(weights.sum(axis=1)).ravel()

@@ -41,9 +41,11 @@ class NeighborCounts:
         # The last member of a neighbourhood sits on the threshold itself, and similarities round differently here.
         rounding = np.finfo(closeness.dtype).eps
         inside = np.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
-        nearest = np.argmax(closeness, axis=1)
-        # A similarity that falls with the distance itself, not its square, feels the root of the rounding error.
-        coincides = closeness[np.arange(len(closeness)), nearest] >= 1.0 - rounding**0.4
+        # Indefinite kernels have similarities above one, too, so the one nearest to one is looked for. A similarity
+        # that falls with the distance itself, not its square, feels the root of the rounding error.
+        apart = np.abs(closeness - 1.0)
+        nearest = np.argmin(apart, axis=1)
+        coincides = apart[np.arange(len(apart)), nearest] <= rounding**0.4
         counts: NDArray[np.intp] = np.where(coincides, self.counts[nearest], inside)
         return counts
 

@@ -28,8 +28,14 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
-from latefusion.partitions.adaptive import component_indicator, connected_components, laplacian_eigenvectors
+from latefusion.partitions.adaptive import (
+    DENSE_GRAPH_FRACTION,
+    component_indicator,
+    connected_components,
+    laplacian_eigenvectors,
+)
 from latefusion.solvers.simplex import project_rows_to_simplex
 
 # Differences along edges are formed for this many numbers at a time: few enough to stay in the processor's cache.
@@ -101,7 +107,11 @@ def penalized_rows(
 
 def edge_distances(graph: scipy.sparse.csr_array, embedding: NDArray[Any]) -> NDArray[Any]:
     """Squared distance of the two ends of every stored entry, in storage order."""
-    ends = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    n_samples = graph.shape[0]
+    ends = np.repeat(np.arange(n_samples), np.diff(graph.indptr))
+    if graph.nnz > DENSE_GRAPH_FRACTION * n_samples**2:
+        every_pair: NDArray[Any] = cdist(embedding, embedding, "sqeuclidean")[ends, graph.indices]
+        return every_pair
     distances = np.empty(graph.nnz)
     block = max(1, CACHED_ENTRIES // embedding.shape[1])
     for start in range(0, graph.nnz, block):
@@ -161,10 +171,10 @@ def graph_distances(graph: scipy.sparse.csr_array, others: Sequence[scipy.sparse
     return np.array([scipy.sparse.linalg.norm(graph - other) for other in others])
 
 
-def self_weights(distances: NDArray[Any]) -> NDArray[Any]:
+def self_weights(distances: NDArray[Any], *, floor: float = float(np.finfo(float).eps)) -> NDArray[Any]:
     """Weights 1 / (2 distance): with them a sum of squared distances has the gradient of the sum of distances.
 
-    A graph at distance zero gets a very large weight instead of an infinite one.
+    Distances below ``floor`` count as that much, so no weight is infinite.
     """
-    weights: NDArray[Any] = 0.5 / np.maximum(distances, np.finfo(float).eps)
+    weights: NDArray[Any] = 0.5 / np.maximum(distances, floor)
     return weights

@@ -64,6 +64,14 @@ def _check_definite(kernel: NDArray[Any], name: str) -> None:
     if len(kernel) < 2:
         return
     standardized, statistics = standardize_kernel(kernel)
+    centred = np.diagonal(kernel) - 2 * statistics.column_means + statistics.mean
+    rounding = 8 * np.finfo(kernel.dtype).eps * np.max(np.abs(kernel))
+    worst = int(np.argmin(centred))
+    if centred[worst] < -max(INDEFINITE_TOLERANCE * np.max(np.abs(centred)), rounding):
+        raise ValueError(
+            f"The kernel of view {name!r} is indefinite: after centring, sample {worst} has the self-similarity "
+            f"{centred[worst]:.3g}, because others resemble it more than it does itself. Check how it was computed."
+        )
     if not np.any(statistics.inverse_root > 0):
         raise ValueError(f"The kernel of view {name!r} is constant: it cannot separate any samples. Drop this view.")
     lowest, highest = _extreme_eigenvalues(standardized)

@@ -1,0 +1,123 @@
+"""Base partitions: leading eigenvectors of every similarity and of their mean, with an exact extension."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from latefusion.datasets import make_views
+from latefusion.kernels import gaussian_kernel, standardize_kernel
+from latefusion.partitions import (
+    GraphPartition,
+    KernelPartition,
+    PrecomputedPartition,
+    count_neighbors,
+    fit_base_partitions,
+)
+
+VIEWS = make_views(50, 3, n_views=3, n_features=4, random_state=0).views.arrays
+KERNEL, GRAPH = KernelPartition(), GraphPartition(5)
+
+
+def projector(vectors):
+    return vectors @ vectors.T
+
+
+@pytest.mark.parametrize("problem", ["problem_synth", "problem_digits"])
+def test_golden_partitions(golden, problem):
+    data = golden(problem)
+    k = int(data["k"])
+    views = [data[f"X{position + 1}"] for position in range(len(data["K"]))]
+    base = fit_base_partitions(views, [KERNEL] * len(views), k)
+    for eigenmap, expected, values in zip(base.eigenmaps, data["HP"], data["eigvals_HP"], strict=True):
+        np.testing.assert_allclose(projector(eigenmap.vectors), projector(expected), atol=1e-7)
+        np.testing.assert_allclose(1 / eigenmap.inverse_values, values, rtol=1e-8)
+    np.testing.assert_allclose(projector(base.average.vectors), projector(data["M"]), atol=1e-7)
+    np.testing.assert_allclose(1 / base.average.inverse_values, data["eigvals_M"], rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "similarities", [[KERNEL] * 3, [GRAPH] * 3, [KERNEL, GRAPH, KERNEL]], ids=["kernel", "graph", "both"]
+)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-6), ("float32", 2e-2)])
+def test_training_samples_get_their_rows_back(similarities, dtype, tolerance):
+    views = [view.astype(dtype) for view in VIEWS]
+    base = fit_base_partitions(views, similarities, 3, n_neighbors=10)
+    rows = base.extend([view[5:25] for view in views])
+    for eigenmap, extended in zip(base.eigenmaps, rows.partitions, strict=True):
+        assert extended.dtype == dtype
+        np.testing.assert_allclose(extended, eigenmap.vectors[5:25], atol=tolerance)
+    np.testing.assert_allclose(rows.average, base.average.vectors[5:25], atol=tolerance)
+    for neighbors, counts in zip(base.neighbors, rows.counts, strict=True):
+        np.testing.assert_array_equal(counts, neighbors.counts[5:25])
+
+
+def test_blocks_of_new_samples_change_nothing(monkeypatch):
+    base = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, n_neighbors=10)
+    whole = base.extend(VIEWS)
+    monkeypatch.setattr("latefusion.partitions.base_partitions.BLOCK_ENTRIES", 50 * 7)
+    parts = base.extend(VIEWS)
+    np.testing.assert_allclose(parts.average, whole.average, atol=1e-12)
+    for one, other in zip(parts.partitions + parts.counts, whole.partitions + whole.counts, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_precomputed_kernels_give_the_same_and_take_diagonals_in_blocks(monkeypatch):
+    raw = [gaussian_kernel(view) * scale for view, scale in zip(VIEWS, (1.0, 2.0, 3.0), strict=True)]
+    given = fit_base_partitions(raw, [PrecomputedPartition()] * 3, 3)
+    computed = fit_base_partitions(VIEWS, [KERNEL] * 3, 3)
+    np.testing.assert_allclose(projector(given.average.vectors), projector(computed.average.vectors), atol=1e-8)
+    monkeypatch.setattr("latefusion.partitions.base_partitions.BLOCK_ENTRIES", 50 * 7)
+    rows = given.extend(raw, [np.diagonal(raw[0]), None, None])
+    np.testing.assert_allclose(rows.average, given.average.vectors, atol=1e-8)
+
+
+@pytest.mark.parametrize("partition", [KERNEL, GRAPH])
+def test_partitions_are_orthonormal(partition):
+    base = fit_base_partitions(VIEWS, [partition] * 3, 4)
+    for eigenmap in [*base.eigenmaps, base.average]:
+        np.testing.assert_allclose(eigenmap.vectors.T @ eigenmap.vectors, np.eye(4), atol=1e-10)
+
+
+def test_missing_directions_are_zero_not_made_up():
+    """A linear kernel of two columns has rank two: of five columns of its partition three are zero."""
+    flat = VIEWS[0][:, :2]
+    base = fit_base_partitions([flat, VIEWS[1]], [KernelPartition("linear"), KERNEL], 5)
+    vectors = base.eigenmaps[0].vectors
+    np.testing.assert_allclose(vectors.T @ vectors, np.diag([1.0, 1.0, 0.0, 0.0, 0.0]), atol=1e-10)
+    assert not base.extend([flat, VIEWS[1]]).partitions[0][:, 2:].any()
+
+
+def test_as_many_clusters_as_samples():
+    base = fit_base_partitions([view[:6] for view in VIEWS], [KERNEL] * 3, 6)
+    for eigenmap in base.eigenmaps:  # centring removes one direction of every view
+        np.testing.assert_allclose(eigenmap.vectors.T @ eigenmap.vectors, np.diag([1.0] * 5 + [0.0]), atol=1e-8)
+
+
+def test_counts_are_those_of_every_similarity_and_of_their_mean():
+    kernels = [standardize_kernel(gaussian_kernel(view))[0] for view in VIEWS]
+    base = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, n_neighbors=7)
+    for neighbors, kernel in zip(base.neighbors, [*kernels, np.mean(kernels, axis=0)], strict=True):
+        np.testing.assert_array_equal(neighbors.counts, count_neighbors(kernel, 7).counts)
+
+
+def test_parallel_and_serial_agree():
+    one = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3)
+    other = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3, n_jobs=2)
+    np.testing.assert_array_equal(one.average.vectors, other.average.vectors)
+
+
+def test_the_mean_of_graphs_stays_sparse():
+    seen = []
+
+    class Recorder(GraphPartition):
+        def similarity(self, view, n_clusters):
+            matrix, extension = super().similarity(view, n_clusters)
+            seen.append(matrix)
+            return matrix, extension
+
+    base = fit_base_partitions(VIEWS, [Recorder(5)] * 3, 3)
+    assert all(sp.issparse(matrix) for matrix in seen)
+    mean = sum(matrix.toarray() for matrix in seen) / 3
+    np.testing.assert_allclose(
+        mean @ base.average.vectors * base.average.inverse_values, base.average.vectors, atol=1e-9
+    )

@@ -1,0 +1,98 @@
+"""Kernel similarities of one view, computed or given, and their extension to new samples."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
+
+from latefusion.kernels import KERNELS, gaussian_kernel, linear_kernel, standardize_kernel
+from latefusion.partitions import KernelPartition, PrecomputedPartition
+
+NAMES = sorted(KERNELS)
+VIEW = np.random.default_rng(0).standard_normal((20, 3)) + 1.0
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+def test_similarity_is_the_standardised_kernel(kernel):
+    matrix, _ = KernelPartition(kernel).similarity(VIEW, 3)
+    np.testing.assert_allclose(matrix, standardize_kernel(KERNELS[kernel](VIEW))[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", NAMES)
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
+def test_training_samples_get_their_rows_back(kernel, container, dtype, tolerance):
+    view = container(np.where(VIEW > 1.0, VIEW, 0.0).astype(dtype))
+    matrix, extension = KernelPartition(kernel).similarity(view, 3)
+    assert matrix.dtype == dtype
+    again = extension.cross(view[2:9])
+    assert again.dtype == dtype
+    np.testing.assert_allclose(again, matrix[2:9], atol=tolerance)
+    assert extension.closeness(view[2:9], again) is again
+
+
+def test_parameters_reach_the_kernel_and_survive_clone():
+    partition = clone(KernelPartition("gaussian", kernel_params={"sigma": 0.3}))
+    matrix, _ = partition.similarity(VIEW, 3)
+    np.testing.assert_allclose(matrix, standardize_kernel(gaussian_kernel(VIEW, sigma=0.3))[0], atol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [rbf_kernel, cosine_similarity, lambda left, right: left @ right.T])
+def test_callables(kernel):
+    matrix, extension = KernelPartition(kernel).similarity(VIEW, 3)
+    np.testing.assert_allclose(matrix, standardize_kernel(kernel(VIEW, VIEW))[0], atol=1e-12)
+    np.testing.assert_allclose(extension.cross(VIEW[:4]), matrix[:4], atol=1e-9)
+
+
+def test_the_memory_of_a_callable_is_its_own():
+    stored = linear_kernel(VIEW)
+    before = stored.copy()
+    KernelPartition(lambda left, right: stored).similarity(VIEW, 3)
+    np.testing.assert_array_equal(stored, before)
+
+
+@pytest.mark.parametrize(
+    ("partition", "words"),
+    [
+        (KernelPartition("rbf"), ["'rbf'", "gaussian"]),
+        (KernelPartition("gaussian", kernel_params={"sigma": 1e12}), ["(20, 3)", "constant", "kernel_params"]),
+        (KernelPartition("polynomial", kernel_params={"degree": 10_000}), ["(20, 3)", "NaN or infinite", "parameters"]),
+        (KernelPartition(lambda left, right: np.full((20, 20), np.nan)), ["(20, 3)", "NaN or infinite"]),
+        (KernelPartition(lambda left, right: np.ones(3)), ["(20, 20)", "(3,)"]),
+        (KernelPartition(lambda left, right: np.triu(np.ones((20, 20)))), ["not symmetric", "k(y, x)"]),
+        (KernelPartition(lambda left, right: np.ones((20, 20))), ["constant"]),
+    ],
+)
+def test_what_a_kernel_partition_refuses(partition, words):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        partition.similarity(VIEW, 3)
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_precomputed_equals_computed(dtype):
+    raw = gaussian_kernel(VIEW).astype(dtype)
+    raw.setflags(write=False)
+    matrix, extension = PrecomputedPartition().similarity(raw, 3)
+    assert matrix.dtype == dtype
+    tolerance = 1e-12 if dtype == "float64" else 1e-4
+    np.testing.assert_allclose(matrix, KernelPartition("gaussian").similarity(VIEW, 3)[0], atol=tolerance)
+    assert extension.self_similarity == pytest.approx(1.0)
+    np.testing.assert_allclose(extension.cross(raw[:5]), matrix[:5], atol=tolerance)
+
+
+def test_precomputed_kernels_without_constant_diagonal_need_that_of_new_samples():
+    raw = linear_kernel(VIEW)
+    matrix, extension = PrecomputedPartition().similarity(raw, 3)
+    assert extension.self_similarity is None
+    np.testing.assert_allclose(extension.cross(raw[:5], np.diagonal(raw)[:5]), matrix[:5], atol=1e-10)
+
+
+def test_prepared_kernels_are_left_alone():
+    prepared = standardize_kernel(gaussian_kernel(VIEW))[0]
+    matrix, extension = PrecomputedPartition(standardize=False).similarity(prepared, 3)
+    assert matrix is prepared
+    np.testing.assert_array_equal(extension.cross(prepared[:5]), prepared[:5])
+    # The switch has a point: standardising twice is something else.
+    assert np.abs(standardize_kernel(prepared)[0] - prepared).max() > 1e-3

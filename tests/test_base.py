@@ -1,0 +1,280 @@
+"""What all clusterers share: any input becomes the same views at fit and later, and no input gives NaN or a guess."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+
+from latefusion import GlobalAlignmentClustering, GraphPartition, KernelPartition, LocalAlignmentClustering, Views
+from latefusion.base import ComparisonMethod, per_view, warn_not_converged
+from latefusion.datasets import make_views
+from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
+from latefusion.partitions import PrecomputedPartition
+from latefusion.types import SolverResult
+
+METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]
+DATA = make_views(40, 3, n_views=2, n_features=[4, 3], random_state=0)
+A, B = DATA.views.arrays
+FA, FB = pd.DataFrame(A, columns=list("abcd")), pd.DataFrame(B, columns=list("xyz"))
+
+
+def locked(array):
+    array = array.copy()
+    array.setflags(write=False)
+    return array
+
+
+def mapped(folder, array):
+    path = folder / "view.npy"
+    np.save(path, array)
+    return np.load(path, mmap_mode="r")
+
+
+def assert_sound(model, X, n_samples=40):
+    """Labels for everybody, no NaN anywhere, and the same labels when the training samples come again."""
+    assert model.labels_.shape == (n_samples,)
+    assert set(model.labels_) <= set(range(model.n_clusters))
+    for attribute in ("consensus_", "confidence_", "view_weights_", "objective_", "agreement_"):
+        assert np.isfinite(getattr(model, attribute)).all(), attribute
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+KINDS = {
+    "float16": lambda folder: [A.astype(np.float16), B.astype(np.float16)],
+    "float32 and float64": lambda folder: [A.astype(np.float32), B],
+    "longdouble": lambda folder: [A.astype(np.longdouble), B],
+    "big endian": lambda folder: [A.astype(">f4"), B.astype(">f8")],
+    "int8": lambda folder: [(A * 10).astype(np.int8), (B * 10).astype(np.int8)],
+    "uint64": lambda folder: [(np.abs(A) * 10).astype(np.uint64), B],
+    "locked": lambda folder: [locked(A), locked(B)],
+    "memory map": lambda folder: [mapped(folder, A), B],
+    "Fortran order": lambda folder: [np.asfortranarray(A), np.asfortranarray(B)],
+    "strides": lambda folder: [np.repeat(A, 2, axis=1)[:, ::2], B[:, ::-1]],
+    "nested lists": lambda folder: [A.tolist(), B.tolist()],
+    "objects": lambda folder: [A.astype(object), B],
+    "csr": lambda folder: [sp.csr_array(A), sp.csr_matrix(B)],
+    "sparse and dense": lambda folder: [sp.coo_array(A), B],
+    "pandas": lambda folder: [FA, FB],
+    "integer columns": lambda folder: [pd.DataFrame(A), pd.DataFrame(B, columns=[9, 3, 5])],
+    "pairs as columns": lambda folder: [FA.set_axis(pd.MultiIndex.from_product([["r"], list("abcd")]), axis=1), FB],
+    "pairs as ids": lambda folder: [
+        frame.set_axis(pd.MultiIndex.from_product([range(4), range(10)])) for frame in (FA, FB)
+    ],
+    "shuffled rows": lambda folder: [FA, FB.sample(frac=1.0, random_state=0)],
+    "nullable": lambda folder: [FA.astype("Float64"), (FB * 10).round().astype("Int64")],
+    "polars": lambda folder: [pl.DataFrame(A), pl.DataFrame(B)],
+    "views": lambda folder: Views({"p": A, "q": B}, mask=np.ones((40, 2))),
+    "large": lambda folder: [A * 1e140, B],
+    "small": lambda folder: [A * 1e-140, B],
+    "far from the origin": lambda folder: [A + 1e9, B - 1e7],
+    "one table": lambda folder: np.hstack([A, B]),
+    "one sparse table": lambda folder: sp.csr_matrix(np.hstack([A, B])),
+    "one masked table without holes": lambda folder: np.ma.masked_array(A),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_input_is_clustered(method, kind, tmp_path):
+    X = KINDS[kind](tmp_path)
+    for parameters in ({}, {"partition": "graph"}, {"kernel": "linear"}):
+        model = method(3, random_state=0, **parameters).fit(X)
+        assert_sound(model, X)
+        assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
+
+
+SHAPES = {
+    "one column": ([A[:, :1], B[:, :1]], 3),
+    "two samples": ([A[:2], B[:2]], 2),
+    "two samples, one cluster": ([A[:2], B[:2]], 1),
+    "one cluster": ([A, B], 1),
+    "as many clusters as samples": ([A[:9], B[:9]], 9),
+    "every row twice": ([np.repeat(A, 2, axis=0), np.repeat(B, 2, axis=0)], 3),
+    "few distinct rows": ([np.repeat(A[:4], 10, axis=0), np.repeat(B[:4], 10, axis=0)], 4),
+    "a column of ones": ([np.c_[A, np.ones(40)], B], 3),
+    "the same view twice": ([A, A], 3),
+    "fewer columns than clusters": ([A[:, :1], B], 5),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("partition", ["kernel", "graph"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_is_clustered(method, partition, shape):
+    X, n_clusters = SHAPES[shape]
+    assert_sound(method(n_clusters, random_state=0, partition=partition).fit(X), X, n_samples=len(X[0]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("partition", ["kernel", "graph"])
+@pytest.mark.parametrize(
+    "X", [[A > 0, B > 0], [np.round(A), np.round(B)], [A[:, :1] > 0, B]], ids=["booleans", "coarse", "binary"]
+)
+def test_ties_everywhere_give_no_nan(method, partition, X):
+    """Equal samples may differ in their neighbour counts, which go to the lower index; their labels need not agree."""
+    model = method(2, random_state=0, partition=partition).fit(X)
+    assert np.isfinite(model.consensus_).all()
+    assert np.isfinite(model.confidence_).all()
+    assert set(model.labels_) == set(model.predict(X)) == {0, 1}
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("scale", [1e-290, 1.0, 1e140])
+def test_kernels_of_every_scale_are_clustered(method, scale):
+    kernels = np.stack([gaussian_kernel(A) * scale, gaussian_kernel(B)], axis=-1)
+    model = method(3, partition="precomputed", random_state=0).fit(kernels)
+    np.testing.assert_array_equal(model.predict(kernels), model.labels_)
+    np.testing.assert_array_equal(model.predict(kernels[5:9]), model.labels_[5:9])
+    reference = method(3, random_state=0).fit([A, B])
+    assert adjusted_rand_score(reference.labels_, model.labels_) == 1.0
+
+
+def test_a_view_that_says_nothing_is_never_dropped_in_silence():
+    for parameters in ({"kernel_params": {"sigma": 1e12}}, {"kernel": "polynomial"}):
+        with pytest.raises(ValueError, match="constant up to rounding"):
+            GlobalAlignmentClustering(3, **parameters).fit([A + 1e9, B + 1e9])
+
+
+def test_what_a_fit_remembers():
+    model = GlobalAlignmentClustering(3).fit({"p": FA.set_axis(range(100, 140)), "q": FB.set_axis(range(100, 140))})
+    assert list(model.view_names_) == ["p", "q"]
+    assert list(model.n_features_per_view_) == [4, 3]
+    assert (model.n_views_, model.n_features_in_) == (2, 7)
+    assert list(model.sample_ids_) == list(range(100, 140))
+    table = GlobalAlignmentClustering(3, views={"p": list("ab"), "q": ["c"]}).fit(FA)
+    assert (list(table.n_features_per_view_), table.n_features_in_) == ([2, 1], 4)
+    assert list(table.feature_names_in_) == list("abcd")
+
+
+def test_a_second_fit_forgets_the_first():
+    model = GlobalAlignmentClustering(3).fit(FA)
+    assert hasattr(model, "feature_names_in_")
+    model.fit([FA.set_axis(range(100, 140)), FB.set_axis(range(100, 140))])
+    assert not hasattr(model, "feature_names_in_")
+    assert hasattr(model, "sample_ids_")
+    model.fit([A, B])
+    assert not hasattr(model, "sample_ids_")
+    model.predict(
+        [FB.set_axis(list("abc"), axis=1).assign(d=0.0), FB]
+    )  # columns of the second fit do not matter either
+
+
+def test_new_views_come_in_any_order_by_name():
+    model = GlobalAlignmentClustering(3, random_state=0).fit({"p": A, "q": B})
+    for X in (
+        {"q": B, "p": A},
+        [A, B],
+        (FA, FB),
+        Views([A, B]),
+        Views([B, A], names=["q", "p"]),
+        {"p": A, "q": B}.values(),
+    ):
+        np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_names_that_look_like_the_default_are_names():
+    model = GlobalAlignmentClustering(3, random_state=0).fit({"view_1": A, "view_0": B})
+    np.testing.assert_array_equal(model.predict([A, B]), model.labels_)
+    np.testing.assert_array_equal(model.predict({"view_0": B, "view_1": A}), model.labels_)
+
+
+def test_a_parameter_for_every_view():
+    views = Views({"p": A, "q": B})
+    assert per_view("graph", views, "partition") == ["graph", "graph"]
+    assert per_view(["graph", "kernel"], views, "partition") == ["graph", "kernel"]
+    assert per_view({"q": "kernel", "p": "graph"}, views, "partition") == ["graph", "kernel"]
+
+
+@pytest.mark.parametrize(
+    "partition",
+    [
+        ["kernel", "precomputed"],
+        {"view_1": "precomputed", "view_0": "auto"},
+        (GraphPartition(5), PrecomputedPartition()),
+        [KernelPartition("laplace"), PrecomputedPartition(standardize=False)],
+    ],
+    ids=["list", "dict", "objects", "prepared"],
+)
+def test_features_and_kernels_side_by_side(partition):
+    kernel = standardize_kernel(gaussian_kernel(B))[0]
+    model = GlobalAlignmentClustering(3, partition=partition, random_state=0).fit([A, kernel])
+    np.testing.assert_array_equal(model.predict([A[3:8], kernel[3:8]]), model.labels_[3:8])
+    assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
+
+
+class Shell(ComparisonMethod):
+    """A comparison method that does nothing."""
+
+    def __init__(
+        self,
+        n_clusters=3,
+        *,
+        views=None,
+        partition="auto",
+        kernel="gaussian",
+        kernel_params=None,
+        n_init=3,
+        random_state=0,
+    ):
+        self.n_clusters = n_clusters
+        self.views = views
+        self.partition = partition
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.n_init = n_init
+        self.random_state = random_state
+
+
+def test_comparison_methods_see_standardised_kernels():
+    for kernel, expected in zip(Shell()._fit_kernels([A.astype(np.float32), B]), (A, B), strict=True):
+        assert kernel.dtype == np.float64
+        np.testing.assert_allclose(kernel, standardize_kernel(gaussian_kernel(expected))[0], atol=1e-4)
+
+
+def test_comparison_methods_see_affinities_that_are_not_centred():
+    (affinity,) = Shell()._fit_affinities([A])
+    distances = np.sqrt(np.sum((A[:, None] - A) ** 2, axis=2))
+    np.testing.assert_allclose(affinity, np.exp(-(distances**2) / (2 * np.median(distances) ** 2)), atol=1e-10)
+    (given,) = Shell(partition="precomputed")._fit_affinities([7 * linear_kernel(A)])
+    cosines = linear_kernel(A / np.linalg.norm(A, axis=1, keepdims=True))
+    np.testing.assert_allclose(given, np.maximum(cosines, 0.0), atol=1e-12)
+    (power,) = Shell(kernel="polynomial", kernel_params={"degree": 4})._fit_affinities([A])
+    np.testing.assert_allclose(power, cosines**4, atol=1e-10)
+    (own,) = Shell(kernel=lambda left, right: polynomial_kernel(left, right, degree=4))._fit_affinities([A])
+    np.testing.assert_allclose(own, power, atol=1e-10)
+
+
+def test_comparison_methods_see_features_with_the_inner_products_of_a_kernel():
+    dense, from_kernel = Shell(partition=["auto", "precomputed"])._fit_features([sp.csr_array(A), gaussian_kernel(B)])
+    np.testing.assert_array_equal(dense, A)
+    np.testing.assert_allclose(linear_kernel(from_kernel), standardize_kernel(gaussian_kernel(B))[0], atol=1e-8)
+
+
+def test_results_become_attributes_and_labels():
+    consensus = np.eye(3)[DATA.target]
+    model = Shell()._store(SolverResult(consensus, np.array([0.5, 0.5]), [2.0, 1.0], 2, True))
+    assert adjusted_rand_score(DATA.target, model.labels_) == 1.0
+    assert (model.n_iter_, model.converged_) == (2, True)
+    assert list(model.objective_) == [2.0, 1.0]
+    given = Shell()._store(SolverResult(None, None, [1.0], 1, True, labels=DATA.target))
+    np.testing.assert_array_equal(given.labels_, DATA.target)
+    assert not hasattr(given, "consensus_")
+    assert not hasattr(given, "view_weights_")
+
+
+def test_no_convergence_warns_with_advice():
+    with pytest.warns(ConvergenceWarning, match=r"Shell did not converge in 1 iterations. Raise max_iter or tol"):
+        Shell()._store(SolverResult(np.eye(3)[DATA.target], None, [1.0], 1, False))
+    with pytest.warns(ConvergenceWarning, match="Try again"):
+        warn_not_converged("Shell", 7, "Try again.")
+
+
+def test_tags():
+    tags = Shell().__sklearn_tags__()
+    assert tags.input_tags.sparse
+    assert not tags.input_tags.pairwise
+    for partition in ("precomputed", PrecomputedPartition()):
+        assert Shell(partition=partition).__sklearn_tags__().input_tags.pairwise

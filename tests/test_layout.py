@@ -1,0 +1,117 @@
+"""The house itself: every source file has its test file, imports stay light, docstrings tell the truth."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import latefusion
+
+SOURCE = Path(latefusion.__file__).parent
+TESTS = Path(__file__).parent
+
+# Source files without a test file of their own, and why.
+EXCEPTIONS = {
+    "__init__.py": "names only, no code of its own",
+    "__main__.py": "one call of the command line, which has its tests",
+}
+
+HEAVY = ("torch", "cupy", "dask", "matplotlib", "pandas", "polars")
+
+
+def source_files():
+    return sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if path.name not in EXCEPTIONS)
+
+
+@pytest.mark.parametrize("path", source_files(), ids=str)
+def test_every_source_file_has_its_test_file(path):
+    partner = TESTS / path.parent / f"test_{path.name}"
+    assert partner.exists(), f"{path} has no partner tests/{path.parent / partner.name}"
+
+
+def answer_of_a_fresh_process(command):
+    return subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_import_is_light():
+    """Array and frame libraries are not loaded, but for those that scikit-learn loads by itself."""
+    loaded = f"{{name for name in {HEAVY} if name in sys.modules}}"
+    command = f"import sys, sklearn.base; before = {loaded}; import latefusion; print({loaded} - before)"
+    assert answer_of_a_fresh_process(command) == "set()"
+
+
+def test_import_needs_no_optional_library():
+    command = f"""
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {HEAVY}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent())
+import latefusion
+print(latefusion.__version__)
+"""
+    assert answer_of_a_fresh_process(command) == latefusion.__version__
+
+
+def public_callables():
+    """Public classes and functions of all modules, and public methods of the classes, by their full name."""
+    found = {}
+    for info in pkgutil.walk_packages(latefusion.__path__, "latefusion."):
+        if "__main__" in info.name:
+            continue
+        module = importlib.import_module(info.name)
+        for name, thing in vars(module).items():
+            if name.startswith("_") or getattr(thing, "__module__", None) != info.name:
+                continue
+            if inspect.isclass(thing):
+                found[f"{info.name}.{name}"] = thing
+                for member, function in vars(thing).items():
+                    if inspect.isfunction(function) and not member.startswith("_"):
+                        found[f"{info.name}.{name}.{member}"] = function
+            elif inspect.isfunction(thing):
+                found[f"{info.name}.{name}"] = thing
+    return found
+
+
+PUBLIC = public_callables()
+
+
+def documented_parameters(docstring):
+    """Name and type line of every entry in the section "Parameters" of a numpydoc docstring."""
+    section = re.search(
+        r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-+$|\Z)", inspect.cleandoc(docstring), re.DOTALL | re.MULTILINE
+    )
+    entries = re.findall(r"^(\w[\w, *]*) : (.*)$", section.group(1), re.MULTILINE) if section else []
+    return {name.strip(" *"): kind for names, kind in entries for name in names.split(",")}
+
+
+def test_docstrings_are_found_and_read():
+    assert len(PUBLIC) > 100
+    assert documented_parameters(latefusion.GlobalAlignmentClustering.__doc__)["tol"] == "float, default=1e-6"
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_documented_defaults_are_those_of_the_signature(name):
+    thing = PUBLIC[name]
+    try:
+        parameters = inspect.signature(thing).parameters
+    except ValueError:  # a class without a signature, such as a Protocol
+        return
+    documented = documented_parameters(thing.__doc__ or "")
+    for parameter, kind in documented.items():
+        assert parameter in parameters, f"{name} documents {parameter}, which it does not take"
+        default = parameters[parameter].default
+        stated = re.search(r"default=(.+)$", kind)
+        if stated:
+            assert ast.literal_eval(stated.group(1)) == default, f"{name}: {parameter} is {default!r}"
+        elif default is not inspect.Parameter.empty and not re.match("ignored|as in", kind):
+            pytest.fail(f"{name}: {parameter} has the default {default!r}, which the docstring does not state")

@@ -1,0 +1,182 @@
+"""Numbers out of data frames, and rows matched by sample id."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from latefusion.validation import align_by_id, columns_of, is_frame
+from latefusion.validation.frames import frame_to_array
+
+VALUES = np.arange(12.0).reshape(4, 3)
+IDS = ["s1", "s2", "s3", "s4"]
+
+
+def frame(ids=IDS, values=VALUES):
+    return pd.DataFrame(values, index=ids, columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    ("thing", "expected"),
+    [
+        (pd.DataFrame(VALUES), True),
+        (pl.DataFrame(VALUES), True),
+        (pd.Series([1.0]), False),
+        (VALUES, False),
+        ([[1.0]], False),
+        ({"a": [1.0]}, False),
+    ],
+)
+def test_what_is_a_frame(thing, expected):
+    assert is_frame(thing) is expected
+
+
+def test_columns_keep_their_names():
+    assert columns_of(frame()) == ["a", "b", "c"]
+    assert columns_of(pl.DataFrame({"x": [1], "y": [2]})) == ["x", "y"]
+    assert columns_of(pd.DataFrame(VALUES)) == [0, 1, 2]
+    pairs = pd.MultiIndex.from_product([["rna"], ["a", "b", "c"]])
+    assert columns_of(pd.DataFrame(VALUES, columns=pairs)) == [("rna", "a"), ("rna", "b"), ("rna", "c")]
+
+
+NUMERIC = {
+    "float": pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]}),
+    "integers and booleans": pd.DataFrame({"a": [1, 2], "b": [True, False]}),
+    "nullable": pd.DataFrame({"a": pd.array([1, 2], dtype="Int64"), "b": pd.array([True, False], dtype="boolean")}),
+    "nullable float": pd.DataFrame({"a": pd.array([1.0, 2.0], dtype="Float64")}),
+    "arrow": pd.DataFrame({"a": pd.array([1.0, 2.0], dtype="double[pyarrow]")}),
+    "sparse": pd.DataFrame({"a": pd.arrays.SparseArray([0.0, 2.0])}),
+    "polars": pl.DataFrame({"a": [1.0, 2.0], "b": [3, 4]}),
+    "polars booleans": pl.DataFrame({"a": [True, False]}),
+    "polars decimals": pl.DataFrame({"a": [Decimal("1.5"), Decimal("2.5")]}),
+}
+
+
+@pytest.mark.parametrize("kind", NUMERIC)
+def test_numbers_come_out(kind):
+    array = np.asarray(frame_to_array(NUMERIC[kind], "View 'v'"), dtype=np.float64)
+    expected = [
+        [float(cell) for cell in row]
+        for row in zip(*(NUMERIC[kind][name] for name in NUMERIC[kind].columns), strict=True)
+    ]
+    np.testing.assert_array_equal(array, expected)
+
+
+def test_single_precision_is_kept():
+    single = VALUES.astype(np.float32)
+    assert frame_to_array(pd.DataFrame(single), "X").dtype == np.float32
+    assert frame_to_array(pl.DataFrame(single), "X").dtype == np.float32
+    assert frame_to_array(pd.DataFrame(single).astype({0: np.float64}), "X").dtype == np.float64
+    assert frame_to_array(pd.DataFrame({"a": pd.array([1.0], dtype="Float32")}), "X").dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}),
+        pd.DataFrame({"a": pd.array([True, None], dtype="boolean")}),
+        pd.DataFrame({"a": pd.array([1.0, None], dtype="double[pyarrow]")}),
+        pl.DataFrame({"a": [1, None]}),
+        pl.DataFrame({"a": [1.0, None]}),
+    ],
+)
+def test_nulls_become_nan(missing):
+    array = np.asarray(frame_to_array(missing, "X"), dtype=np.float64)
+    np.testing.assert_array_equal(array, [[1.0], [np.nan]])
+
+
+DAY = datetime.date(2020, 1, 1)
+REFUSED = {
+    "text": (pd.DataFrame({"good": [1.0], "bad": ["x"]}), "str"),
+    "objects": (pd.DataFrame({"bad": pd.Series([1.0], dtype=object)}), "object"),
+    "categories": (pd.DataFrame({"bad": pd.Categorical(["u"])}), "category"),
+    "dates": (pd.DataFrame({"bad": pd.to_datetime([DAY])}), "datetime64"),
+    "durations": (pd.DataFrame({"bad": pd.to_timedelta([1], unit="s")}), "timedelta64"),
+    "periods": (pd.DataFrame({"bad": pd.period_range("2020", periods=1, freq="D")}), "period"),
+    "complex": (pd.DataFrame({"bad": [1j]}), "complex128"),
+    "polars text": (pl.DataFrame({"bad": ["x"]}), "String"),
+    "polars dates": (pl.DataFrame({"bad": [DAY]}), "Date"),
+    "polars categories": (pl.DataFrame({"bad": ["x"]}, schema={"bad": pl.Categorical}), "Categorical"),
+    "polars durations": (pl.DataFrame({"bad": [datetime.timedelta(1)]}), "Duration"),
+    "polars lists": (pl.DataFrame({"bad": [[1.0]]}), "List"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_columns_that_are_not_numbers_are_refused_by_name(kind):
+    refused, dtype = REFUSED[kind]
+    with pytest.raises(ValueError, match=r"View 'v' holds columns that are not numbers") as caught:
+        frame_to_array(refused, "View 'v'")
+    assert "'bad'" in str(caught.value)
+    assert "'good'" not in str(caught.value)
+    assert dtype in str(caught.value)
+    assert "Encode" in str(caught.value)
+
+
+def test_repeated_columns_are_refused():
+    with pytest.raises(ValueError, match=r"View 'v' has several columns of the same name: \['a'\]. Rename"):
+        frame_to_array(pd.DataFrame(VALUES, columns=["a", "a", "b"]), "View 'v'")
+
+
+def test_equal_indices_give_ids_and_leave_the_frames():
+    frames = {"x": frame(), "y": VALUES, "z": frame()}
+    aligned, ids = align_by_id(frames)
+    assert aligned is frames
+    assert list(ids) == IDS
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        {"x": VALUES, "y": pl.DataFrame(VALUES)},
+        {"x": pd.DataFrame(VALUES), "y": VALUES},
+        {"x": pd.DataFrame(VALUES, index=[0, 1, 2, 3]), "y": pd.DataFrame(VALUES)},
+    ],
+)
+def test_row_numbers_are_no_ids(frames):
+    assert align_by_id(frames)[1] is None
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        IDS,
+        [10, 30, 20, 40],
+        pd.date_range("2020", periods=4),
+        pd.MultiIndex.from_product([["p", "q"], [1, 2]]),
+        pd.Index([0.5, 1.5, 2.5, 3.5]),
+    ],
+    ids=["text", "integers", "dates", "pairs", "floats"],
+)
+def test_rows_are_matched_by_id(ids):
+    first = frame(ids)
+    second = first * 10
+    aligned, found = align_by_id({"x": first, "y": second.iloc[[2, 0, 3, 1]]})
+    np.testing.assert_array_equal(aligned["y"], second)
+    np.testing.assert_array_equal(aligned["x"], first)
+    assert list(found) == list(np.asarray(first.index))
+
+
+@pytest.mark.parametrize(
+    ("frames", "words"),
+    [
+        ({"x": frame(), "y": frame(["s1", "s2", "s2", "s4"])}, ["'y'", "'s2'", "unique", "reset_index"]),
+        ({"x": frame([7, 7, 8, 9])}, ["'x'", "sample id 7 ", "unique"]),
+        ({"x": frame(), "y": frame(["s1", "s2", "s3", "s9"])}, ["'y' lacks 1", "view 'x'", "'s4'", "reset_index"]),
+        ({"x": frame(), "y": frame()[:3]}, ["'y' lacks 1", "'s4'", "Keep the samples"]),
+        ({"x": frame()[:3], "y": frame()}, ["'x' lacks 1", "view 'y'", "'s4'"]),
+        ({"x": pd.DataFrame(VALUES), "y": frame()}, ["'y' lacks 4", "0, 1, 2 and 1 more", "reset_index"]),
+        ({"x": frame([1, 2, 3, 4]), "y": frame(["1", "2", "3", "4"])}, ["'y' lacks 4", "1, 2, 3"]),
+        (
+            {"x": frame(), "y": frame(IDS[::-1]), "z": VALUES, "w": pl.DataFrame(VALUES)},
+            ["['x', 'y']", "['w', 'z']", "different orders", "index"],
+        ),
+    ],
+)
+def test_ids_that_cannot_be_matched_are_refused(frames, words):
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        align_by_id(frames)
+    assert all(word in str(caught.value) for word in words), caught.value

@@ -1,0 +1,345 @@
+"""The door: everything that may come in gives the same views, everything else an error that says what to do."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
+from latefusion.kernels import gaussian_kernel, linear_kernel
+from latefusion.validation import check_views, is_collection, split_columns
+from latefusion.validation.views import adopt_names, check_view, frame_columns
+
+generator = np.random.default_rng(0)
+A, B = generator.standard_normal((12, 4)), generator.standard_normal((12, 3))
+KA, KB = gaussian_kernel(A), gaussian_kernel(B)
+FA = pd.DataFrame(A, columns=list("abcd"))
+FB = pd.DataFrame(B, columns=list("xyz"))
+IDS = [f"s{i}" for i in range(12)]
+SERIES = pd.Series(B[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("X", "expected"),
+    [
+        ([A, B], True),
+        ((A, B), True),
+        ({"a": A}, True),
+        ({"a": A, "b": B}.values(), True),
+        (Views([A]), True),
+        ([A, B[:, 0]], True),
+        ([FA, SERIES], True),
+        ([A.tolist(), B.tolist()], True),
+        (np.zeros((3, 3, 2)), True),
+        ([], True),
+        ({}, True),
+        (A, False),
+        (A.tolist(), False),
+        ([A[0], A[1]], False),
+        (FA, False),
+        (pl.DataFrame(A), False),
+        (sp.csr_array(A), False),
+        (sp.dok_array(A), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_several_views_or_one_table(X, expected):
+    assert is_collection(X) is expected
+
+
+SAME = {
+    "list": [A, B],
+    "tuple": (A, B),
+    "values of a dict": {"p": A, "q": B}.values(),
+    "nested lists": [A.tolist(), B.tolist()],
+    "views": Views([A, B]),
+    "pandas": [FA, FB],
+    "polars": [pl.DataFrame(A), pl.DataFrame(B)],
+    "objects": [A.astype(object), B.astype(str)],
+    "other byte order": [A.astype(">f8"), B.astype(np.longdouble)],
+    "matrix": [np.asmatrix(A), B],
+    "sparse": [sp.coo_array(A), sp.dia_array(B)],
+    "dok": [sp.dok_array(A), sp.lil_array(B)],
+    "shuffled rows": [FA, FB.sample(frac=1.0, random_state=0)],
+}
+
+
+@pytest.mark.parametrize("kind", SAME)
+def test_every_kind_of_collection_gives_the_same_views(kind):
+    views = check_views(SAME[kind])
+    assert views.names == ("view_0", "view_1")
+    for array, expected in zip(views.arrays, (A, B), strict=True):
+        assert array.dtype == np.float64
+        np.testing.assert_allclose(array.toarray() if sp.issparse(array) else array, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [("float16", "float32"), ("float32", "float32"), ("int8", "float64"), ("bool", "float64"), ("uint64", "float64")],
+)
+def test_types_become_floats(dtype, expected):
+    for container in (np.asarray, sp.csr_array):
+        if container is sp.csr_array and dtype == "float16":
+            continue  # SciPy has no such sparse arrays
+        assert check_view(container(np.abs(A * 5).astype(dtype)), "v").dtype == expected
+
+
+def test_arrays_that_need_no_change_are_not_copied():
+    assert check_views([A]).arrays[0] is A
+
+
+def test_ids_and_masks_are_kept():
+    views = check_views({"p": FA.set_axis(IDS), "q": FB.set_axis(IDS)})
+    assert list(views.sample_ids) == IDS
+    mask = np.ones((12, 2), dtype=bool)
+    mask[3, 1] = False
+    views = check_views(Views([A, B], mask=mask, sample_ids=IDS))
+    np.testing.assert_array_equal(views.mask, mask)
+    assert list(views.sample_ids) == IDS
+
+
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_what_is_not_observed_is_never_read(container, precomputed):
+    holes, mask = KA.copy(), np.ones((12, 1), dtype=bool)
+    mask[[2, 5]] = False
+    holes[[2, 5]] = np.nan
+    expected = KA * mask
+    if precomputed:
+        holes[:, [2, 5]] = np.inf
+        expected = expected * mask.T
+    given = container(holes)
+    array = check_views(Views([given], mask=mask), precomputed=precomputed).arrays[0]
+    np.testing.assert_array_equal(array.toarray() if sp.issparse(array) else array, expected)
+    assert np.isnan(given.toarray() if sp.issparse(given) else given).any()
+
+
+def test_kernels_in_one_array():
+    views = check_views(np.stack([KA, KB], axis=-1), precomputed=True)
+    np.testing.assert_array_equal(views.arrays[1], KB)
+
+
+@pytest.mark.parametrize(
+    ("group", "positions"),
+    [
+        (slice(1, 3), [1, 2]),
+        (slice(None, None, 2), [0, 2]),
+        ([0, 3], [0, 3]),
+        (np.array([2]), [2]),
+        ([-1], [3]),
+        (2, [2]),
+        ("b", [1]),
+        (["d", "a"], [3, 0]),
+        (pd.Index(["a", "c"]), [0, 2]),
+        ([True, False, True, False], [0, 2]),
+        (np.array([False, False, False, True]), [3]),
+        (range(2), [0, 1]),
+    ],
+    ids=str,
+)
+def test_columns_of_one_table(group, positions):
+    views = split_columns(A, {"v": group}, list("abcd"))
+    np.testing.assert_array_equal(views.arrays[0], A[:, positions])
+
+
+def test_tables_without_groups_and_groups_without_names():
+    assert split_columns(A, None, None).names == ("view_0",)
+    views = split_columns(sp.csr_array(A), [[0, 1], slice(2, 4)], None)
+    assert views.names == ("view_0", "view_1")
+    np.testing.assert_array_equal(views.arrays[1].toarray(), A[:, 2:])
+
+
+def test_names_of_columns_need_not_be_text():
+    pairs = [("r", 1), ("r", 2), ("s", 1), ("s", 2)]
+    np.testing.assert_array_equal(split_columns(A, {"v": [("s", 1)]}, pairs).arrays[0], A[:, [2]])
+    np.testing.assert_array_equal(split_columns(A, {"v": ("s", 1)}, pairs).arrays[0], A[:, [2]])
+    np.testing.assert_array_equal(split_columns(A, {"v": [0, 3]}, [0, 1, 2, 3]).arrays[0], A[:, [0, 3]])
+
+
+def test_new_samples_without_names_take_those_of_the_training():
+    names = ("p", "q")
+    assert list(adopt_names([A, B], names)) == ["p", "q"]
+    assert adopt_names(Views([A, B]), names).names == names
+    assert list(adopt_names(np.stack([KA, KB], axis=-1), names, precomputed=True)) == ["p", "q"]
+    named = {"q": B, "p": A}
+    assert adopt_names(named, names) is named
+    assert frame_columns({"p": FA, "q": B}) == {"p": list("abcd")}
+
+
+def fit(X, n_clusters=3, method=GlobalAlignmentClustering, **parameters):
+    return method(n_clusters, random_state=0, **parameters).fit(X)
+
+
+def fit_kernels(X, **parameters):
+    return fit(X, partition="precomputed", **parameters)
+
+
+def predict(trained_on, X, *, diagonals=None, **parameters):
+    return fit(trained_on, **parameters).predict(X, diagonals=diagonals)
+
+
+def changed(array, row, column, value):
+    array = np.array(array, dtype=np.result_type(array, type(value)))
+    array[row, column] = value
+    return array
+
+
+FEATURES = {
+    "row counts": ([A, B[:11]], ["'view_0': 12", "'view_1': 11", "same samples"]),
+    "NaN": ({"p": A, "q": changed(B, 3, 1, np.nan)}, ["'q'", "1 values", "row 3, column 1", "NaN", "drop"]),
+    "infinite": ({"p": A, "q": changed(B, 3, 1, -np.inf)}, ["'q'", "row 3, column 1", "infinite", "drop"]),
+    "sparse NaN": ({"p": sp.csr_array(changed(A, 0, 0, np.nan))}, ["'p'", "1 values", "NaN"]),
+    "masked array": ({"p": np.ma.masked_greater(A, 1.0)}, ["'p'", "NaN", "drop"]),
+    "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
+    "polars null": ([A, pl.DataFrame({"x": [None, *range(11)]})], ["'view_1'", "row 0, column 0", "NaN"]),
+    "no views": ([], ["no views", "at least one"]),
+    "no views by name": ({}, ["no views", "at least one"]),
+    "no columns": ({"p": A, "q": B[:, :0]}, ["'q'", "empty", "(12, 0)"]),
+    "no rows": ({"p": A[:0], "q": B[:0]}, ["'p'", "empty", "(0, 4)"]),
+    "one row": ([A[:1], B[:1]], ["at least 2 samples", "n_samples=1"]),
+    "one dimension": ({"p": A, "q": B[:, 0]}, ["'q'", "two dimensions", "(12,)", "reshape(-1, 1)"]),
+    "one dimension in a list": ([A, B[:, 0]], ["'view_1'", "two dimensions", "(12,)", "reshape(-1, 1)"]),
+    "series": ([FA, SERIES], ["'view_1'", "two dimensions", "(12,)"]),
+    "none": ([A, None], ["'view_1'", "two dimensions"]),
+    "three dimensions in a list": ([np.zeros((4, 4, 2))], ["'view_0'", "two dimensions", "(4, 4, 2)"]),
+    "three dimensions": (np.zeros((12, 12, 2)), ["(12, 12, 2)", "partition='precomputed'", "list or dict"]),
+    "ragged": ([[[1.0, 2.0], [3.0]], [[1.0], [2.0]]], ["'view_0'", "not a table"]),
+    "constant": ({"p": A, "q": np.ones((12, 2))}, ["'q'", "constant", "cannot separate", "Drop"]),
+    "sparse constant": ({"p": A, "q": sp.csr_array(np.ones((12, 2)))}, ["'q'", "constant", "Drop"]),
+    "constant table": (np.ones((12, 2)), ["'view_0'", "constant", "Drop"]),
+    "huge": ({"p": A, "q": B * 1e300}, ["'q'", "magnitude", "e+300", "float64", "Divide"]),
+    "huge single": ({"p": (A * 1e30).astype(np.float32)}, ["'p'", "magnitude", "float32", "Divide"]),
+    "huge table": (A * 1e300, ["'view_0'", "magnitude", "Divide"]),
+    "tiny": ({"p": A, "q": B * 1e-300}, ["'q'", "constant up to rounding", "e-300", "Multiply"]),
+    "tiny table": (A * 1e-300, ["'view_0'", "constant up to rounding", "Multiply"]),
+    "objects": ({"p": A, "q": np.array([["u", "v"]] * 12, dtype=object)}, ["'q'", "not numbers", "'u'", "Encode"]),
+    "text": ({"p": A, "q": np.array([["u"]] * 12)}, ["'q'", "not numbers", "Encode"]),
+    "complex": ({"p": A, "q": B + 1j}, ["'q'", "complex", "real and imaginary"]),
+    "dates": ({"p": A, "q": np.zeros((12, 2), "M8[s]")}, ["'q'", "datetime64[s]", "not numeric"]),
+    "records": ({"p": np.zeros((12, 2), dtype=[("u", "f8")])}, ["'p'", "not numeric"]),
+    "text column": ({"p": A, "q": FB.assign(y="u")}, ["'q'", "'y'", "str", "Encode"]),
+    "date column": ({"p": A, "q": FB.assign(y=pd.Timestamp(2020, 1, 1))}, ["'q'", "'y'", "datetime64", "Encode"]),
+    "category column": ({"p": A, "q": FB.assign(y=pd.Categorical(["u"] * 12))}, ["'q'", "'y'", "category", "Encode"]),
+    "text column of a table": (FA.assign(b="u"), ["X", "'b'", "str", "Encode"]),
+    "category column of a table": (FA.assign(b=pd.Categorical(["u"] * 12)), ["X", "'b'", "category", "Encode"]),
+    "polars text": ([A, pl.DataFrame({"y": ["u"] * 12})], ["'view_1'", "'y'", "String", "Encode"]),
+    "repeated columns": ([FA, FB.set_axis(["x", "x", "z"], axis=1)], ["'view_1'", "['x']", "Rename"]),
+    "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
+    "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
+    "repeated ids": ([FA.set_axis([0] * 12), FB], ["'view_0'", "sample id 0", "unique"]),
+    "missing id": ([FA.set_axis(IDS), FB.set_axis([*IDS[:11], "s99"])], ["'view_1' lacks 1", "'s11'", "Keep"]),
+    "ids on one side only": ([FA.set_axis(IDS), FB], ["lacks 12", "reset_index"]),
+    "a view without ids": ([FA, FB[::-1], A], ["different orders", "['view_2']", "index"]),
+    "mask by row, rows by id": (
+        Views([FA, FB[::-1]], mask=np.ones((12, 2))),
+        ["different orders", "mask", "one order"],
+    ),
+    "ids by row, rows by id": (Views([FA, FB[::-1]], sample_ids=IDS), ["different orders", "sample_ids", "one order"]),
+    "missing samples": (
+        Views({"p": A, "q": changed(B, 3, slice(None), np.nan)}, mask=np.arange(24).reshape(12, 2) != 7),
+        ["every sample in every view", "{'q': 1}", "incomplete"],
+    ),
+}
+
+ELSEWHERE = {
+    "k above n": (lambda: fit([A, B], 13), ["n_samples=12", "n_clusters=13", "fewer"]),
+    "k below one": (lambda: fit([A, B], 0), ["n_clusters", "[1, inf)", "0"]),
+    "k not whole": (lambda: fit([A, B], 2.5), ["n_clusters", "int", "2.5"]),
+    "k a truth": (lambda: fit([A, B], True), ["n_clusters=True", "integer"]),
+    "m x n x n": (lambda: fit_kernels(np.stack([KA, KB])), ["(2, 12, 12)", "n_views)", "np.moveaxis(X, 0, -1)"]),
+    "no kernels": (lambda: fit_kernels(np.zeros((12, 12, 0))), ["no views"]),
+    "not square": (lambda: fit_kernels({"p": KA, "q": KB[:, :9]}), ["'q'", "square", "(12, 9)"]),
+    "asymmetric": (lambda: fit_kernels({"p": np.triu(KA)}), ["'p'", "not symmetric", "(K + K.T) / 2"]),
+    "distances": (lambda: fit_kernels({"p": 1 - KA}), ["'p'", "distances", "np.exp"]),
+    "indefinite": (lambda: fit_kernels({"p": KA - 0.9 * KA**3}), ["'p'", "indefinite", "Check how it was computed"]),
+    "constant kernel": (lambda: fit_kernels({"p": np.ones((12, 12))}), ["'p'", "constant", "Drop"]),
+    "huge kernel": (lambda: fit_kernels({"p": KA * 1e300}), ["'p'", "magnitude", "Divide"]),
+    "kernel": (lambda: fit([A], kernel="rbf"), ["kernel", "gaussian", "'rbf'"]),
+    "kernel parameter": (lambda: fit([A], kernel_params={"width": 1}), ["gaussian", "'width'", "['sigma']"]),
+    "kernel parameter value": (lambda: fit([A], kernel_params={"sigma": -1}), ["'sigma'", "above zero", "-1"]),
+    "partition": (lambda: fit([A], partition="knn"), ["partition", "graph", "'knn'"]),
+    "partition in a list": (lambda: fit([A, B], partition=["graph", "knn"]), ["partition", "graph", "'knn'"]),
+    "too few partitions": (lambda: fit([A, B], partition=["graph"]), ["1 entries", "2 views", "one per view"]),
+    "partition names": (
+        lambda: fit({"p": A, "q": B}, partition={"p": "graph", "r": "graph"}),
+        ["unknown: ['r']", "without a value: ['q']", "['p', 'q']"],
+    ),
+    "init": (lambda: fit([A], init="random"), ["init", "align", "'random'"]),
+    "regularization": (lambda: fit([A], regularization=-1.0), ["regularization", "[0.0, inf)", "-1"]),
+    "assign_labels": (lambda: fit([A], assign_labels="vote"), ["assign_labels", "kmeans", "'vote'"]),
+    "neighborhood": (
+        lambda: fit([A], method=LocalAlignmentClustering, neighborhood=1.5),
+        ["neighborhood", "(0.0, 1.0]", "1.5"],
+    ),
+    "views with a list": (
+        lambda: fit([A, B], views={"p": [0]}),
+        ["views=", "already consists of views", "leave one out"],
+    ),
+    "empty views": (lambda: fit(A, views={}), ["views is empty", "at least one"]),
+    "views of text": (lambda: fit(A, views="ab"), ["views", "Mapping", "'ab'"]),
+    "repeated groups": (lambda: fit(A, views={1: [0], "1": [1]}), ["names must differ", "Rename"]),
+    "unknown column": (lambda: fit(FA, views={"p": ["a", "q"]}), ["'p'", "['q']", "spelling"]),
+    "unknown position": (lambda: fit(A, views={"p": [0, 9]}), ["'p'", "[9]", "4 columns"]),
+    "names without a frame": (lambda: fit(A, views={"p": ["a"]}), ["'p'", "column names", "data frame"]),
+    "names and positions": (lambda: fit(FA, views={"p": ["a", 1]}), ["'p'", "[1]"]),
+    "no column": (lambda: fit(A, views={"p": []}), ["'p'", "no columns"]),
+    "no group": (lambda: fit(A, views={"p": None}), ["'p'", "slice", "None"]),
+    "nested group": (lambda: fit(FA, views={"p": [["a"]]}), ["'p'", "[['a']]"]),
+    "slice of names": (lambda: fit(FA, views={"p": slice("a", "c")}), ["'p'", "slice", "one by one"]),
+    "short booleans": (lambda: fit(A, views={"p": [True, False]}), ["'p'", "2 booleans", "4 columns"]),
+    "positions or names": (
+        lambda: fit(FA.set_axis([3, 2, 1, 0], axis=1), views={"p": [0, 1]}),
+        ["'p'", "[0, 1]", "positions", "names of other columns"],
+    ),
+    "other width": (lambda: predict({"p": A}, {"p": A[:, :3]}), ["'p'", "3 columns", "fitted on 4", "same order"]),
+    "other names": (lambda: predict({"p": A}, {"q": A}), ["['p']", "['q']", "missing: ['p']", "unknown: ['q']"]),
+    "missing view": (lambda: predict({"p": A, "q": B}, {"p": A}), ["['p', 'q']", "missing: ['q']", "Give the same"]),
+    "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
+    "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
+    "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
+    "columns in another order": (lambda: predict([FA], [FA[list("abdc")]]), ["'view_0'", "'d'", "'c'", "same order"]),
+    "new NaN": (lambda: predict({"p": A}, {"p": A * np.nan}), ["'p'", "NaN", "drop"]),
+    "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
+    "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
+    "cross-kernel": (
+        lambda: predict({"p": KA}, {"p": KA[:3, :9]}, partition="precomputed"),
+        ["'p'", "9 columns", "12 training samples", "(n_new, 12)"],
+    ),
+    "no diagonals": (
+        lambda: predict({"p": linear_kernel(A)}, {"p": linear_kernel(A)[:3]}, partition="precomputed"),
+        ["'p'", "constant diagonal", "k(x, x)", "diagonals="],
+    ),
+    "other diagonals": (
+        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals={"q": np.ones(3)}, partition="precomputed"),
+        ["['q']", "['p']"],
+    ),
+    "short diagonals": (
+        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals=[np.ones(2)], partition="precomputed"),
+        ["'p'", "3 finite", "(2,)"],
+    ),
+}
+TABLE = {name: (lambda X=X: fit(X), words) for name, (X, words) in FEATURES.items()} | ELSEWHERE
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_refusal_says_what_is_wrong_and_what_to_do(name):
+    attempt, words = TABLE[name]
+    with pytest.raises(ValueError, match=r"\w") as caught:
+        attempt()
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_local_alignment_stands_behind_the_same_door():
+    for X, words in FEATURES.values():
+        with pytest.raises(ValueError, match=r"\w") as caught:
+            fit(X, method=LocalAlignmentClustering)
+        assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_objects_that_look_like_nothing_are_refused():
+    for X in (None, 3, "text", ["u", "v"], SimpleNamespace()):
+        with pytest.raises((ValueError, TypeError)):
+            fit(X)
