@@ -213,7 +213,7 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
         """Kernels of all views, centred and with unit diagonal."""
         views = self._fit_views(X)
         return [
-            np.asarray(similarity.similarity(array, self.n_clusters)[0], dtype=np.float64)
+            _dense(similarity.similarity(array, self.n_clusters)[0])
             for similarity, array in zip(self._similarities(views), views.arrays, strict=True)
         ]
 
@@ -241,8 +241,11 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
         pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
         return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
 
-    def _store(self, result: SolverResult, labels: NDArray[Any] | None = None) -> Any:
-        """Copy a result into the fitted attributes and find labels where the method left none."""
+    def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
+        """Copy a result into the fitted attributes and find labels where the method left none.
+
+        A method that has already said why it did not converge passes ``warn=False``.
+        """
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = int(result.n_iter)
         self.converged_ = bool(result.converged)
@@ -256,7 +259,7 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
                 result.consensus, self.n_clusters, n_init=self.n_init, random_state=self.random_state
             )
         self.labels_ = np.asarray(found, dtype=np.intp)
-        if not result.converged:
+        if warn and not result.converged:
             warn_not_converged(type(self).__name__, result.n_iter)
         return self
 

@@ -93,7 +93,7 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
 
 def _top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
-    if size <= DENSE_EIGEN_LIMIT or 8 * n_components >= size:
+    if size <= DENSE_EIGEN_LIMIT or 16 * n_components >= size:
         values, vectors = _by_lapack(matrix, n_components)
     else:
         try:

@@ -318,5 +318,6 @@ class GraphBasedClustering(ComparisonMethod):
         self.graph_ = without_zeros(state.graph)
         self.n_components_ = state.n_components
         warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
-        self._store(result._replace(weights=result.weights / result.weights.sum()))
+        separated = state.n_components == self.n_clusters
+        self._store(result._replace(weights=result.weights / result.weights.sum()), warn=separated)
         return self

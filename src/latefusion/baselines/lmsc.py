@@ -125,7 +125,11 @@ def solve_lmsc(
         features, latent, regularization=regularization, sylvester_sign=sylvester_sign, max_iter=max_iter, tol=tol
     )
     magnitudes = np.abs(found.expression)
-    embedding = top_eigenpairs(normalized_affinity(magnitudes + magnitudes.T), n_clusters)[1]
+    affinity = magnitudes + magnitudes.T
+    # A sample at the origin of every view is expressed by nobody: it is left alone with itself.
+    alone = np.flatnonzero(affinity.sum(axis=1) == 0)
+    affinity[alone, alone] = 1.0
+    embedding = top_eigenpairs(normalized_affinity(affinity), n_clusters)[1]
     return SolverResult(embedding, None, found.objective, len(found.objective), found.converged)
 
 

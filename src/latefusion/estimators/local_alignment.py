@@ -104,7 +104,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     index comes first.
 
     A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides
-    with a training sample is not counted by it, so that `predict` on training data gives `labels_` back.
+    with a training sample takes its count, so that `predict` on training data gives `labels_` back.
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
