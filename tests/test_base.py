@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from latefusion import GlobalAlignmentClustering, GraphPartition, KernelPartition, LocalAlignmentClustering, Views
 from latefusion.base import ComparisonMethod, per_view, warn_not_converged
+from latefusion.baselines import IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
 from latefusion.partitions import PrecomputedPartition
@@ -278,3 +279,11 @@ def test_tags():
     assert not tags.input_tags.pairwise
     for partition in ("precomputed", PrecomputedPartition()):
         assert Shell(partition=partition).__sklearn_tags__().input_tags.pairwise
+
+
+def test_a_sample_in_no_view_is_named():
+    data = make_views(20, 2, random_state=0)
+    mask = np.ones((20, 3), dtype=bool)
+    mask[7] = False
+    with pytest.raises(ValueError, match="1 samples are in no view at all, the first is sample 7"):
+        IncompleteLateFusion(n_clusters=2).fit(Views(data.views.arrays, mask=mask))

@@ -122,6 +122,12 @@ class MultiViewClusterMixin(ClusterMixin):
             views = self._read_table(X, reset=reset)
         for name, array in views.items():
             check_magnitude(array, name)
+        if views.mask is not None and not views.mask.any(axis=1).all():
+            unseen = np.flatnonzero(~views.mask.any(axis=1))
+            raise ValueError(
+                f"{len(unseen)} samples are in no view at all, the first is sample {unseen[0]}: nothing is known about "
+                f"them. Remove them."
+            )
         if views.mask is not None and not views.mask.all() and not self._accepts_missing_views():
             missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
             raise ValueError(

@@ -35,7 +35,11 @@ def test_wrong_input_exits_with_one_and_says_why(capsys, tmp_path):
 
 def test_installed_command():
     done = subprocess.run(
-        [sys.executable, "-c", "from latefusion.cli import main; raise SystemExit(main(['compare', '--methods', 'x']))"],
+        [
+            sys.executable,
+            "-c",
+            "from latefusion.cli import main; raise SystemExit(main(['compare', '--methods', 'x']))",
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from latefusion.plots.canvas import PALETTE, require_pyplot
+from latefusion.plots.canvas import require_pyplot
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
@@ -26,10 +26,10 @@ def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
     figure, axes = pyplot.subplots(
         len(models), 3, figsize=(14, 3.8 * len(models)), squeeze=False, layout="constrained", width_ratios=(1.2, 1, 1)
     )
-    for (name, model), (left, middle, right), color in zip(models.items(), axes, PALETTE * len(models), strict=False):
+    for (name, model), (left, middle, right) in zip(models.items(), axes, strict=True):
         ConsensusDisplay.from_estimator(model, ax=left)
         left.set_title(name)
-        ViewWeightsDisplay.from_estimator(model, ax=middle, color=color)
-        ConvergenceDisplay.from_estimator(model, ax=right, color=color)
+        ViewWeightsDisplay.from_estimator(model, ax=middle)
+        ConvergenceDisplay.from_estimator(model, ax=right)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)
