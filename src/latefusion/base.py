@@ -152,6 +152,9 @@ class MultiViewClusterMixin(ClusterMixin):
         """Whether all views are kernels."""
         return isinstance(self.partition, PrecomputedPartition) or self.partition == "precomputed"
 
+    # How kernels of features are computed: the method of `KernelPartition`.
+    _kernel_method: ClassVar[str] = "auto"
+
     def _accepts_missing_views(self) -> bool:
         return False
 
@@ -173,7 +176,7 @@ class MultiViewClusterMixin(ClusterMixin):
         if hasattr(spec, "similarity"):
             return spec
         if spec in ("auto", "kernel"):
-            return KernelPartition(self.kernel, kernel_params=self.kernel_params)
+            return KernelPartition(self.kernel, kernel_params=self.kernel_params, method=self._kernel_method)
         if spec == "graph":
             return GraphPartition()
         if spec == "precomputed":
@@ -214,6 +217,8 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
     """Shell of the comparison methods: views in, the matrices a method works on, its result out as attributes."""
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {}
+
+    _kernel_method: ClassVar[str] = "exact"
 
     def _fit_kernels(self, X: Any) -> list[NDArray[Any]]:
         """Kernels of all views, centred and with unit diagonal."""

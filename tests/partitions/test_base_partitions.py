@@ -16,6 +16,7 @@ from latefusion.partitions import (
 
 VIEWS = make_views(50, 3, n_views=3, n_features=4, random_state=0).views.arrays
 KERNEL, GRAPH = KernelPartition(), GraphPartition(5)
+LINEAR, NYSTROM = KernelPartition("linear", method="factor"), KernelPartition(method="factor")
 
 
 def projector(vectors):
@@ -28,25 +29,29 @@ def test_golden_partitions(golden, problem):
     k = int(data["k"])
     views = [data[f"X{position + 1}"] for position in range(len(data["K"]))]
     base = fit_base_partitions(views, [KERNEL] * len(views), k)
-    for eigenmap, expected, values in zip(base.eigenmaps, data["HP"], data["eigvals_HP"], strict=True):
-        np.testing.assert_allclose(projector(eigenmap.vectors), projector(expected), atol=1e-7)
-        np.testing.assert_allclose(1 / eigenmap.inverse_values, values, rtol=1e-8)
-    np.testing.assert_allclose(projector(base.average.vectors), projector(data["M"]), atol=1e-7)
-    np.testing.assert_allclose(1 / base.average.inverse_values, data["eigvals_M"], rtol=1e-8)
+    for p, (partition, expected) in enumerate(zip(base.partitions, data["HP"], strict=True)):
+        np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-7)
+        # For a kernel the projection is V Λ⁻¹ (and, for the mean, V Λ⁻¹ / m).
+        inverse = np.linalg.norm(base.projections[p], axis=0)
+        np.testing.assert_allclose(1 / inverse[:k], data["eigvals_HP"][p], rtol=1e-8)
+        np.testing.assert_allclose(1 / inverse[k:] / len(views), data["eigvals_M"].ravel(), rtol=1e-8)
+    np.testing.assert_allclose(projector(base.average), projector(data["M"]), atol=1e-7)
 
 
 @pytest.mark.parametrize(
-    "similarities", [[KERNEL] * 3, [GRAPH] * 3, [KERNEL, GRAPH, KERNEL]], ids=["kernel", "graph", "both"]
+    "similarities",
+    [[KERNEL] * 3, [GRAPH] * 3, [KERNEL, GRAPH, KERNEL], [LINEAR] * 3, [LINEAR, GRAPH, NYSTROM]],
+    ids=["kernel", "graph", "both", "factor", "all"],
 )
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-6), ("float32", 2e-2)])
 def test_training_samples_get_their_rows_back(similarities, dtype, tolerance):
     views = [view.astype(dtype) for view in VIEWS]
     base = fit_base_partitions(views, similarities, 3, n_neighbors=10)
     rows = base.extend([view[5:25] for view in views])
-    for eigenmap, extended in zip(base.eigenmaps, rows.partitions, strict=True):
+    for partition, extended in zip(base.partitions, rows.partitions, strict=True):
         assert extended.dtype == dtype
-        np.testing.assert_allclose(extended, eigenmap.vectors[5:25], atol=tolerance)
-    np.testing.assert_allclose(rows.average, base.average.vectors[5:25], atol=tolerance)
+        np.testing.assert_allclose(extended, partition[5:25], atol=tolerance)
+    np.testing.assert_allclose(rows.average, base.average[5:25], atol=tolerance)
     for neighbors, counts in zip(base.neighbors, rows.counts, strict=True):
         np.testing.assert_array_equal(counts, neighbors.counts[5:25])
 
@@ -65,32 +70,32 @@ def test_precomputed_kernels_give_the_same_and_take_diagonals_in_blocks(monkeypa
     raw = [gaussian_kernel(view) * scale for view, scale in zip(VIEWS, (1.0, 2.0, 3.0), strict=True)]
     given = fit_base_partitions(raw, [PrecomputedPartition()] * 3, 3)
     computed = fit_base_partitions(VIEWS, [KERNEL] * 3, 3)
-    np.testing.assert_allclose(projector(given.average.vectors), projector(computed.average.vectors), atol=1e-8)
+    np.testing.assert_allclose(projector(given.average), projector(computed.average), atol=1e-8)
     monkeypatch.setattr("latefusion.partitions.base_partitions.BLOCK_ENTRIES", 50 * 7)
     rows = given.extend(raw, [np.diagonal(raw[0]), None, None])
-    np.testing.assert_allclose(rows.average, given.average.vectors, atol=1e-8)
+    np.testing.assert_allclose(rows.average, given.average, atol=1e-8)
 
 
 @pytest.mark.parametrize("partition", [KERNEL, GRAPH])
 def test_partitions_are_orthonormal(partition):
     base = fit_base_partitions(VIEWS, [partition] * 3, 4)
-    for eigenmap in [*base.eigenmaps, base.average]:
-        np.testing.assert_allclose(eigenmap.vectors.T @ eigenmap.vectors, np.eye(4), atol=1e-10)
+    for partition in [*base.partitions, base.average]:
+        np.testing.assert_allclose(partition.T @ partition, np.eye(4), atol=1e-10)
 
 
 def test_missing_directions_are_zero_not_made_up():
     """A linear kernel of two columns has rank two: of five columns of its partition three are zero."""
     flat = VIEWS[0][:, :2]
     base = fit_base_partitions([flat, VIEWS[1]], [KernelPartition("linear"), KERNEL], 5)
-    vectors = base.eigenmaps[0].vectors
+    vectors = base.partitions[0]
     np.testing.assert_allclose(vectors.T @ vectors, np.diag([1.0, 1.0, 0.0, 0.0, 0.0]), atol=1e-10)
     assert not base.extend([flat, VIEWS[1]]).partitions[0][:, 2:].any()
 
 
 def test_as_many_clusters_as_samples():
     base = fit_base_partitions([view[:6] for view in VIEWS], [KERNEL] * 3, 6)
-    for eigenmap in base.eigenmaps:  # centring removes one direction of every view
-        np.testing.assert_allclose(eigenmap.vectors.T @ eigenmap.vectors, np.diag([1.0] * 5 + [0.0]), atol=1e-8)
+    for partition in base.partitions:  # centring removes one direction of every view
+        np.testing.assert_allclose(partition.T @ partition, np.diag([1.0] * 5 + [0.0]), atol=1e-8)
 
 
 def test_counts_are_those_of_every_similarity_and_of_their_mean():
@@ -103,7 +108,7 @@ def test_counts_are_those_of_every_similarity_and_of_their_mean():
 def test_parallel_and_serial_agree():
     one = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3)
     other = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3, n_jobs=2)
-    np.testing.assert_array_equal(one.average.vectors, other.average.vectors)
+    np.testing.assert_array_equal(one.average, other.average)
 
 
 def test_the_mean_of_graphs_stays_sparse():
@@ -118,6 +123,16 @@ def test_the_mean_of_graphs_stays_sparse():
     base = fit_base_partitions(VIEWS, [Recorder(5)] * 3, 3)
     assert all(sp.issparse(matrix) for matrix in seen)
     mean = sum(matrix.toarray() for matrix in seen) / 3
-    np.testing.assert_allclose(
-        mean @ base.average.vectors * base.average.inverse_values, base.average.vectors, atol=1e-9
-    )
+    values = np.sum(base.average * (mean @ base.average), axis=0)
+    np.testing.assert_allclose(mean @ base.average, base.average * values, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 10])
+def test_factors_equal_gram_matrices(n_neighbors):
+    formed = fit_base_partitions(VIEWS, [KernelPartition("linear", method="exact")] * 3, 3, n_neighbors=n_neighbors)
+    factors = fit_base_partitions(VIEWS, [LINEAR] * 3, 3, n_neighbors=n_neighbors)
+    for one, other in zip([*formed.partitions, formed.average], [*factors.partitions, factors.average], strict=True):
+        np.testing.assert_allclose(projector(one), projector(other), atol=1e-8)
+    if n_neighbors is not None:
+        for one, other in zip(formed.neighbors, factors.neighbors, strict=True):
+            np.testing.assert_array_equal(one.counts, other.counts)

@@ -60,7 +60,7 @@ def test_graphs_are_symmetric_normalised_and_finite(seed, shape, n_neighbors, me
     rows = scale * (np.round(rows) if coarse else rows)
     matrix, extension = GraphPartition(n_neighbors, metric=metric).similarity(rows, 2)
     assert_normalised_graph(matrix)
-    again = extension.cross(rows[:3]).toarray()
+    again = extension.features(rows[:3]).toarray()
     assert np.isfinite(again).all()
     assert again.min() >= 0
 
@@ -88,7 +88,7 @@ def test_training_samples_get_their_rows_back(metric, container, dtype, toleranc
     view = container(VIEW.astype(dtype))
     matrix, extension = GraphPartition(5, metric=metric).similarity(view, 3)
     assert matrix.dtype == dtype
-    np.testing.assert_allclose(extension.cross(view[4:20]).toarray(), matrix.toarray()[4:20], atol=tolerance)
+    np.testing.assert_allclose(extension.features(view[4:20]).toarray(), matrix.toarray()[4:20], atol=tolerance)
 
 
 @pytest.mark.parametrize("offset", [1e6, 1e9])
@@ -97,14 +97,14 @@ def test_an_offset_does_no_harm(offset):
     rows = np.round(VIEW * 2**10) / 2**10
     matrix, extension = GraphPartition().similarity(rows + offset, 3)
     np.testing.assert_allclose(matrix.toarray(), GraphPartition().similarity(rows, 3)[0].toarray(), atol=1e-6)
-    np.testing.assert_allclose(extension.cross(rows + offset).toarray(), matrix.toarray(), atol=1e-6)
+    np.testing.assert_allclose(extension.features(rows + offset).toarray(), matrix.toarray(), atol=1e-6)
 
 
 def test_duplicates_survive():
     rows = np.repeat(VIEW[:4], 15, axis=0)
     matrix, extension = GraphPartition(10).similarity(rows, 4)
     assert_normalised_graph(matrix)
-    assert np.isfinite(extension.cross(rows).toarray()).all()
+    assert np.isfinite(extension.features(rows).toarray()).all()
     same, _ = GraphPartition(10).similarity(np.ones((20, 2)), 1)
     assert_normalised_graph(same)
 

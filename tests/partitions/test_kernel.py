@@ -26,7 +26,7 @@ def test_training_samples_get_their_rows_back(kernel, container, dtype, toleranc
     view = container(np.where(VIEW > 1.0, VIEW, 0.0).astype(dtype))
     matrix, extension = KernelPartition(kernel).similarity(view, 3)
     assert matrix.dtype == dtype
-    again = extension.cross(view[2:9])
+    again = extension.features(view[2:9])
     assert again.dtype == dtype
     np.testing.assert_allclose(again, matrix[2:9], atol=tolerance)
     assert extension.closeness(view[2:9], again) is again
@@ -42,7 +42,7 @@ def test_parameters_reach_the_kernel_and_survive_clone():
 def test_callables(kernel):
     matrix, extension = KernelPartition(kernel).similarity(VIEW, 3)
     np.testing.assert_allclose(matrix, standardize_kernel(kernel(VIEW, VIEW))[0], atol=1e-12)
-    np.testing.assert_allclose(extension.cross(VIEW[:4]), matrix[:4], atol=1e-9)
+    np.testing.assert_allclose(extension.features(VIEW[:4]), matrix[:4], atol=1e-9)
 
 
 def test_the_memory_of_a_callable_is_its_own():
@@ -79,20 +79,20 @@ def test_precomputed_equals_computed(dtype):
     tolerance = 1e-12 if dtype == "float64" else 1e-4
     np.testing.assert_allclose(matrix, KernelPartition("gaussian").similarity(VIEW, 3)[0], atol=tolerance)
     assert extension.self_similarity == pytest.approx(1.0)
-    np.testing.assert_allclose(extension.cross(raw[:5]), matrix[:5], atol=tolerance)
+    np.testing.assert_allclose(extension.features(raw[:5]), matrix[:5], atol=tolerance)
 
 
 def test_precomputed_kernels_without_constant_diagonal_need_that_of_new_samples():
     raw = linear_kernel(VIEW)
     matrix, extension = PrecomputedPartition().similarity(raw, 3)
     assert extension.self_similarity is None
-    np.testing.assert_allclose(extension.cross(raw[:5], np.diagonal(raw)[:5]), matrix[:5], atol=1e-10)
+    np.testing.assert_allclose(extension.features(raw[:5], np.diagonal(raw)[:5]), matrix[:5], atol=1e-10)
 
 
 def test_prepared_kernels_are_left_alone():
     prepared = standardize_kernel(gaussian_kernel(VIEW))[0]
     matrix, extension = PrecomputedPartition(standardize=False).similarity(prepared, 3)
     assert matrix is prepared
-    np.testing.assert_array_equal(extension.cross(prepared[:5]), prepared[:5])
+    np.testing.assert_array_equal(extension.features(prepared[:5]), prepared[:5])
     # The switch has a point: standardising twice is something else.
     assert np.abs(standardize_kernel(prepared)[0] - prepared).max() > 1e-3

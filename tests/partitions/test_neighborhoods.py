@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
 from latefusion.partitions import count_neighbors, neighborhood_size
+from latefusion.partitions.neighborhoods import SampledNeighborhoods
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -118,3 +119,44 @@ def test_new_samples_fall_into_the_neighbourhoods_they_are_near_enough_for():
 )
 def test_neighbourhood_size_rounds_halves_up(neighborhood, n_samples, expected):
     assert neighborhood_size(neighborhood, n_samples) == expected
+
+
+def test_sampled_counts_lie_within_their_bound(seed):
+    rng = np.random.default_rng(seed)
+    features = [rng.standard_normal((3000, 6)) for _ in range(2)]
+    features = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in features]
+    sampled = SampledNeighborhoods.draw(lambda rows: [one[rows] for one in features], 3000, 900, 400, seed=seed)
+    for start in range(0, 3000, 700):
+        rows = slice(start, min(start + 700, 3000))
+        sampled.count(rows, [one[rows] for one in features])
+    results = sampled.results()
+    similarities = [one @ one.T for one in features]
+    for estimate, similarity in zip(results, [*similarities, np.mean(similarities, axis=0)], strict=True):
+        exact = count_neighbors(similarity, 900).counts
+        error = (estimate.counts - exact) / exact
+        bound = estimate.relative_errors
+        assert np.mean(np.abs(error) <= 2 * bound) > 0.93
+        assert abs(error.mean()) < 0.02
+        assert estimate.relative_errors.max() < 0.5
+
+
+def test_all_neighbourhoods_sampled_are_the_exact_counts():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((200, 4))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    sampled = SampledNeighborhoods.draw(lambda rows: [features[rows]], 200, 20, 200)
+    sampled.count(slice(0, 200), [features])
+    exact = count_neighbors(features @ features.T, 20)
+    assert not exact.relative_errors.any()
+    for estimate in sampled.results():
+        np.testing.assert_allclose(estimate.counts, exact.counts)
+
+
+def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((500, 4))
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    sampled = SampledNeighborhoods.draw(lambda rows: [features[rows]], 500, 100, 60)
+    sampled.count(slice(0, 500), [features])
+    counts = sampled.results()[0]
+    np.testing.assert_allclose(counts.count_new(features @ sampled.columns[0].T), counts.counts, rtol=1e-12)

@@ -18,6 +18,10 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from latefusion.arrays import namespace, unit_rows
+from latefusion.assignment.kmeans import kmeans
+
+# Up to this many samples all starts of k-means see all of them.
+SMALL_SAMPLES = 20_000
 
 
 class AssignmentRule(Protocol):
@@ -113,8 +117,13 @@ def assign_by_kmeans(
     labels : ndarray of shape (n_samples,)
     rule : NearestCenter
     """
-    kmeans = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(_unit(embedding))
-    rule = NearestCenter(kmeans.cluster_centers_)
+    rows = _unit(embedding)
+    if len(rows) <= SMALL_SAMPLES:
+        centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
+    else:
+        generator = check_random_state(random_state)
+        centers = kmeans(rows, n_clusters, n_init=n_init, generator=generator, xp=namespace(rows)).centers
+    rule = NearestCenter(centers)
     return rule.predict(embedding), rule
 
 

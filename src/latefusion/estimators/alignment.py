@@ -219,9 +219,16 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
                 )
         return self._base.extend(views.arrays, checked)
 
-    def _base_partitions(self, views: Views, n_neighbors: int | None) -> BasePartitions:
+    def _base_partitions(
+        self, views: Views, n_neighbors: int | None, count_samples: int | None = None
+    ) -> BasePartitions:
         return fit_base_partitions(
-            views.arrays, self._similarities(views), self.n_clusters, n_neighbors=n_neighbors, n_jobs=self.n_jobs
+            views.arrays,
+            self._similarities(views),
+            self.n_clusters,
+            n_neighbors=n_neighbors,
+            count_samples=count_samples,
+            n_jobs=self.n_jobs,
         )
 
     @staticmethod
@@ -251,7 +258,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self._mixing = result.mixing
-        self.partitions_ = [eigenmap.vectors for eigenmap in self._base.eigenmaps]
+        self.partitions_ = self._base.partitions
         self.agreement_ = np.array([subspace_agreement(partition, consensus) for partition in self.partitions_])
         self._n_features_out = self.n_clusters
 

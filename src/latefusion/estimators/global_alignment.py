@@ -147,7 +147,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         return self._base_partitions(views, n_neighbors=None)
 
     def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        return [eigenmap.vectors for eigenmap in base.eigenmaps], base.average.vectors
+        return base.partitions, base.average
 
     def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         rows = self._extend_base(X, diagonals)

@@ -30,6 +30,9 @@ class LocalAlignmentClustering(AlignmentClustering):
         Pull towards the partition of the mean kernel (the paper's λ).
     neighborhood : float or int, default=0.3
         Size of a neighbourhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
+    count_samples : int, default=None
+        Neighbourhoods from which the neighbour counts are estimated when no kernel is formed; None looks at all of them
+        up to 5000 samples and at 512 beyond. `neighbor_count_error_` says what that costs.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
@@ -79,6 +82,8 @@ class LocalAlignmentClustering(AlignmentClustering):
         Base partitions (H_p), not weighed.
     neighbor_counts_ : ndarray of shape (n_views + 1, n_samples)
         How many samples have this one among their neighbours, by view, and last by the mean similarity.
+    neighbor_count_error_ : float
+        Mean relative standard error of these counts; 0 when they are exact.
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)
@@ -125,6 +130,7 @@ class LocalAlignmentClustering(AlignmentClustering):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlignmentClustering._parameter_constraints,
+        "count_samples": [Interval(Integral, 2, None, closed="left"), None],
         "neighborhood": [Interval(RealNotInt, 0, 1, closed="right"), Interval(Integral, 1, None, closed="left")],
     }
 
@@ -134,6 +140,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         *,
         regularization: float = 1.0,
         neighborhood: float | int = 0.3,
+        count_samples: int | None = None,
         views: Any = None,
         partition: Any = "auto",
         kernel: Any = "gaussian",
@@ -150,6 +157,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.n_clusters = n_clusters
         self.regularization = regularization
         self.neighborhood = neighborhood
+        self.count_samples = count_samples
         self.views = views
         self.partition = partition
         self.kernel = kernel
@@ -164,12 +172,12 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.verbose = verbose
 
     def _fit_partitions(self, views: Views) -> BasePartitions:
-        return self._base_partitions(views, n_neighbors=neighborhood_size(self.neighborhood, len(views)))
+        size = neighborhood_size(self.neighborhood, len(views))
+        return self._base_partitions(views, n_neighbors=size, count_samples=self.count_samples)
 
     def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        counts = [one.counts.astype(base.average.vectors.dtype) for one in base.neighbors or []]
-        partitions = [eigenmap.vectors for eigenmap in base.eigenmaps]
-        return weigh_partitions(partitions, base.average.vectors, counts, len(base.average.vectors))
+        counts = [one.counts.astype(base.average.dtype) for one in base.neighbors or []]
+        return weigh_partitions(base.partitions, base.average, counts, len(base.average))
 
     def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         rows = self._extend_base(X, diagonals)
@@ -178,4 +186,6 @@ class LocalAlignmentClustering(AlignmentClustering):
 
     def _store_labels(self) -> None:
         super()._store_labels()
-        self.neighbor_counts_ = np.array([one.counts for one in self._base.neighbors or []])
+        neighbors = self._base.neighbors or []
+        self.neighbor_counts_ = np.array([one.counts for one in neighbors])
+        self.neighbor_count_error_ = float(np.mean([one.relative_errors for one in neighbors]))

@@ -12,7 +12,7 @@ nothing, differ from machine to machine, and cannot be extended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,19 +21,29 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.partitions.neighborhoods import BLOCK_ENTRIES, NeighborCounts, count_neighbors
+from latefusion.partitions.factor import Factor, FactorExtension
+from latefusion.partitions.factor_partitions import (
+    FactorStack,
+    exact_factor_counts,
+    factor_partitions,
+    factor_projections,
+)
+from latefusion.partitions.neighborhoods import BLOCK_ENTRIES, NeighborCounts, SampledNeighborhoods, count_neighbors
 from latefusion.types import Array
+
+# Up to this many samples the neighbour counts of factors are exact, from one n x n similarity at a time.
+EXACT_COUNTS = 5000
 
 
 class SimilarityExtension(Protocol):
-    """Similarities of new samples to the training samples of one view."""
+    """What relates new samples to the training samples of one view."""
 
-    def cross(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
-        """Similarities on the scale of the training matrix, shape (n_new, n_samples)."""
+    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
+        """Features whose product with a projection gives partition rows, shape (n_new, n_features)."""
         ...
 
-    def closeness(self, view: Array, cross: Any) -> NDArray[Any]:
-        """What neighbourhoods are ranked by, dense, shape (n_new, n_samples)."""
+    def closeness(self, view: Array, features: Any) -> NDArray[Any]:
+        """What neighbourhoods are ranked by, dense, shape (n_new, n_columns)."""
         ...
 
 
@@ -41,20 +51,8 @@ class Similarity(Protocol):
     """A way to compare the samples of one view: `KernelPartition`, `GraphPartition`, or any object with this method."""
 
     def similarity(self, view: Array, n_clusters: int) -> tuple[Any, SimilarityExtension]:
-        """Similarity matrix of the training samples, dense or sparse, and its extension to new ones."""
+        """Similarity of the training samples (dense, sparse, or a `Factor`) and its extension to new ones."""
         ...
-
-
-class Eigenmap(NamedTuple):
-    """Leading eigenvectors of a similarity, with null directions set to zero, and the inverse eigenvalues."""
-
-    vectors: NDArray[Any]
-    inverse_values: NDArray[Any]
-
-    def extend(self, cross: Any) -> NDArray[Any]:
-        """Rows of new samples from their similarities to the training samples."""
-        rows: NDArray[Any] = np.asarray(cross @ self.vectors) * self.inverse_values
-        return rows
 
 
 class ExtendedPartitions(NamedTuple):
@@ -62,7 +60,7 @@ class ExtendedPartitions(NamedTuple):
 
     partitions: list[NDArray[Any]]
     average: NDArray[Any]
-    counts: list[NDArray[np.intp]] | None
+    counts: list[NDArray[Any]] | None
 
 
 @dataclass(frozen=True)
@@ -71,24 +69,27 @@ class BasePartitions:
 
     Attributes
     ----------
-    eigenmaps : list of Eigenmap
-        One per view; ``eigenmaps[p].vectors`` is H_p.
-    average : Eigenmap
-        The same of the mean similarity; its vectors are M.
+    partitions : list of ndarray of shape (n_samples, n_clusters)
+        H_p, one per view.
+    average : ndarray of shape (n_samples, n_clusters)
+        M, the same of the mean similarity.
     extensions : list of SimilarityExtension
+    projections : list of ndarray of shape (n_features, 2 * n_clusters)
+        Per view what turns the features of a new sample into its row of H_p and into the view's share of its row of M.
     neighbors : list of NeighborCounts or None
         Neighbour counts per view, and last those of the mean similarity; only for local alignment.
     """
 
-    eigenmaps: list[Eigenmap]
-    average: Eigenmap
-    extensions: list[SimilarityExtension]
+    partitions: list[NDArray[Any]]
+    average: NDArray[Any]
+    extensions: Sequence[SimilarityExtension]
+    projections: list[NDArray[Any]]
     neighbors: list[NeighborCounts] | None = None
 
     def extend(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> ExtendedPartitions:
         """Rows of new samples in all partitions, block by block."""
-        n_new, n_training = views[0].shape[0], len(self.average.vectors)
-        block = max(1, BLOCK_ENTRIES // n_training)
+        n_new = views[0].shape[0]
+        block = max(1, BLOCK_ENTRIES // max(len(projection) for projection in self.projections))
         parts = [
             self._extend_block(
                 [view[start : start + block] for view in views],
@@ -105,30 +106,23 @@ class BasePartitions:
         )
 
     def _extend_block(self, views: Sequence[Array], diagonals: Sequence[Any] | None) -> ExtendedPartitions:
-        n_views = len(self.extensions)
-        rows: list[NDArray[Any]] = []
-        counts: list[NDArray[np.intp]] = []
+        n_views, n_clusters = len(self.extensions), self.average.shape[1]
+        partitions: list[NDArray[Any]] = []
+        counts: list[NDArray[Any]] = []
         average: Any = 0.0
         mean_closeness: Any = 0.0
         for p, (extension, view) in enumerate(zip(self.extensions, views, strict=True)):
-            cross = extension.cross(view, None if diagonals is None else diagonals[p])
-            rows.append(self.eigenmaps[p].extend(cross))
-            average = average + self.average.extend(cross) / n_views
+            features = extension.features(view, None if diagonals is None else diagonals[p])
+            rows = np.asarray(features @ self.projections[p])
+            partitions.append(rows[:, :n_clusters])
+            average = average + rows[:, n_clusters:]
             if self.neighbors is not None:
-                closeness = extension.closeness(view, cross)
+                closeness = extension.closeness(view, features)
                 counts.append(self.neighbors[p].count_new(closeness))
-                mean_closeness = mean_closeness + closeness / n_views
+                mean_closeness = mean_closeness + closeness / closeness.dtype.type(n_views)
         if self.neighbors is not None:
             counts.append(self.neighbors[-1].count_new(np.asarray(mean_closeness)))
-        return ExtendedPartitions(rows, np.asarray(average), counts if self.neighbors is not None else None)
-
-
-class _FittedView(NamedTuple):
-    matrix: Any
-    extension: SimilarityExtension
-    eigenmap: Eigenmap
-    closeness: NDArray[Any] | None
-    neighbors: NeighborCounts | None
+        return ExtendedPartitions(partitions, np.asarray(average), counts if self.neighbors is not None else None)
 
 
 def fit_base_partitions(
@@ -137,6 +131,7 @@ def fit_base_partitions(
     n_clusters: int,
     *,
     n_neighbors: int | None = None,
+    count_samples: int | None = None,
     n_jobs: int | None = None,
 ) -> BasePartitions:
     """Base partitions of all views and of their mean similarity.
@@ -150,6 +145,9 @@ def fit_base_partitions(
         Number of columns of every partition.
     n_neighbors : int, default=None
         Size of the neighbourhoods to count for local alignment; no counts when None.
+    count_samples : int, default=None
+        Number of neighbourhoods to sample for the counts of factors; None counts all of them up to 5000 samples and
+        512 beyond.
     n_jobs : int, default=None
         Views treated at the same time (threads); each holds one n x n similarity while it is worked on.
 
@@ -161,38 +159,119 @@ def fit_base_partitions(
         delayed(_fit_view)(view, similarity, n_clusters, n_neighbors)
         for view, similarity in zip(views, similarities, strict=True)
     )
-    mean = _RunningMean(len(views))
-    mean_closeness = _RunningMean(len(views))
-    eigenmaps, extensions, neighbors = [], [], []
+    mean, mean_closeness = _RunningMean(len(views)), _RunningMean(len(views))
+    results: list[_FittedView] = []
     for one in fitted:
-        mean.add(one.matrix)
-        eigenmaps.append(one.eigenmap)
-        extensions.append(one.extension)
-        if one.neighbors is not None:
-            neighbors.append(one.neighbors)
-            mean_closeness.add(one.closeness)
-    average = _eigenmap(mean.value, n_clusters)
-    if n_neighbors is None:
-        return BasePartitions(eigenmaps, average, extensions)
-    neighbors.append(count_neighbors(mean_closeness.value, n_neighbors))
-    return BasePartitions(eigenmaps, average, extensions, neighbors)
+        if one.vectors is not None:
+            mean.add(one.matrix)
+            if one.closeness is not None:
+                mean_closeness.add(one.closeness)
+            one = one._replace(matrix=None, closeness=None)
+        results.append(one)
+    factors = [one.matrix for one in results if one.matrix is not None]
+    if len(factors) == len(results):
+        return _from_factors(factors, [one.extension for one in results], n_clusters, n_neighbors, count_samples)
+    return _from_matrices(results, mean, mean_closeness, n_clusters, n_neighbors)
+
+
+class _FittedView(NamedTuple):
+    matrix: Any
+    extension: Any
+    vectors: Any
+    inverse_values: Any
+    closeness: NDArray[Any] | None
+    neighbors: NeighborCounts | None
 
 
 def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: int | None) -> _FittedView:
     matrix, extension = similarity.similarity(view, n_clusters)
-    eigenmap = _eigenmap(matrix, n_clusters)
+    if isinstance(matrix, Factor):
+        return _FittedView(matrix, extension, None, None, None, None)
+    vectors, inverse_values = _leading(matrix, n_clusters)
     if n_neighbors is None:
-        return _FittedView(matrix, extension, eigenmap, None, None)
+        return _FittedView(matrix, extension, vectors, inverse_values, None, None)
     closeness = extension.closeness(view, matrix)
-    return _FittedView(matrix, extension, eigenmap, closeness, count_neighbors(closeness, n_neighbors))
+    counts = count_neighbors(closeness, n_neighbors)
+    return _FittedView(matrix, extension, vectors, inverse_values, closeness, counts)
 
 
-def _eigenmap(matrix: Any, n_clusters: int) -> Eigenmap:
+def _leading(matrix: Any, n_clusters: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Leading eigenvectors, with null directions set to zero, and the inverse eigenvalues."""
     values, vectors = top_eigenpairs(matrix, n_clusters)
     # Below this share of the largest, an eigenvalue is rounding error, and dividing by it would extend noise.
     present = values > np.finfo(values.dtype).eps ** (2 / 3) * max(float(values[0]), 0.0)
     inverse = np.where(present, 1.0 / np.where(present, values, 1.0), 0.0).astype(vectors.dtype)
-    return Eigenmap(vectors * present, inverse)
+    return vectors * present, inverse
+
+
+def _from_matrices(
+    results: list[_FittedView],
+    mean: _RunningMean,
+    mean_closeness: _RunningMean,
+    n_clusters: int,
+    n_neighbors: int | None,
+) -> BasePartitions:
+    """Dense and sparse similarities, and factors among them, which are formed for the purpose."""
+    n_views = len(results)
+    for position, one in enumerate(results):
+        if one.matrix is None:
+            continue
+        matrix = one.matrix.toarray()
+        mean.add(matrix)
+        vectors, inverse_values = _leading(matrix, n_clusters)
+        counts = None
+        extension = one.extension
+        if n_neighbors is not None:
+            counts = count_neighbors(matrix, n_neighbors)
+            mean_closeness.add(matrix)
+            extension = replace(extension, columns=one.matrix.rows(0, len(matrix)))
+        results[position] = one._replace(
+            extension=extension, vectors=vectors, inverse_values=inverse_values, neighbors=counts
+        )
+    average, inverse_average = _leading(mean.value, n_clusters)
+    projections = []
+    for one in results:
+        both = np.concatenate([one.vectors * one.inverse_values, average * (inverse_average / n_views)], axis=1)
+        projections.append(both if one.matrix is None else one.matrix.rows(0, len(both)).T @ both)
+    neighbors = None
+    if n_neighbors is not None:
+        neighbors = [one.neighbors for one in results if one.neighbors is not None]
+        neighbors.append(count_neighbors(mean_closeness.value, n_neighbors))
+    partitions = [one.vectors for one in results]
+    return BasePartitions(partitions, average, [one.extension for one in results], projections, neighbors)
+
+
+def _from_factors(
+    factors: list[Factor],
+    extensions: list[FactorExtension],
+    n_clusters: int,
+    n_neighbors: int | None,
+    count_samples: int | None,
+) -> BasePartitions:
+    """Factors only: two passes over the rows, no n x n array."""
+    stack = FactorStack(factors)
+    projections = factor_projections(stack, n_clusters)
+    sampled = None
+    neighbors: list[NeighborCounts] | None = None
+    if n_neighbors is not None and count_samples is None and stack.n_samples <= EXACT_COUNTS:
+        neighbors = exact_factor_counts(stack, n_neighbors)
+        columns = stack.take(np.arange(stack.n_samples))
+    elif n_neighbors is not None:
+        sampled = SampledNeighborhoods.draw(stack.take, stack.n_samples, n_neighbors, count_samples)
+        columns = sampled.columns
+    rows = factor_partitions(stack, projections, sampled)
+    if sampled is not None:
+        neighbors = sampled.results()
+    if neighbors is not None:
+        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
+    *partitions, average = np.split(rows, len(factors) + 1, axis=1)
+    shares = [
+        np.concatenate(
+            [part[:, p * n_clusters : (p + 1) * n_clusters], part[:, len(factors) * n_clusters :]], axis=1
+        ).astype(stack.dtype)
+        for p, part in enumerate(np.split(projections, stack.edges[1:-1], axis=0))
+    ]
+    return BasePartitions(partitions, average, extensions, shares, neighbors)
 
 
 class _RunningMean:

@@ -60,7 +60,7 @@ class GraphExtension:
     unit_length: bool
     shift: NDArray[Any] | None
 
-    def cross(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
+    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
         """Normalised edge weights of new samples to training samples, sparse, shape (n_new, n_samples)."""
         distances = euclidean_distances(_moved(view, self.unit_length, self.shift), self.training)
         rows = np.arange(len(distances))[:, None]
@@ -78,7 +78,7 @@ class GraphExtension:
         weights /= np.sqrt(degrees)[:, None] * np.sqrt(self.degrees)
         return scipy.sparse.csr_array(weights.astype(distances.dtype))
 
-    def closeness(self, view: Array, cross: Any) -> NDArray[Any]:
+    def closeness(self, view: Array, features: Any) -> NDArray[Any]:
         """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
         return gaussian_kernel(_moved(view, self.unit_length, self.shift), self.training, sigma=self.sigma)
 

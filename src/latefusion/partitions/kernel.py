@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
+from latefusion.partitions.factor import (
+    Factor,
+    FactorExtension,
+    FeatureMap,
+    fit_linear_map,
+    fit_nystrom_map,
+)
 from latefusion.types import Array
+
+# A linear kernel goes through its features beyond this size: the result is the same, and cheaper.
+LINEAR_FACTOR_SAMPLES = 1000
+# Any other kernel is approximated beyond this size; its Gram matrix would need 300 MB and more.
+NYSTROM_SAMPLES = 6000
 
 
 @dataclass(frozen=True)
@@ -29,14 +43,14 @@ class KernelExtension:
     training: Array
     statistics: KernelStatistics
 
-    def cross(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Similarities, shape (n_new, n_samples); ``diagonal`` is not needed, the kernel gives it."""
         raw = self.kernel(view, self.training)
         return self.statistics.apply(raw, self.kernel.diagonal(view).astype(raw.dtype))
 
-    def closeness(self, view: Array, cross: NDArray[Any]) -> NDArray[Any]:
+    def closeness(self, view: Array, features: NDArray[Any]) -> NDArray[Any]:
         """What neighbourhoods are ranked by: the similarities themselves."""
-        return cross
+        return features
 
 
 @dataclass(frozen=True)
@@ -54,7 +68,7 @@ class PrecomputedExtension:
     statistics: KernelStatistics | None
     self_similarity: float | None
 
-    def cross(self, view: NDArray[Any], diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
+    def features(self, view: NDArray[Any], diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Centred and scaled ``view``, which holds raw similarities of shape (n_new, n_samples)."""
         if self.statistics is None:
             return view
@@ -62,9 +76,9 @@ class PrecomputedExtension:
             diagonal = np.full(len(view), self.self_similarity)
         return self.statistics.apply(view, np.asarray(diagonal, dtype=view.dtype))
 
-    def closeness(self, view: NDArray[Any], cross: NDArray[Any]) -> NDArray[Any]:
+    def closeness(self, view: NDArray[Any], features: NDArray[Any]) -> NDArray[Any]:
         """What neighbourhoods are ranked by: the similarities themselves."""
-        return cross
+        return features
 
 
 class KernelPartition(BaseEstimator):
@@ -76,16 +90,71 @@ class KernelPartition(BaseEstimator):
         A callable takes two arrays of features and returns their similarities.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
+    method : {"auto", "exact", "factor"}, default="auto"
+        "exact" forms the n x n Gram matrix. "factor" never does: the linear kernel of a dense view is its own features,
+        centred and scaled, with the same result; other kernels go through a Nyström factor, which is an approximation.
+        "auto" takes the factor for linear kernels of views with fewer columns than samples, and for other kernels
+        beyond 6000 samples.
+    n_landmarks : int, default=300
+        Landmark samples of the Nyström factor.
+    landmarks : {"uniform", "kmeans++"}, default="uniform"
+        How they are chosen.
+    random_state : int, RandomState or None, default=0
+        Seed of that choice.
     """
 
     def __init__(
-        self, kernel: str | Callable[..., Any] = "gaussian", *, kernel_params: Mapping[str, Any] | None = None
+        self,
+        kernel: str | Callable[..., Any] = "gaussian",
+        *,
+        kernel_params: Mapping[str, Any] | None = None,
+        method: str = "auto",
+        n_landmarks: int = 300,
+        landmarks: str = "uniform",
+        random_state: Any = 0,
     ) -> None:
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.method = method
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.random_state = random_state
 
-    def similarity(self, view: Array, n_clusters: int) -> tuple[NDArray[Any], KernelExtension]:
-        """Gram matrix of the training view, centred and with unit diagonal, and its extension to new samples."""
+    def similarity(self, view: Array, n_clusters: int) -> tuple[Any, Any]:
+        """Similarity of the training samples, centred and with unit diagonal, and its extension to new samples."""
+        self._check_options()
+        return self._factor(view) if self._takes_factor(view) else self._gram(view)
+
+    def _check_options(self) -> None:
+        for name, known in (("method", ("auto", "exact", "factor")), ("landmarks", ("uniform", "kmeans++"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} must be one of {list(known)}, got {getattr(self, name)!r}.")
+        if not isinstance(self.n_landmarks, Integral) or self.n_landmarks < 1:
+            raise ValueError(f"n_landmarks must be an integer of at least 1, got {self.n_landmarks!r}.")
+
+    def _takes_factor(self, view: Array) -> bool:
+        if self.method != "auto":
+            return self.method == "factor"
+        n_samples, n_features = view.shape
+        if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
+            return bool(n_samples > max(LINEAR_FACTOR_SAMPLES, n_features))
+        return bool(n_samples > NYSTROM_SAMPLES)
+
+    def _factor(self, view: Array) -> tuple[Factor, FactorExtension]:
+        feature_map: FeatureMap
+        if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
+            feature_map = fit_linear_map(view)
+        else:
+            feature_map = fit_nystrom_map(
+                view,
+                fit_kernel(self.kernel, view, self.kernel_params),
+                n_landmarks=self.n_landmarks,
+                landmarks=self.landmarks,
+                random_state=self.random_state,
+            )
+        return Factor(view, feature_map), FactorExtension(feature_map)
+
+    def _gram(self, view: Array) -> tuple[NDArray[Any], KernelExtension]:
         fitted = fit_kernel(self.kernel, view, self.kernel_params)
         with np.errstate(over="ignore", invalid="ignore"):  # refused in the next line, with advice
             gram = fitted(view)

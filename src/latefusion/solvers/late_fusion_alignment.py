@@ -32,11 +32,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from latefusion.arrays import Polar, polar
+from latefusion.arrays import Polar, namespace, polar
 from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
 MIN_ITER = 3
+# Rows whose inner products are summed up at a time.
+COMPRESSION_ROWS = 2**16
 
 
 class AlignmentState(NamedTuple):
@@ -183,6 +185,7 @@ def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -
     -------
     array of shape (n_samples, n_clusters)
     """
+    mixing = namespace(average).astype(mixing, average.dtype)
     consensus = average @ mixing[-1, ...]
     for p, partition in enumerate(partitions):
         consensus = consensus + partition @ mixing[p, ...]
@@ -190,10 +193,12 @@ def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -
 
 
 def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any) -> tuple[list[Array], Array]:
-    """Small matrices with the same inner products as the partitions: the column blocks of R in [H_1 | … | M] = QR.
+    """Small matrices with the same inner products as the partitions: the column blocks of R in [H_1 | … | M]ᵀ[…] = RᵀR.
 
-    A solver run on them takes the same steps as on the partitions. Householder QR needs no full rank, so a view given
-    twice does no harm. Not worth it, and returned as they are, when there are no more samples than columns.
+    A solver run on them takes the same steps as on the partitions. R comes from the eigenvectors of the small matrix of
+    inner products, which is summed up in double precision block by block; directions that are rounding error are left
+    out, so a view given twice does no harm. Not worth it, and returned as they are, when there are no more samples
+    than columns.
 
     Parameters
     ----------
@@ -203,15 +208,24 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
 
     Returns
     -------
-    partitions : list of arrays of shape ((n_views + 1) * n_clusters, n_clusters)
-    average : array of shape ((n_views + 1) * n_clusters, n_clusters)
+    partitions : list of arrays of shape (rank, n_clusters)
+        The rank is at most (n_views + 1) * n_clusters.
+    average : array of shape (rank, n_clusters)
     """
     n_samples, n_clusters = average.shape
     width = (len(partitions) + 1) * n_clusters
     if n_samples <= width:
         return list(partitions), average
-    triangle = xp.linalg.qr(xp.concat([*partitions, average], axis=1), mode="reduced")[1]
-    blocks = [triangle[:, start : start + n_clusters] for start in range(0, width, n_clusters)]
+    products = xp.zeros((width, width), dtype=xp.float64)
+    for start in range(0, n_samples, COMPRESSION_ROWS):
+        stop = min(start + COMPRESSION_ROWS, n_samples)
+        rows = [block[start:stop, :] for block in [*partitions, average]]
+        together = xp.astype(xp.concat(rows, axis=1), xp.float64)
+        products = products + xp.matrix_transpose(together) @ together
+    values, vectors = xp.linalg.eigh(products)
+    rank = int(xp.sum(xp.astype(values > xp.finfo(xp.float64).eps * width * values[-1], xp.int64)))
+    small = xp.sqrt(values[width - rank :])[:, None] * xp.matrix_transpose(vectors[:, width - rank :])
+    blocks = [small[:, start : start + n_clusters] for start in range(0, width, n_clusters)]
     return blocks[:-1], blocks[-1]
 
 

@@ -15,6 +15,10 @@ from latefusion.validation.frames import align_by_id, columns_of, frame_to_array
 
 # Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
 SAFETY = 1e4
+# Entries read at a time when all values are looked at.
+BLOCK_ENTRIES = 2**20
+# Rows that are looked at first to see that a view is not constant.
+FIRST_ROWS = 100
 
 ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
 
@@ -193,8 +197,7 @@ def _as_float(array: Array, label: str) -> Array:
 
 def _check_finite(array: Array, label: str) -> None:
     values = array.data if scipy.sparse.issparse(array) else array
-    # A finite sum proves that all entries are finite at half the memory traffic of looking at each.
-    if np.isfinite(np.sum(values, dtype=np.float64)):
+    if np.isfinite(_sum_of_squares(values)):
         return
     bad = np.flatnonzero(~np.isfinite(values).ravel())
     if len(bad) == 0:
@@ -213,6 +216,8 @@ def _check_finite(array: Array, label: str) -> None:
 def check_magnitude(array: Array, name: str) -> None:
     """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
     values = array.data if scipy.sparse.issparse(array) else array
+    if _sum_of_squares(values) < float(np.finfo(values.dtype).max) / SAFETY**2:
+        return
     largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest > float(np.finfo(values.dtype).max) ** 0.5 / SAFETY:
         raise ValueError(
@@ -225,17 +230,32 @@ def check_not_constant(array: Array, name: str) -> None:
     """Refuse a view in which all samples are the same: it has nothing to say, and its centred kernel is zero."""
     if array.shape[0] < 2:
         return
-    low, high = array.min(axis=0), array.max(axis=0)
-    spread = float((high - low).max())
+    enough = float(np.finfo(array.dtype).tiny) ** 0.5 * SAFETY
+    if float(_spread(array[:FIRST_ROWS])) >= enough:  # nearly always; the rest need not be read
+        return
+    spread = float(_spread(array))
     if spread == 0:
         raise ValueError(
             f"View {name!r} is constant: all samples have the same values, so it cannot separate any. Drop it."
         )
-    if spread < float(np.finfo(array.dtype).tiny) ** 0.5 * SAFETY:
+    if spread < enough:
         raise ValueError(
             f"View {name!r} is constant up to rounding: its values differ by at most {spread:.3g}, and the square of "
             f"that is no {array.dtype} number. Multiply it by a constant, or standardise its columns."
         )
+
+
+def _spread(array: Array) -> Any:
+    return (array.max(axis=0) - array.min(axis=0)).max()
+
+
+def _sum_of_squares(values: Array) -> float:
+    """One fast pass that proves most arrays good: a finite sum of squares has no NaN, no infinity and no huge value."""
+    rows = values.reshape(1, -1) if values.ndim == 1 else values
+    step = max(1, BLOCK_ENTRIES // max(1, rows.shape[1]))
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = [np.vdot(block, block) for block in (rows[i : i + step] for i in range(0, rows.shape[0], step))]
+        return float(np.sum(parts, dtype=np.float64))
 
 
 def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:

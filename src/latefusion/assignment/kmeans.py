@@ -1,0 +1,167 @@
+"""K-means for tall, thin data with several starts, in any array library.
+
+The starts are found on a random subset of the rows, all of them at once: one matrix product per iteration gives the
+distances to the centres of every start. Then one pass over all rows tells which start is best there, and Lloyd's
+iterations on all rows finish it. Rows are read in blocks, so nothing of the size of the data is made but the labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.types import Array
+
+# Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
+SUBSET_ROWS = 20_000
+SUBSET_ROWS_PER_CLUSTER = 200
+# Entries of a block of distances.
+BLOCK_ENTRIES = 2**22
+
+
+class Clusters(NamedTuple):
+    """Centres, their cost on the data, and the number of full passes that were needed."""
+
+    centers: Array
+    inertia: float
+    n_passes: int
+
+
+def kmeans(
+    rows: Array,
+    n_clusters: int,
+    *,
+    n_init: int,
+    generator: np.random.RandomState,
+    max_iter: int = 100,
+    tol: float = 1e-4,
+    xp: Any,
+) -> Clusters:
+    """K-means with several starts.
+
+    Parameters
+    ----------
+    rows : array of shape (n_samples, n_features)
+    n_clusters : int
+    n_init : int
+        Number of k-means++ starts.
+    generator : RandomState
+        Random numbers are drawn in NumPy and moved, so that every array library starts alike.
+    max_iter : int, default=100
+        Cap on the iterations over all rows.
+    tol : float, default=1e-4
+        Movement of the centres, relative to the mean variance of the columns, at which to stop.
+    xp : module
+        Array namespace of ``rows``.
+
+    Returns
+    -------
+    Clusters
+    """
+    n_samples = rows.shape[0]
+    size = min(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters))
+    chosen = np.sort(generator.choice(n_samples, size, replace=False)) if size < n_samples else np.arange(n_samples)
+    subset = rows if size == n_samples else xp.take(rows, _moved(chosen, rows, xp), axis=0)
+    limit = tol * float(xp.mean(xp.var(subset, axis=0)))
+    starts = _spread_starts(subset, n_clusters, n_init, generator, xp)
+    for _ in range(max_iter):
+        moved, _, _ = _lloyd_step(subset, starts, xp)
+        shift = float(xp.max(xp.sum((moved - starts) ** 2, axis=(1, 2))))
+        starts = moved
+        if shift <= limit:
+            break
+    moved, costs, _ = _lloyd_step(rows, starts, xp)
+    best = int(xp.argmin(costs))
+    centers, passes = moved[best : best + 1, ...], 1
+    previous = starts[best : best + 1, ...]
+    cost = float(costs[best])
+    while passes < max_iter and float(xp.sum((centers - previous) ** 2)) > limit:
+        previous = centers
+        centers, costs, _ = _lloyd_step(rows, centers, xp)
+        cost = float(costs[0])
+        passes += 1
+    return Clusters(centers[0, ...], cost, passes)
+
+
+def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
+    """Index of the nearest centre for every row, in blocks."""
+    parts = [
+        xp.argmin(_half_distances(block, centers[None, ...], xp)[:, 0, :], axis=1)
+        for block in _blocks(rows, centers.shape[0])
+    ]
+    return xp.concat(parts) if len(parts) > 1 else parts[0]
+
+
+def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Array]:
+    """Means of the rows nearest to every centre, cost and sizes before the step, for all starts in one pass."""
+    n_starts, n_clusters, width = starts.shape
+    sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=_device(rows))
+    sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=_device(rows))
+    costs = xp.zeros((n_starts,), dtype=xp.float64, device=_device(rows))
+    positions = xp.arange(n_clusters, device=_device(rows))
+    for block in _blocks(rows, n_starts * n_clusters):
+        distances = _half_distances(block, starts, xp)
+        nearest = xp.argmin(distances, axis=2)
+        norms = xp.sum(xp.astype(block, xp.float64) ** 2)
+        lowest = xp.min(distances, axis=2)
+        costs = costs + 2 * xp.sum(xp.astype(lowest, xp.float64), axis=0) + norms
+        member = xp.astype(nearest[..., None] == positions, rows.dtype)
+        member = xp.reshape(member, (block.shape[0], n_starts * n_clusters))
+        added = xp.reshape(xp.matrix_transpose(member) @ block, (n_starts, n_clusters, width))
+        sums = sums + xp.astype(added, xp.float64)
+        sizes = sizes + xp.astype(xp.reshape(xp.sum(member, axis=0), (n_starts, n_clusters)), xp.float64)
+    # A centre that nobody is nearest to stays where it is.
+    occupied = sizes > 0
+    means = sums / xp.where(occupied, sizes, xp.ones_like(sizes))[..., None]
+    kept = xp.astype(starts, xp.float64)
+    return xp.astype(xp.where(occupied[..., None], means, kept), starts.dtype), costs, sizes
+
+
+def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
+    """Half the squared distances to all centres of all starts, less half the squared norm of the row."""
+    n_starts, n_clusters, width = starts.shape
+    flat = xp.reshape(starts, (n_starts * n_clusters, width))
+    half_norms = xp.sum(flat**2, axis=1) / 2
+    return xp.reshape(half_norms - block @ xp.matrix_transpose(flat), (block.shape[0], n_starts, n_clusters))
+
+
+def _spread_starts(rows: Array, n_clusters: int, n_init: int, generator: np.random.RandomState, xp: Any) -> Array:
+    """Starts by k-means++, for all starts together: the next centre is drawn by its squared distance to the others."""
+    draws = generator.random_sample((n_clusters, n_init))
+    n_samples = rows.shape[0]
+    first = xp.take(rows, _moved((draws[0] * n_samples).astype(np.int64), rows, xp), axis=0)
+    centers = [first]
+    norms = xp.sum(rows**2, axis=1)[:, None]
+    closest = _squared(rows, norms, first, xp)
+    for draw in draws[1:]:
+        steps = xp.cumulative_sum(xp.astype(closest, xp.float64), axis=0)
+        target = _moved(draw, rows, xp) * steps[-1, ...]
+        chosen = xp.sum(xp.astype(steps < target, xp.int64), axis=0)
+        chosen = xp.clip(chosen, max=n_samples - 1)
+        centers.append(xp.take(rows, chosen, axis=0))
+        closest = xp.minimum(closest, _squared(rows, norms, centers[-1], xp))
+    return xp.stack(centers, axis=1)
+
+
+def _squared(rows: Array, norms: Array, centers: Array, xp: Any) -> Array:
+    squared = norms - 2 * rows @ xp.matrix_transpose(centers) + xp.sum(centers**2, axis=1)
+    return xp.clip(squared, min=0.0)
+
+
+def _blocks(rows: Array, n_columns: int) -> Iterator[Array]:
+    step = max(1, BLOCK_ENTRIES // n_columns)
+    for start in range(0, rows.shape[0], step):
+        yield rows[start : min(start + step, rows.shape[0]), :]
+
+
+def _moved(values: NDArray[Any], like: Array, xp: Any) -> Array:
+    return xp.asarray(values, device=_device(like))
+
+
+def _device(array: Array) -> Any:
+    import array_api_compat
+
+    return array_api_compat.device(array)

@@ -1,0 +1,209 @@
+"""Factor similarity: S = ΦΦᵀ with few columns in Φ, so that neither S nor, for tall views, Φ itself is ever formed.
+
+A centred linear kernel with unit diagonal is ΦΦᵀ with rows φ(x) = (x - mean) / ‖x - mean‖: the view itself, two cheap
+operations away. Any other kernel has the Nyström factor of some landmark samples, ψ(x) = k(x, landmarks) K_ll^{-1/2},
+centred and scaled in the same way. In both cases a row of Φ depends on its own sample and on statistics of the training
+view only, so new samples pass through the same map.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import kmeans_plusplus
+from sklearn.utils import check_random_state
+
+from latefusion.arrays import top_eigenpairs
+from latefusion.kernels import FittedKernel
+from latefusion.types import Array
+
+# Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.
+SUBSET_ROWS = 20_000
+
+
+class FeatureMap(Protocol):
+    """Rows of a view to rows of its factor."""
+
+    @property
+    def width(self) -> int:
+        """Number of columns of Φ."""
+        ...
+
+    def __call__(self, rows: Array) -> Array:
+        """Rows of Φ, of unit length or zero."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """φ(x) = (x - mean) / ‖x - mean‖; a sample at the mean maps to zero.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (n_features,)
+    floor : float
+        Length below which a centred row is rounding error and counts as zero.
+    """
+
+    mean: NDArray[Any]
+    floor: float
+
+    @property
+    def width(self) -> int:
+        """Number of columns of Φ."""
+        return len(self.mean)
+
+    def __call__(self, rows: Array) -> Array:
+        """Rows of Φ."""
+        return _to_unit_length(rows - self.mean, self.floor)
+
+
+@dataclass(frozen=True)
+class NystromMap:
+    """φ(x) = (ψ(x) - mean) / ‖ψ(x) - mean‖ with ψ(x) = k(x, landmarks) · whitening.
+
+    Attributes
+    ----------
+    kernel : FittedKernel
+    landmarks : ndarray of shape (n_landmarks, n_features)
+    whitening : ndarray of shape (n_landmarks, rank)
+        Leading part of K_ll^{-1/2}.
+    mean : ndarray of shape (rank,)
+        Mean of ψ over the training samples.
+    energy : float
+        Share of the trace of K_ll that the kept directions carry.
+    """
+
+    kernel: FittedKernel
+    landmarks: Array
+    whitening: NDArray[Any]
+    mean: NDArray[Any]
+    energy: float
+
+    @property
+    def width(self) -> int:
+        """Number of columns of Φ."""
+        return int(self.whitening.shape[1])
+
+    def __call__(self, rows: Array) -> Array:
+        """Rows of Φ."""
+        features = self.kernel(rows, self.landmarks) @ self.whitening
+        features -= self.mean
+        return _to_unit_length(features, 1e-6)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The similarity ΦΦᵀ of the training samples of one view.
+
+    Attributes
+    ----------
+    view : array of shape (n_samples, n_features)
+    feature_map : FeatureMap
+    """
+
+    view: Array
+    feature_map: FeatureMap
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples, twice: the shape of the similarity."""
+        return self.view.shape[0], self.view.shape[0]
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows of Φ."""
+        return self.feature_map(self.view[start:stop])
+
+    def toarray(self) -> Array:
+        """The similarity itself, for small problems."""
+        features = self.feature_map(self.view)
+        return features @ features.T
+
+
+@dataclass(frozen=True)
+class FactorExtension:
+    """Features of new samples: the same map.
+
+    Attributes
+    ----------
+    feature_map : FeatureMap
+    columns : ndarray of shape (n_columns, width) or None
+        Features of the training samples whose neighbourhoods are known; only for local alignment.
+    """
+
+    feature_map: FeatureMap
+    columns: Array | None = None
+
+    def features(self, view: Array, diagonal: Any = None) -> Array:
+        """Rows of Φ, shape (n_new, width); ``diagonal`` is not needed."""
+        return self.feature_map(view)
+
+    def closeness(self, view: Array, features: Array) -> Array:
+        """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""
+        assert self.columns is not None
+        return features @ self.columns.T
+
+
+def fit_linear_map(view: Array) -> LinearMap:
+    """Centre of a view, for its centred, unit-diagonal linear kernel."""
+    mean = view.mean(axis=0, dtype=np.float64)
+    largest = float(np.max(np.abs(mean), initial=0.0))
+    rounding = 8 * float(np.finfo(view.dtype).eps) * largest * np.sqrt(view.shape[1])
+    return LinearMap(mean.astype(view.dtype), rounding)
+
+
+def fit_nystrom_map(
+    view: Array,
+    kernel: FittedKernel,
+    *,
+    n_landmarks: int = 300,
+    landmarks: str = "uniform",
+    energy: float = 0.9999,
+    random_state: Any = 0,
+) -> NystromMap:
+    """Nyström factor of a kernel.
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+    kernel : FittedKernel
+    n_landmarks : int, default=300
+        Number of landmark samples.
+    landmarks : {"uniform", "kmeans++"}, default="uniform"
+        How they are chosen: at random, or spread out.
+    energy : float, default=0.9999
+        Share of the trace of the landmarks' kernel to keep; it sets the rank.
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    NystromMap
+    """
+    generator = check_random_state(random_state)
+    n_samples = view.shape[0]
+    subset = view
+    if n_samples > SUBSET_ROWS:
+        subset = view[np.sort(generator.choice(n_samples, SUBSET_ROWS, replace=False))]
+    n_landmarks = min(n_landmarks, subset.shape[0])
+    if landmarks == "kmeans++":
+        chosen = kmeans_plusplus(subset, n_landmarks, random_state=generator)[1]
+    else:
+        chosen = generator.choice(subset.shape[0], n_landmarks, replace=False)
+    anchors = subset[np.sort(chosen)]
+    gram = kernel(anchors).astype(np.float64)
+    values, vectors = top_eigenpairs((gram + gram.T) / 2, n_landmarks)
+    shares = np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0))
+    rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
+    whitening = (vectors[:, :rank] / np.sqrt(values[:rank])).astype(view.dtype)
+    mean = np.mean(kernel(subset, anchors) @ whitening, axis=0, dtype=np.float64).astype(view.dtype)
+    return NystromMap(kernel, anchors, whitening, mean, float(shares[rank - 1]))
+
+
+def _to_unit_length(rows: Array, floor: float) -> Array:
+    """Divide rows by their length, in place; shorter ones than ``floor`` become zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    rows *= np.where(lengths > floor, 1 / np.where(lengths > floor, lengths, 1), 0).astype(rows.dtype)[:, None]
+    return rows

@@ -1,0 +1,62 @@
+"""K-means with several starts: finds planted clusters, in every array library, and never does worse than its starts."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from latefusion.arrays import to_numpy
+from latefusion.assignment import kmeans as room
+
+
+def planted(n_samples=3000, n_clusters=5, noise=0.3, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    centers = 2 * np.linalg.qr(rng.standard_normal((n_clusters, n_clusters)))[0]
+    target = rng.integers(n_clusters, size=n_samples)
+    return (centers[target] + noise * rng.standard_normal((n_samples, n_clusters))).astype(dtype), target
+
+
+def test_planted_clusters_in_every_namespace(xp, monkeypatch):
+    monkeypatch.setattr(room, "SUBSET_ROWS", 500)
+    monkeypatch.setattr(room, "SUBSET_ROWS_PER_CLUSTER", 10)
+    rows, target = planted()
+    found = room.kmeans(xp.asarray(rows), 5, n_init=4, generator=np.random.RandomState(0), xp=xp)
+    labels = to_numpy(room.nearest_centers(xp.asarray(rows), found.centers, xp=xp))
+    assert adjusted_rand_score(target, labels) > 0.98
+    assert found.n_passes >= 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_as_good_as_scikit_learn(seed, dtype):
+    import array_api_compat.numpy as xnp
+
+    rows, _ = planted(noise=0.9, seed=seed, dtype=dtype)
+    found = room.kmeans(rows, 5, n_init=10, generator=np.random.RandomState(0), xp=xnp)
+    reference = KMeans(5, n_init=10, random_state=0).fit(rows)
+    assert found.centers.dtype == dtype
+    assert found.inertia <= reference.inertia_ * 1.002
+    labels = room.nearest_centers(rows, found.centers, xp=xnp)
+    exact = np.sum((rows - found.centers[labels]) ** 2)
+    assert exact <= found.inertia * (1 + 1e-3)
+
+
+def test_blocks_change_nothing(monkeypatch):
+    import array_api_compat.numpy as xnp
+
+    rows, _ = planted(n_samples=700)
+    whole = room.kmeans(rows, 5, n_init=3, generator=np.random.RandomState(1), xp=xnp)
+    monkeypatch.setattr(room, "BLOCK_ENTRIES", 1000)
+    parts = room.kmeans(rows, 5, n_init=3, generator=np.random.RandomState(1), xp=xnp)
+    np.testing.assert_allclose(parts.centers, whole.centers, atol=1e-10)
+
+
+def test_duplicates_and_one_cluster():
+    import array_api_compat.numpy as xnp
+
+    rows = np.repeat(np.eye(3), 50, axis=0)
+    found = room.kmeans(rows, 3, n_init=2, generator=np.random.RandomState(0), xp=xnp)
+    assert found.inertia == pytest.approx(0, abs=1e-12)
+    one = room.kmeans(rows, 1, n_init=2, generator=np.random.RandomState(0), xp=xnp)
+    np.testing.assert_allclose(one.centers[0], rows.mean(axis=0))
+    many = room.kmeans(rows, 5, n_init=2, generator=np.random.RandomState(0), xp=xnp)
+    assert np.all(np.isfinite(many.centers))

@@ -1,0 +1,71 @@
+"""Two passes over the rows of all factors."""
+
+import numpy as np
+import pytest
+
+from latefusion.datasets import make_views
+from latefusion.kernels import fit_kernel
+from latefusion.partitions import factor_partitions as room
+from latefusion.partitions.factor import Factor, fit_linear_map, fit_nystrom_map
+
+VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
+
+
+@pytest.fixture
+def stack():
+    return room.FactorStack([Factor(view, fit_linear_map(view)) for view in VIEWS])
+
+
+def dense_features(stack):
+    return np.hstack(stack.take(np.arange(stack.n_samples)))
+
+
+@pytest.mark.parametrize("entries", [1, 21 * 300, 2**19])
+def test_blocks_put_together_are_all_features(stack, monkeypatch, entries):
+    monkeypatch.setattr(room, "BLOCK_ENTRIES", entries)
+    again = room.FactorStack(stack.factors)
+    parts = [features for _, features in again.blocks()]
+    np.testing.assert_allclose(np.vstack(parts), dense_features(stack))
+    assert [part.shape[1] for part in again.split(parts[0])] == [5, 7, 9]
+
+
+def test_projections_give_orthonormal_eigenvectors(stack):
+    rows = room.factor_partitions(stack, room.factor_projections(stack, 4), None)
+    features = dense_features(stack)
+    for p, partition in enumerate(np.split(rows, 4, axis=1)):
+        own = features if p == 3 else stack.split(features)[p]
+        np.testing.assert_allclose(partition.T @ partition, np.eye(4), atol=1e-10)
+        values = np.linalg.norm(own.T @ partition, axis=0) ** 2
+        np.testing.assert_allclose(own @ (own.T @ partition), partition * values, atol=1e-8)
+        assert np.all(np.diff(values) <= 1e-9)
+
+
+def test_more_clusters_than_columns_leave_zero_columns(stack):
+    projections = room.factor_projections(stack, 8)
+    assert not projections[:5, 5:8].any()
+    rows = room.factor_partitions(stack, projections, None)
+    assert np.linalg.matrix_rank(rows[:, :8]) == 5
+
+
+def test_exact_counts_add_up(stack):
+    counts = room.exact_factor_counts(stack, 30)
+    assert len(counts) == 4
+    for one in counts:
+        assert one.counts.sum() == 300 * 30
+
+
+def test_costly_features_are_kept_between_passes():
+    view = VIEWS[0]
+    calls = []
+    feature_map = fit_nystrom_map(view, fit_kernel("gaussian", view), n_landmarks=40)
+
+    class Counting:
+        width = feature_map.width
+
+        def __call__(self, rows):
+            calls.append(len(rows))
+            return feature_map(rows)
+
+    stack = room.FactorStack([Factor(view, Counting())])
+    room.factor_partitions(stack, room.factor_projections(stack, 3), None)
+    assert sum(calls) == 300
