@@ -55,6 +55,12 @@ def test_energy_sets_the_rank():
     assert ranks[0] < ranks[-1]
 
 
+def test_rank_can_be_capped():
+    feature_map = fit_nystrom_map(VIEW, fit_kernel("gaussian", VIEW), n_landmarks=100, max_rank=7)
+    assert feature_map.width == 7
+    assert feature_map.energy < 0.9999
+
+
 def test_sparse_views_stay_sparse():
     sparse = scipy.sparse.csr_array(np.where(VIEW > 1, VIEW, 0))
     fitted = fit_kernel("gaussian", sparse)

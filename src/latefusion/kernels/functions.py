@@ -35,7 +35,7 @@ from latefusion.types import Array
 KernelFunction = Callable[..., NDArray[Any]]
 
 # The default width is an average over pairs; beyond this many samples an evenly spaced subset gives the same average.
-MEAN_DISTANCE_SAMPLES = 5000
+MEAN_DISTANCE_SAMPLES = 2000
 
 
 def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
@@ -254,7 +254,7 @@ def mean_distance(X: Array) -> float:
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        Of more than 5000 rows, 5000 evenly spaced ones are used.
+        Of more than 2000 rows, 2000 evenly spaced ones are used.
 
     Returns
     -------
@@ -272,8 +272,26 @@ def mean_distance(X: Array) -> float:
 
 
 def _distances(X: Array, Y: Array | None, *, squared: bool) -> NDArray[Any]:
+    if squared and isinstance(X, np.ndarray) and X.dtype == np.float32 and (Y is None or isinstance(Y, np.ndarray)):
+        return _single_precision_squares(X, Y)
     distances: NDArray[Any] = euclidean_distances(X, Y, squared=squared)
     return distances
+
+
+def _single_precision_squares(X: NDArray[Any], Y: NDArray[Any] | None) -> NDArray[Any]:
+    """Squared distances without the detour over double precision that scikit-learn takes: twice as fast.
+
+    The error is that of the squared norms, which a Gaussian of comparable width does not notice; unsquared distances, whose
+    root would magnify it, are not computed in this way.
+    """
+    other = X if Y is None or Y is X else Y
+    squares = X @ other.T
+    squares *= np.float32(-2.0)
+    squares += np.einsum("ij,ij->i", X, X)[:, None]
+    squares += np.einsum("ij,ij->i", other, other)
+    if other is X:
+        np.fill_diagonal(squares, 0.0)
+    return np.maximum(squares, np.float32(0.0), out=squares)
 
 
 def _mean_squared_norm(X: Array) -> float:

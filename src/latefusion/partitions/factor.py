@@ -21,7 +21,7 @@ from latefusion.kernels import FittedKernel
 from latefusion.types import Array
 
 # Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.
-SUBSET_ROWS = 20_000
+SUBSET_ROWS = 10_000
 
 
 class FeatureMap(Protocol):
@@ -162,6 +162,7 @@ def fit_nystrom_map(
     n_landmarks: int = 300,
     landmarks: str = "uniform",
     energy: float = 0.9999,
+    max_rank: int | None = None,
     random_state: Any = 0,
 ) -> NystromMap:
     """Nyström factor of a kernel.
@@ -176,6 +177,8 @@ def fit_nystrom_map(
         How they are chosen: at random, or spread out.
     energy : float, default=0.9999
         Share of the trace of the landmarks' kernel to keep; it sets the rank.
+    max_rank : int, default=None
+        Directions to keep at most; no cap when None.
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -197,6 +200,7 @@ def fit_nystrom_map(
     values, vectors = top_eigenpairs((gram + gram.T) / 2, n_landmarks)
     shares = np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0))
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
+    rank = rank if max_rank is None else min(rank, max_rank)
     whitening = (vectors[:, :rank] / np.sqrt(values[:rank])).astype(view.dtype)
     mean = np.mean(kernel(subset, anchors) @ whitening, axis=0, dtype=np.float64).astype(view.dtype)
     return NystromMap(kernel, anchors, whitening, mean, float(shares[rank - 1]))

@@ -26,6 +26,9 @@ from latefusion.types import Array
 LINEAR_FACTOR_SAMPLES = 1000
 # Any other kernel is approximated beyond this size; its Gram matrix would need 300 MB and more.
 NYSTROM_SAMPLES = 6000
+# Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
+LEAST_RANK = 100
+RANK_PER_CLUSTER = 5
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class KernelPartition(BaseEstimator):
     def similarity(self, view: Array, n_clusters: int) -> tuple[Any, Any]:
         """Similarity of the training samples, centred and with unit diagonal, and its extension to new samples."""
         self._check_options()
-        return self._factor(view) if self._takes_factor(view) else self._gram(view)
+        return self._factor(view, n_clusters) if self._takes_factor(view) else self._gram(view)
 
     def _check_options(self) -> None:
         for name, known in (("method", ("auto", "exact", "factor")), ("landmarks", ("uniform", "kmeans++"))):
@@ -140,7 +143,7 @@ class KernelPartition(BaseEstimator):
             return bool(n_samples > max(LINEAR_FACTOR_SAMPLES, n_features))
         return bool(n_samples > NYSTROM_SAMPLES)
 
-    def _factor(self, view: Array) -> tuple[Factor, FactorExtension]:
+    def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
         feature_map: FeatureMap
         if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
             feature_map = fit_linear_map(view)
@@ -150,6 +153,7 @@ class KernelPartition(BaseEstimator):
                 fit_kernel(self.kernel, view, self.kernel_params),
                 n_landmarks=self.n_landmarks,
                 landmarks=self.landmarks,
+                max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * n_clusters),
                 random_state=self.random_state,
             )
         return Factor(view, feature_map), FactorExtension(feature_map)
