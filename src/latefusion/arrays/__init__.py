@@ -9,13 +9,26 @@ from latefusion.arrays.linalg import (
     top_eigenpairs,
     unit_rows,
 )
-from latefusion.arrays.namespace import namespace, to_numpy
+from latefusion.arrays.namespace import (
+    column_means,
+    device_of,
+    lies_elsewhere,
+    namespace,
+    row_blocks,
+    row_lengths,
+    to_numpy,
+)
 
 __all__ = [
     "Polar",
+    "column_means",
+    "device_of",
+    "lies_elsewhere",
     "namespace",
     "orient_columns",
     "polar",
+    "row_blocks",
+    "row_lengths",
     "singular_value_threshold",
     "solve_symmetric_sylvester",
     "to_numpy",

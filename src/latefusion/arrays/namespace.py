@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import array_api_compat
@@ -10,10 +11,44 @@ from numpy.typing import NDArray
 
 from latefusion.types import Array
 
+# Rows that are summed up at a time.
+MEAN_ROWS = 2**16
+
 
 def namespace(*arrays: Array) -> Any:
     """The array API namespace shared by the arrays."""
     return array_api_compat.array_namespace(*arrays)
+
+
+def device_of(array: Array) -> Any:
+    """The device an array lies on, to create others beside it."""
+    return array_api_compat.device(array)
+
+
+def lies_elsewhere(array: Array) -> bool:
+    """Whether the array belongs to another library than NumPy and SciPy, such as a tensor on a GPU."""
+    return array_api_compat.is_array_api_obj(array) and not array_api_compat.is_numpy_array(array)
+
+
+def row_blocks(n_rows: int, block: int) -> Iterator[slice]:
+    """Consecutive ranges that cover all rows."""
+    for start in range(0, n_rows, block):
+        yield slice(start, min(start + block, n_rows))
+
+
+def column_means(array: Array, *, xp: Any) -> Array:
+    """Means of the columns, summed up in double precision block by block: no second array of that size exists."""
+    total = xp.zeros((array.shape[1],), dtype=xp.float64, device=device_of(array))
+    for rows in row_blocks(array.shape[0], MEAN_ROWS):
+        total = total + xp.sum(array[rows, :], axis=0, dtype=xp.float64)
+    return total / array.shape[0]
+
+
+def row_lengths(array: Array, *, xp: Any) -> Array:
+    """Euclidean norms of the rows."""
+    if isinstance(array, np.ndarray):
+        return np.sqrt(np.einsum("ij,ij->i", array, array))  # makes no array of squares
+    return xp.linalg.vector_norm(array, axis=1)
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

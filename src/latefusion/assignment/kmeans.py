@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import device_of, lies_elsewhere
 from latefusion.types import Array
 
 # Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
@@ -20,6 +21,7 @@ SUBSET_ROWS = 20_000
 SUBSET_ROWS_PER_CLUSTER = 200
 # Entries of a block of distances.
 BLOCK_ENTRIES = 2**22
+DEVICE_BLOCK_ENTRIES = 2**27
 
 
 class Clusters(NamedTuple):
@@ -98,10 +100,10 @@ def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
 def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Array]:
     """Means of the rows nearest to every centre, cost and sizes before the step, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
-    sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=_device(rows))
-    sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=_device(rows))
-    costs = xp.zeros((n_starts,), dtype=xp.float64, device=_device(rows))
-    positions = xp.arange(n_clusters, device=_device(rows))
+    sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=device_of(rows))
+    sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=device_of(rows))
+    costs = xp.zeros((n_starts,), dtype=xp.float64, device=device_of(rows))
+    positions = xp.arange(n_clusters, device=device_of(rows))
     for block in _blocks(rows, n_starts * n_clusters):
         distances = _half_distances(block, starts, xp)
         nearest = xp.argmin(distances, axis=2)
@@ -152,16 +154,10 @@ def _squared(rows: Array, norms: Array, centers: Array, xp: Any) -> Array:
 
 
 def _blocks(rows: Array, n_columns: int) -> Iterator[Array]:
-    step = max(1, BLOCK_ENTRIES // n_columns)
+    step = max(1, (DEVICE_BLOCK_ENTRIES if lies_elsewhere(rows) else BLOCK_ENTRIES) // n_columns)
     for start in range(0, rows.shape[0], step):
         yield rows[start : min(start + step, rows.shape[0]), :]
 
 
 def _moved(values: NDArray[Any], like: Array, xp: Any) -> Array:
-    return xp.asarray(values, device=_device(like))
-
-
-def _device(array: Array) -> Any:
-    import array_api_compat
-
-    return array_api_compat.device(array)
+    return xp.asarray(values, device=device_of(like))

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import namespace, unit_rows
+from latefusion.arrays import lies_elsewhere, namespace, unit_rows
 from latefusion.assignment.kmeans import kmeans
+from latefusion.types import Array
 
 # Up to this many samples all starts of k-means see all of them.
 SMALL_SAMPLES = 20_000
@@ -27,16 +28,16 @@ SMALL_SAMPLES = 20_000
 class AssignmentRule(Protocol):
     """What every rule can do."""
 
-    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+    def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
         ...
 
-    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+    def confidence(self, embedding: Array) -> Array:
         """Confidence of the rows, from 0 (two clusters fit equally well) to 1 (only one fits)."""
         ...
 
 
-Assigner = Callable[..., tuple[NDArray[np.intp], AssignmentRule]]
+Assigner = Callable[..., tuple[Array, AssignmentRule]]
 
 
 @dataclass(frozen=True)
@@ -48,25 +49,27 @@ class NearestCenter:
     centers : ndarray of shape (n_clusters, n_components)
     """
 
-    centers: NDArray[Any]
+    centers: Array
 
-    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+    def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        labels: NDArray[np.intp] = np.argmin(self._squared_distances(embedding), axis=1)
+        labels: Array = namespace(embedding).argmin(self._squared_distances(embedding), axis=1)
         return labels
 
-    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+    def confidence(self, embedding: Array) -> Array:
         """One minus the ratio of the distances to the nearest and to the second nearest centre."""
-        if len(self.centers) == 1:
-            return np.ones(len(embedding))
-        nearest = np.sqrt(np.partition(self._squared_distances(embedding), 1, axis=1)[:, :2])
-        return 1.0 - nearest[:, 0] / np.where(nearest[:, 1] > 0, nearest[:, 1], 1.0)
+        xp = namespace(embedding)
+        if self.centers.shape[0] == 1:
+            return xp.ones_like(embedding[:, 0])
+        nearest = xp.sqrt(_two_smallest(self._squared_distances(embedding)))
+        return 1.0 - nearest[:, 0] / xp.where(nearest[:, 1] > 0, nearest[:, 1], xp.ones_like(nearest[:, 1]))
 
-    def _squared_distances(self, embedding: NDArray[Any]) -> NDArray[Any]:
+    def _squared_distances(self, embedding: Array) -> Array:
+        xp = namespace(embedding)
         rows = _unit(embedding)
-        squared = (rows**2).sum(1)[:, None] - 2 * rows @ self.centers.T + (self.centers**2).sum(1)
-        clipped: NDArray[Any] = np.maximum(squared, 0.0)
-        return clipped
+        norms = xp.sum(rows**2, axis=1)[:, None]
+        squared = norms - 2 * rows @ self.centers.T + xp.sum(self.centers**2, axis=1)
+        return xp.clip(squared, min=0.0)
 
 
 @dataclass(frozen=True)
@@ -78,14 +81,14 @@ class RotatedAxes:
     rotation : ndarray of shape (n_components, n_clusters)
     """
 
-    rotation: NDArray[Any]
+    rotation: Array
 
-    def predict(self, embedding: NDArray[Any]) -> NDArray[np.intp]:
+    def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        labels: NDArray[np.intp] = np.argmax(self._coordinates(embedding), axis=1)
+        labels: Array = np.argmax(self._coordinates(embedding), axis=1)
         return labels
 
-    def confidence(self, embedding: NDArray[Any]) -> NDArray[Any]:
+    def confidence(self, embedding: Array) -> Array:
         """Difference of the two largest coordinates, relative to the largest."""
         if self.rotation.shape[1] == 1:
             return np.ones(len(embedding))
@@ -94,8 +97,8 @@ class RotatedAxes:
         safe = np.where(first > 0, first, 1.0)
         return np.where(first > 0, (first - second) / safe, 0.0)
 
-    def _coordinates(self, embedding: NDArray[Any]) -> NDArray[Any]:
-        coordinates: NDArray[Any] = _unit(embedding) @ self.rotation
+    def _coordinates(self, embedding: Array) -> Array:
+        coordinates: Array = _unit(embedding) @ self.rotation
         return coordinates
 
 
@@ -118,7 +121,7 @@ def assign_by_kmeans(
     rule : NearestCenter
     """
     rows = _unit(embedding)
-    if len(rows) <= SMALL_SAMPLES:
+    if len(rows) <= SMALL_SAMPLES and not lies_elsewhere(rows):
         centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
     else:
         generator = check_random_state(random_state)
@@ -243,6 +246,13 @@ def _random_isometry(rows: NDArray[Any], n_clusters: int, generator: np.random.R
     left, _, right = scipy.linalg.svd(normal, full_matrices=False)
     isometry: NDArray[Any] = left @ right
     return isometry
+
+
+def _two_smallest(distances: NDArray[Any]) -> NDArray[Any]:
+    if isinstance(distances, np.ndarray):
+        return np.partition(distances, 1, axis=1)[:, :2]
+    smallest: NDArray[Any] = namespace(distances).sort(distances, axis=1)[:, :2]
+    return smallest
 
 
 def _unit(embedding: NDArray[Any]) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import namespace
+from latefusion.arrays import lies_elsewhere, namespace, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.path import PathPoint, RegularizationPath
@@ -166,9 +166,9 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         check_is_fitted(self)
         training = self._fused_rows(*self._aligned_partitions(self._base))
         if X is None:
-            return empirical_error(training, self.labels_)
+            return empirical_error(training, to_numpy(self.labels_))
         rows = self._fused_rows(*self._extend(X, diagonals))
-        return empirical_error(rows, centers=cluster_means(training, self.labels_))
+        return empirical_error(rows, centers=cluster_means(training, to_numpy(self.labels_)))
 
     def generalization_bound(self, delta: float = 0.05) -> float:
         """With probability 1 - delta the expected error exceeds the empirical one by at most this much.
@@ -194,7 +194,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         """
         check_is_fitted(self)
         partitions, _ = self._aligned_partitions(self._base)
-        return objective_gap(partitions, self.rotations_, self.view_weights_, self.consensus_)
+        partitions = [to_numpy(partition) for partition in partitions]
+        return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
     @abstractmethod
     def _fit_partitions(self, views: Views) -> BasePartitions:
@@ -233,7 +234,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
 
     @staticmethod
     def _compress(partitions: list[NDArray[Any]], average: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        return compress_partitions(partitions, average, xp=namespace(average))
+        blocks, small = compress_partitions(partitions, average, xp=namespace(average))
+        return [to_numpy(block) for block in blocks], to_numpy(small)
 
     def _solve(self, partitions: list[NDArray[Any]], average: NDArray[Any], regularization: float) -> SolverResult:
         return solve_alignment(
@@ -267,6 +269,11 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         self.confidence_ = self._rule.confidence(self.consensus_)
 
     def _assign(self, consensus: NDArray[Any]) -> Any:
+        if self.assign_labels != "kmeans" and lies_elsewhere(consensus):
+            raise ValueError(
+                f"assign_labels={self.assign_labels!r} needs NumPy arrays, got {type(consensus).__name__}: use "
+                f"'kmeans', which runs where the data lie."
+            )
         assign = ASSIGNMENTS[self.assign_labels]
         state = check_random_state(self.random_state)
         return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
@@ -275,10 +282,9 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         return self._assign(consensus)[0]
 
     def _fused_rows(self, partitions: list[NDArray[Any]], average: NDArray[Any]) -> NDArray[Any]:
-        fused = self.regularization * average
-        for weight, rotation, partition in zip(self.view_weights_, self.rotations_, partitions, strict=True):
-            fused = fused + weight * (partition @ rotation)
-        return fused
+        blocks = self.view_weights_[:, None, None] * self.rotations_
+        mixing = np.concatenate([blocks, self.regularization * np.eye(self.n_clusters)[None]])
+        return to_numpy(mix_partitions(partitions, average, mixing))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, RealNotInt
 
+from latefusion.arrays import namespace
 from latefusion.estimators.alignment import AlignmentClustering
 from latefusion.partitions import BasePartitions, neighborhood_size
 from latefusion.solvers import weigh_partitions
@@ -176,16 +177,17 @@ class LocalAlignmentClustering(AlignmentClustering):
         return self._base_partitions(views, n_neighbors=size, count_samples=self.count_samples)
 
     def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        counts = [one.counts.astype(base.average.dtype) for one in base.neighbors or []]
+        xp = namespace(base.average)
+        counts = [xp.astype(one.counts, base.average.dtype) for one in base.neighbors or []]
         return weigh_partitions(base.partitions, base.average, counts, len(base.average))
 
     def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         rows = self._extend_base(X, diagonals)
-        counts = [one.astype(rows.average.dtype) for one in rows.counts]
+        counts = [namespace(rows.average).astype(one, rows.average.dtype) for one in rows.counts]
         return weigh_partitions(rows.partitions, rows.average, counts, len(self.labels_))
 
     def _store_labels(self) -> None:
         super()._store_labels()
         neighbors = self._base.neighbors or []
-        self.neighbor_counts_ = np.array([one.counts for one in neighbors])
-        self.neighbor_count_error_ = float(np.mean([one.relative_errors for one in neighbors]))
+        self.neighbor_counts_ = namespace(neighbors[0].counts).stack([one.counts for one in neighbors])
+        self.neighbor_count_error_ = float(np.mean([float(one.relative_errors.mean()) for one in neighbors]))

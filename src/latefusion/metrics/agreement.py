@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import to_numpy
+
 
 def subspace_agreement(partition: NDArray[Any], consensus: NDArray[Any]) -> float:
     """Mean cosine of the principal angles between the column spaces of two partitions.
@@ -29,5 +31,5 @@ def subspace_agreement(partition: NDArray[Any], consensus: NDArray[Any]) -> floa
     >>> subspace_agreement(basis[:, :2], basis[:, 1:3])
     0.5
     """
-    cosines = np.linalg.svd(partition.T @ consensus, compute_uv=False)
+    cosines = np.linalg.svd(to_numpy(partition.T @ consensus), compute_uv=False)
     return float(min(1.0, cosines.sum() / consensus.shape[1]))

@@ -20,7 +20,7 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import namespace, top_eigenpairs
 from latefusion.partitions.factor import Factor, FactorExtension
 from latefusion.partitions.factor_partitions import (
     FactorStack,
@@ -58,9 +58,9 @@ class Similarity(Protocol):
 class ExtendedPartitions(NamedTuple):
     """Rows of new samples: in every base partition, in that of the mean, and their neighbour counts (or None)."""
 
-    partitions: list[NDArray[Any]]
-    average: NDArray[Any]
-    counts: list[NDArray[Any]] | None
+    partitions: list[Array]
+    average: Array
+    counts: list[Array] | None
 
 
 @dataclass(frozen=True)
@@ -80,10 +80,10 @@ class BasePartitions:
         Neighbour counts per view, and last those of the mean similarity; only for local alignment.
     """
 
-    partitions: list[NDArray[Any]]
-    average: NDArray[Any]
+    partitions: list[Array]
+    average: Array
     extensions: Sequence[SimilarityExtension]
-    projections: list[NDArray[Any]]
+    projections: list[Array]
     neighbors: list[NeighborCounts] | None = None
 
     def extend(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> ExtendedPartitions:
@@ -97,32 +97,33 @@ class BasePartitions:
             )
             for start in range(0, n_new, block)
         ]
+        concat = namespace(self.average).concat
         return ExtendedPartitions(
-            [np.concatenate(rows) for rows in zip(*(part.partitions for part in parts), strict=True)],
-            np.concatenate([part.average for part in parts]),
+            [concat(rows) for rows in zip(*(part.partitions for part in parts), strict=True)],
+            concat([part.average for part in parts]),
             None
             if self.neighbors is None
-            else [np.concatenate(c) for c in zip(*(part.counts or [] for part in parts), strict=True)],
+            else [concat(counts) for counts in zip(*(part.counts or [] for part in parts), strict=True)],
         )
 
     def _extend_block(self, views: Sequence[Array], diagonals: Sequence[Any] | None) -> ExtendedPartitions:
         n_views, n_clusters = len(self.extensions), self.average.shape[1]
-        partitions: list[NDArray[Any]] = []
-        counts: list[NDArray[Any]] = []
+        partitions: list[Array] = []
+        counts: list[Array] = []
         average: Any = 0.0
         mean_closeness: Any = 0.0
         for p, (extension, view) in enumerate(zip(self.extensions, views, strict=True)):
             features = extension.features(view, None if diagonals is None else diagonals[p])
-            rows = np.asarray(features @ self.projections[p])
+            rows = features @ self.projections[p]
             partitions.append(rows[:, :n_clusters])
             average = average + rows[:, n_clusters:]
             if self.neighbors is not None:
                 closeness = extension.closeness(view, features)
                 counts.append(self.neighbors[p].count_new(closeness))
-                mean_closeness = mean_closeness + closeness / closeness.dtype.type(n_views)
+                mean_closeness = mean_closeness + closeness * (1.0 / n_views)
         if self.neighbors is not None:
-            counts.append(self.neighbors[-1].count_new(np.asarray(mean_closeness)))
-        return ExtendedPartitions(partitions, np.asarray(average), counts if self.neighbors is not None else None)
+            counts.append(self.neighbors[-1].count_new(mean_closeness))
+        return ExtendedPartitions(partitions, average, counts if self.neighbors is not None else None)
 
 
 def fit_base_partitions(
@@ -253,7 +254,8 @@ def _from_factors(
     projections = factor_projections(stack, n_clusters)
     sampled = None
     neighbors: list[NeighborCounts] | None = None
-    if n_neighbors is not None and count_samples is None and stack.n_samples <= EXACT_COUNTS:
+    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
+    if n_neighbors is not None and count_samples is None and few:
         neighbors = exact_factor_counts(stack, n_neighbors)
         columns = stack.take(np.arange(stack.n_samples))
     elif n_neighbors is not None:
@@ -264,13 +266,12 @@ def _from_factors(
         neighbors = sampled.results()
     if neighbors is not None:
         extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-    *partitions, average = np.split(rows, len(factors) + 1, axis=1)
-    shares = [
-        np.concatenate(
-            [part[:, p * n_clusters : (p + 1) * n_clusters], part[:, len(factors) * n_clusters :]], axis=1
-        ).astype(stack.dtype)
-        for p, part in enumerate(np.split(projections, stack.edges[1:-1], axis=0))
-    ]
+    *partitions, average = [rows[:, p * n_clusters : (p + 1) * n_clusters] for p in range(len(factors) + 1)]
+    shares = []
+    for p in range(len(factors)):
+        own = projections[int(stack.edges[p]) : int(stack.edges[p + 1]), :]
+        both = [own[:, p * n_clusters : (p + 1) * n_clusters], own[:, len(factors) * n_clusters :]]
+        shares.append(stack.xp.astype(stack.xp.concat(both, axis=1), stack.dtype))
     return BasePartitions(partitions, average, extensions, shares, neighbors)
 
 

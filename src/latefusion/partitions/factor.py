@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import column_means, namespace, row_lengths, top_eigenpairs
 from latefusion.kernels import FittedKernel
 from latefusion.types import Array
 
@@ -43,18 +43,18 @@ class LinearMap:
 
     Attributes
     ----------
-    mean : ndarray of shape (n_features,)
+    mean : array of shape (n_features,)
     floor : float
         Length below which a centred row is rounding error and counts as zero.
     """
 
-    mean: NDArray[Any]
+    mean: Array
     floor: float
 
     @property
     def width(self) -> int:
         """Number of columns of Φ."""
-        return len(self.mean)
+        return int(self.mean.shape[0])
 
     def __call__(self, rows: Array) -> Array:
         """Rows of Φ."""
@@ -149,10 +149,10 @@ class FactorExtension:
 
 def fit_linear_map(view: Array) -> LinearMap:
     """Centre of a view, for its centred, unit-diagonal linear kernel."""
-    mean = view.mean(axis=0, dtype=np.float64)
-    largest = float(np.max(np.abs(mean), initial=0.0))
-    rounding = 8 * float(np.finfo(view.dtype).eps) * largest * np.sqrt(view.shape[1])
-    return LinearMap(mean.astype(view.dtype), rounding)
+    xp = namespace(view)
+    mean = column_means(view, xp=xp)
+    rounding = 8 * float(xp.finfo(view.dtype).eps) * float(xp.max(xp.abs(mean))) * view.shape[1] ** 0.5
+    return LinearMap(xp.astype(mean, view.dtype), rounding)
 
 
 def fit_nystrom_map(
@@ -208,6 +208,9 @@ def fit_nystrom_map(
 
 def _to_unit_length(rows: Array, floor: float) -> Array:
     """Divide rows by their length, in place; shorter ones than ``floor`` become zero."""
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    rows *= np.where(lengths > floor, 1 / np.where(lengths > floor, lengths, 1), 0).astype(rows.dtype)[:, None]
+    xp = namespace(rows)
+    lengths = row_lengths(rows, xp=xp)
+    long = lengths > floor
+    factors = xp.where(long, 1 / xp.where(long, lengths, xp.ones_like(lengths)), xp.zeros_like(lengths))
+    rows *= xp.astype(factors, rows.dtype)[:, None]
     return rows

@@ -14,58 +14,80 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import device_of, lies_elsewhere, namespace, row_blocks, top_eigenpairs
 from latefusion.partitions.factor import Factor, LinearMap
 from latefusion.partitions.neighborhoods import NeighborCounts, SampledNeighborhoods, count_neighbors
 from latefusion.types import Array
 
 # Entries of a block of features: large enough for matrix products at full speed, small enough for the cache.
 BLOCK_ENTRIES = 2**19
+# The same on a device, which wants larger pieces to be busy.
+DEVICE_BLOCK_ENTRIES = 2**28
 # Features that are costly to compute are kept between the passes while they need no more than this.
 KEPT_BYTES = 2**28
 
 
 class FactorStack:
-    """The factors of all views side by side, Φ = [Φ_1 | … | Φ_m], read in blocks of rows."""
+    """The factors of all views side by side, Φ = [Φ_1 | … | Φ_m], read in blocks of rows.
+
+    Attributes
+    ----------
+    factors : sequence of Factor
+    edges : ndarray of shape (n_views + 1,)
+        First column of every view in Φ, and the number of columns.
+    n_samples : int
+    xp, dtype, device
+        Array library, float type and device of all features.
+    """
 
     def __init__(self, factors: Sequence[Factor]) -> None:
         self.factors = factors
-        widths = [factor.feature_map.width for factor in factors]
-        self.edges = np.concatenate([[0], np.cumsum(widths)])
+        self.edges = np.concatenate([[0], np.cumsum([factor.feature_map.width for factor in factors])])
         self.n_samples = factors[0].shape[0]
-        self.dtype = np.result_type(*[factor.view.dtype for factor in factors])
-        self.block = max(256, BLOCK_ENTRIES // int(self.edges[-1]))
+        views = [factor.view for factor in factors]
+        self.on_device = lies_elsewhere(views[0])
+        self.xp = namespace(views[0]) if self.on_device else namespace(np.empty(0))
+        self.device = device_of(views[0]) if self.on_device else "cpu"
+        self.dtype = self.xp.result_type(*[view.dtype for view in views])
+        width = int(self.edges[-1])
+        self.block = max(256, (DEVICE_BLOCK_ENTRIES if self.on_device else BLOCK_ENTRIES) // width)
         costly = any(not isinstance(factor.feature_map, LinearMap) for factor in factors)
-        size = self.n_samples * int(self.edges[-1]) * self.dtype.itemsize
+        size = self.n_samples * width * self.xp.finfo(self.dtype).bits // 8
         self.kept: dict[int, Array] | None = {} if costly and size <= KEPT_BYTES else None
 
     def blocks(self) -> Iterator[tuple[slice, Array]]:
         """Row ranges and the rows of Φ in them."""
-        for start in range(0, self.n_samples, self.block):
-            rows = slice(start, min(start + self.block, self.n_samples))
+        for rows in row_blocks(self.n_samples, self.block):
             if self.kept is None:
                 yield rows, self._features(rows)
                 continue
-            if start not in self.kept:
-                self.kept[start] = self._features(rows)
-            yield rows, self.kept[start]
+            if rows.start not in self.kept:
+                self.kept[rows.start] = self._features(rows)
+            yield rows, self.kept[rows.start]
 
     def take(self, samples: NDArray[np.intp]) -> list[Array]:
         """Rows of every Φ_p of some samples."""
-        return [factor.feature_map(factor.view[samples]) for factor in self.factors]
+        chosen = self.xp.asarray(samples, device=self.device) if self.on_device else samples
+        return [factor.feature_map(factor.view[chosen]) for factor in self.factors]
 
     def split(self, features: Array) -> list[Array]:
         """The columns of every view."""
         return [features[:, start:stop] for start, stop in zip(self.edges[:-1], self.edges[1:], strict=True)]
 
+    def zeros(self, *shape: int, dtype: Any = None) -> Array:
+        """An array of zeros beside the features."""
+        return self.xp.zeros(shape, dtype=self.dtype if dtype is None else dtype, device=self.device)
+
     def _features(self, rows: slice) -> Array:
-        features = np.empty((rows.stop - rows.start, int(self.edges[-1])), dtype=self.dtype)
+        if len(self.factors) == 1:
+            return self.factors[0].rows(rows.start, rows.stop)
+        features = self.xp.empty((rows.stop - rows.start, int(self.edges[-1])), dtype=self.dtype, device=self.device)
         for part, factor in zip(self.split(features), self.factors, strict=True):
             part[:] = factor.rows(rows.start, rows.stop)
         return features
 
 
-def factor_projections(stack: FactorStack, n_clusters: int) -> NDArray[np.float64]:
+def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
     """The matrix that turns rows of Φ into rows of all base partitions and, last, of the mean similarity's.
 
     Parameters
@@ -75,49 +97,50 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> NDArray[np.float6
 
     Returns
     -------
-    ndarray of shape (total width, (n_views + 1) * n_clusters)
+    array of shape (total width, (n_views + 1) * n_clusters)
+        In double precision.
     """
-    width, n_views = int(stack.edges[-1]), len(stack.factors)
-    gram = np.zeros((width, width))
+    xp, width, n_views = stack.xp, int(stack.edges[-1]), len(stack.factors)
+    gram = stack.zeros(width, width, dtype=xp.float64)
     for _, features in stack.blocks():
         gram += features.T @ features
-    projections = np.zeros((width, (n_views + 1) * n_clusters))
+    projections = stack.zeros(width, (n_views + 1) * n_clusters, dtype=xp.float64)
     for p in range(n_views):
         own = slice(int(stack.edges[p]), int(stack.edges[p + 1]))
-        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, stack.dtype)
-    projections[:, n_views * n_clusters :] = _whitened(gram, n_clusters, stack.dtype)
+        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, stack)
+    projections[:, n_views * n_clusters :] = _whitened(gram, n_clusters, stack)
     return projections
 
 
-def _whitened(gram: NDArray[np.float64], n_clusters: int, dtype: Any) -> NDArray[np.float64]:
+def _whitened(gram: Array, n_clusters: int, stack: FactorStack) -> Array:
     """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
-    values, vectors = top_eigenpairs(gram, min(n_clusters, len(gram)))
-    present = values > np.finfo(dtype).eps ** (2 / 3) * max(float(values[0]), 0.0)
-    whitened = np.zeros((len(gram), n_clusters))
-    whitened[:, : len(values)] = vectors * np.where(present, 1 / np.sqrt(np.where(present, values, 1.0)), 0.0)
+    xp, width = stack.xp, gram.shape[0]
+    values, vectors = top_eigenpairs(gram, min(n_clusters, width))
+    present = values > float(xp.finfo(stack.dtype).eps) ** (2 / 3) * max(float(values[0]), 0.0)
+    safe = xp.where(present, values, xp.ones_like(values))
+    whitened = stack.zeros(width, n_clusters, dtype=xp.float64)
+    whitened[:, : values.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))
     return whitened
 
 
-def factor_partitions(
-    stack: FactorStack, projections: NDArray[np.float64], neighborhoods: SampledNeighborhoods | None
-) -> Array:
+def factor_partitions(stack: FactorStack, projections: Array, neighborhoods: SampledNeighborhoods | None) -> Array:
     """Rows of all partitions, in one pass that also counts neighbours.
 
     Parameters
     ----------
     stack : FactorStack
-    projections : ndarray of shape (total width, n_columns)
+    projections : array of shape (total width, n_columns)
     neighborhoods : SampledNeighborhoods or None
         Filled with the counts of all samples.
 
     Returns
     -------
-    ndarray of shape (n_samples, n_columns)
+    array of shape (n_samples, n_columns)
     """
-    rows_of_all = np.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype)
-    small = projections.astype(stack.dtype)
+    rows_of_all = stack.xp.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype, device=stack.device)
+    small = stack.xp.astype(projections, stack.dtype)
     for rows, features in stack.blocks():
-        np.matmul(features, small, out=rows_of_all[rows])
+        rows_of_all[rows, :] = features @ small
         if neighborhoods is not None:
             neighborhoods.count(rows, stack.split(features))
     return rows_of_all

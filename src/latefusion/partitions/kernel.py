@@ -12,6 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from latefusion.arrays import lies_elsewhere
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
 from latefusion.partitions.factor import (
     Factor,
@@ -136,12 +137,22 @@ class KernelPartition(BaseEstimator):
             raise ValueError(f"n_landmarks must be an integer of at least 1, got {self.n_landmarks!r}.")
 
     def _takes_factor(self, view: Array) -> bool:
+        if lies_elsewhere(view):
+            self._check_device()
+            return True
         if self.method != "auto":
             return self.method == "factor"
         n_samples, n_features = view.shape
         if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
             return bool(n_samples > max(LINEAR_FACTOR_SAMPLES, n_features))
         return bool(n_samples > NYSTROM_SAMPLES)
+
+    def _check_device(self) -> None:
+        if self.kernel != "linear" or self.method == "exact":
+            raise ValueError(
+                f"Arrays on a device are clustered by the factor of their linear kernel, got kernel={self.kernel!r} "
+                f"and method={self.method!r}. Use kernel='linear', or give NumPy arrays."
+            )
 
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
         feature_map: FeatureMap

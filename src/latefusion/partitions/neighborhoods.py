@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import device_of, namespace
+from latefusion.types import Array
+
 # Neighbourhoods that are looked at when there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
 # Rows from which the threshold of a sampled neighbourhood is read off; a quantile of this many has an error below 1 %.
@@ -38,37 +41,39 @@ class NeighborCounts:
         The samples whose neighbourhoods were looked at; all of them when None.
     """
 
-    counts: NDArray[Any]
-    thresholds: NDArray[Any]
+    counts: Array
+    thresholds: Array
     samples: NDArray[np.intp] | None = None
 
     @property
-    def relative_errors(self) -> NDArray[Any]:
+    def relative_errors(self) -> Array:
         """Standard error of every count relative to its value: sqrt((1 - π) / (π s)), π = c / n, s neighbourhoods."""
         if self.samples is None:
             return np.zeros(len(self.counts))
-        share = np.clip(self.counts / len(self.counts), 1 / len(self.counts), 1.0)
-        errors: NDArray[Any] = np.sqrt((1 - share) / (share * len(self.samples)))
-        return errors
+        n_samples = self.counts.shape[0]
+        share = namespace(self.counts).clip(self.counts / n_samples, min=1 / n_samples, max=1.0)
+        return ((1 - share) / (share * len(self.samples))) ** 0.5
 
-    def count_new(self, closeness: NDArray[Any]) -> NDArray[Any]:
+    def count_new(self, closeness: Array) -> Array:
         """In how many training neighbourhoods new samples would fall, from their similarities (n_new, n_columns).
 
         A new sample that coincides with a training sample (similarity one) takes its count: nobody is in their own
         neighbourhood, and of equally similar samples only those with the lowest index were counted.
         """
         # The last member of a neighbourhood sits on the threshold itself, and similarities round differently here.
-        rounding = np.finfo(closeness.dtype).eps
-        inside = np.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
+        xp = namespace(closeness)
+        rounding = float(xp.finfo(closeness.dtype).eps)
+        inside = xp.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
         # Indefinite kernels have similarities above one, too, so the one nearest to one is looked for. A similarity
         # that falls with the distance itself, not its square, feels the root of the rounding error.
-        apart = np.abs(closeness - 1.0)
-        nearest = np.argmin(apart, axis=1)
-        coincides = apart[np.arange(len(apart)), nearest] <= rounding**0.4
-        known = self.counts if self.samples is None else self.counts[self.samples]
-        estimate = inside if self.samples is None else inside * ((len(self.counts) - 1) / len(self.samples))
-        counts: NDArray[Any] = np.where(coincides, known[nearest], estimate)
-        return counts
+        apart = xp.abs(closeness - 1.0)
+        nearest = xp.argmin(apart, axis=1)
+        coincides = xp.min(apart, axis=1) <= rounding**0.4
+        if self.samples is None:
+            return xp.where(coincides, self.counts[nearest], inside)
+        known = xp.take(self.counts, xp.asarray(self.samples, device=device_of(self.counts)))
+        estimate = inside * ((self.counts.shape[0] - 1) / len(self.samples))
+        return xp.where(coincides, xp.take(known, nearest), xp.astype(estimate, known.dtype))
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
@@ -131,22 +136,23 @@ class SampledNeighborhoods:
     samples : ndarray of shape (n_columns,)
     columns : ndarray of shape (n_columns, total width)
         Features of the sampled samples.
-    thresholds : ndarray of shape (n_views + 1, n_columns)
+    thresholds : list of arrays of shape (n_columns,)
         Per view, and last for the mean similarity.
     """
 
     def __init__(
-        self, samples: NDArray[np.intp], columns: list[NDArray[Any]], thresholds: NDArray[Any], n_samples: int
+        self, samples: NDArray[np.intp], columns: list[Array], thresholds: list[Array], n_samples: int
     ) -> None:
         self.samples = samples
         self.columns = columns
         self.thresholds = thresholds
-        self._inside = np.zeros((len(thresholds), n_samples))
+        self.xp = namespace(columns[0])
+        self._inside = self.xp.zeros((len(thresholds), n_samples), dtype=self.xp.float64, device=device_of(columns[0]))
 
     @classmethod
     def draw(
         cls,
-        features_of: Callable[[NDArray[np.intp]], list[NDArray[Any]]],
+        features_of: Callable[[NDArray[np.intp]], list[Array]],
         n_samples: int,
         n_neighbors: int,
         n_columns: int | None = None,
@@ -175,37 +181,46 @@ class SampledNeighborhoods:
         judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
         columns, rows = features_of(samples), features_of(judges)
         places = max(1, round(n_neighbors * len(judges) / n_samples))
-        own = judges[:, None] == samples
+        own = namespace(columns[0]).asarray(judges[:, None] == samples, device=device_of(columns[0]))
         thresholds = []
         for similarity in _with_mean(rows, columns):
             similarity[own] = -np.inf
-            thresholds.append(np.partition(similarity, len(judges) - places, axis=0)[len(judges) - places])
-        return cls(samples, columns, np.array(thresholds), n_samples)
+            thresholds.append(_kth_largest(similarity, places))
+        return cls(samples, columns, thresholds, n_samples)
 
-    def count(self, rows: slice, features: list[NDArray[Any]]) -> None:
+    def count(self, rows: slice, features: list[Array]) -> None:
         """Count a block of rows, given its features in every view."""
         for p, similarity in enumerate(_with_mean(features, self.columns)):
-            self._inside[p, rows] = np.count_nonzero(similarity >= self.thresholds[p], axis=1)
+            # The same slack as for new samples, see `NeighborCounts.count_new`.
+            slack = float(self.xp.finfo(similarity.dtype).eps) ** 0.6
+            inside = self.xp.count_nonzero(similarity >= self.thresholds[p] - slack, axis=1)
+            self._inside[p, rows] = self.xp.astype(inside, self.xp.float64)
 
     def results(self) -> list[NeighborCounts]:
         """Estimated counts of all samples, per view and for the mean similarity."""
         n_samples, n_columns = self._inside.shape[1], len(self.samples)
-        scale = np.full(n_samples, (n_samples - 1) / n_columns)
         # A sampled sample lies above its own threshold, but nobody is in their own neighbourhood.
-        scale[self.samples] = (n_samples - 1) / max(1, n_columns - 1)
-        inside = self._inside.copy()
-        inside[:, self.samples] = np.maximum(inside[:, self.samples] - 1, 0)
-        return [
-            NeighborCounts(counts * scale, thresholds, self.samples)
-            for counts, thresholds in zip(inside, self.thresholds, strict=True)
-        ]
+        own = np.zeros(n_samples)
+        own[self.samples] = 1.0
+        scale = (n_samples - 1) / np.maximum(1, n_columns - own)
+        own, scale = (self.xp.asarray(one, device=device_of(self._inside)) for one in (own, scale))
+        counts = self.xp.clip(self._inside - own, min=0.0) * scale
+        return [NeighborCounts(counts[p, :], one, self.samples) for p, one in enumerate(self.thresholds)]
 
 
-def _with_mean(rows: list[NDArray[Any]], columns: list[NDArray[Any]]) -> Iterator[NDArray[Any]]:
+def _kth_largest(similarity: Array, k: int) -> Array:
+    """The k-th largest entry of every column."""
+    size = similarity.shape[0]
+    if isinstance(similarity, np.ndarray):
+        return np.partition(similarity, size - k, axis=0)[size - k]
+    return namespace(similarity).sort(similarity, axis=0)[size - k, :]
+
+
+def _with_mean(rows: list[Array], columns: list[Array]) -> Iterator[Array]:
     """Similarities of rows and columns in every view, and last their mean."""
     mean: Any = 0.0
     for row_features, column_features in zip(rows, columns, strict=True):
         similarity = row_features @ column_features.T
-        mean = mean + similarity / similarity.dtype.type(len(rows))
+        mean = mean + similarity * (1.0 / len(rows))
         yield similarity
     yield mean

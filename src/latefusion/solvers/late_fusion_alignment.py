@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from latefusion.arrays import Polar, namespace, polar
+from latefusion.arrays import Polar, device_of, namespace, polar
 from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
@@ -185,7 +185,7 @@ def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -
     -------
     array of shape (n_samples, n_clusters)
     """
-    mixing = namespace(average).astype(mixing, average.dtype)
+    mixing = namespace(average).asarray(mixing, dtype=average.dtype, device=device_of(average))
     consensus = average @ mixing[-1, ...]
     for p, partition in enumerate(partitions):
         consensus = consensus + partition @ mixing[p, ...]
@@ -216,7 +216,7 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
     width = (len(partitions) + 1) * n_clusters
     if n_samples <= width:
         return list(partitions), average
-    products = xp.zeros((width, width), dtype=xp.float64)
+    products = xp.zeros((width, width), dtype=xp.float64, device=device_of(average))
     for start in range(0, n_samples, COMPRESSION_ROWS):
         stop = min(start + COMPRESSION_ROWS, n_samples)
         rows = [block[start:stop, :] for block in [*partitions, average]]

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.arrays import device_of, lies_elsewhere, namespace
 from latefusion.types import Array, Views
 from latefusion.validation.frames import align_by_id, columns_of, frame_to_array, is_frame
 
@@ -75,6 +76,7 @@ def check_views(X: Any, *, precomputed: bool = False) -> Views:
     for position, (name, array) in enumerate(aligned.items()):
         observed = None if mask is None else mask[:, position]
         arrays[name] = check_view(array, name, observed=observed, precomputed=precomputed)
+    _check_one_place(arrays)
     return Views(arrays, mask=mask, sample_ids=found if ids is None else ids)
 
 
@@ -141,6 +143,8 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     ndarray or csr_array
     """
     label = f"View {name!r}"
+    if lies_elsewhere(array):
+        return _check_device_array(array, label)
     if is_frame(array):
         array = frame_to_array(array, label)
     elif scipy.sparse.issparse(array):
@@ -180,6 +184,30 @@ def _hide(array: Array, observed: NDArray[np.bool_], precomputed: bool) -> Array
     return array
 
 
+def _check_device_array(array: Array, label: str) -> Array:
+    """A tensor that stays where it is: two dimensions, single or double precision, finite."""
+    xp = namespace(array)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ValueError(f"{label} must have two dimensions, neither of them empty, got shape {tuple(array.shape)}.")
+    if array.dtype not in (xp.float32, xp.float64):
+        raise ValueError(f"{label} has the type {array.dtype}: arrays on a device must be float32 or float64.")
+    if not np.isfinite(float(xp.sum(array))) and not bool(xp.all(xp.isfinite(array))):
+        raise ValueError(f"{label} holds values that are NaN or infinite. Fill in or drop them.")
+    return array
+
+
+def _check_one_place(arrays: Mapping[str, Array]) -> None:
+    """All views must belong to one array library and lie on one device."""
+    places = {
+        name: f"{type(array).__module__.split('.')[0]} on {device_of(array)}"
+        for name, array in arrays.items()
+        if lies_elsewhere(array)
+    }
+    if places and (len(set(places.values())) > 1 or len(places) < len(arrays)):
+        others = {name: "NumPy" for name in arrays if name not in places}
+        raise ValueError(f"All views must lie in one place, got {places | others}. Move them to one device first.")
+
+
 def _as_float(array: Array, label: str) -> Array:
     if array.dtype.kind == "c":
         raise ValueError(f"{label} holds complex numbers. Complex data not supported: give real and imaginary parts.")
@@ -215,6 +243,8 @@ def _check_finite(array: Array, label: str) -> None:
 
 def check_magnitude(array: Array, name: str) -> None:
     """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
+    if lies_elsewhere(array):
+        return
     values = array.data if scipy.sparse.issparse(array) else array
     if _sum_of_squares(values) < float(np.finfo(values.dtype).max) / SAFETY**2:
         return
@@ -230,7 +260,8 @@ def check_not_constant(array: Array, name: str) -> None:
     """Refuse a view in which all samples are the same: it has nothing to say, and its centred kernel is zero."""
     if array.shape[0] < 2:
         return
-    enough = float(np.finfo(array.dtype).tiny) ** 0.5 * SAFETY
+    limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
+    enough = float(getattr(limits(array.dtype), "smallest_normal", np.finfo(np.float32).tiny)) ** 0.5 * SAFETY
     if float(_spread(array[:FIRST_ROWS])) >= enough:  # nearly always; the rest need not be read
         return
     spread = float(_spread(array))
@@ -246,6 +277,9 @@ def check_not_constant(array: Array, name: str) -> None:
 
 
 def _spread(array: Array) -> Any:
+    if lies_elsewhere(array):
+        xp = namespace(array)
+        return xp.max(xp.max(array, axis=0) - xp.min(array, axis=0))
     return (array.max(axis=0) - array.min(axis=0)).max()
 
 
