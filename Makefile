@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+CHECK_PYTHON := import sys; sys.exit(sys.version_info < (3, 11) and 'latefusion needs Python 3.11 or newer; set PYTHON=python3.x')
 
 # Two test processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
@@ -9,12 +11,19 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 .PHONY: demo test test-slow lint format clean
 
 $(VENV)/.installed: pyproject.toml
-	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'latefusion needs Python 3.11 or newer; set PYTHON=python3.x')"
+	$(PYTHON) -c "$(CHECK_PYTHON)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(PIP_INSTALL) --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed
+# The demo needs less than the tests: no linters, no torch.
+$(VENV)/.demo-installed: pyproject.toml
+	$(PYTHON) -c "$(CHECK_PYTHON)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) --editable '.[plot]'
+	touch $@
+
+demo: $(VENV)/.demo-installed
 	$(BIN)/latefusion demo
 
 test: lint

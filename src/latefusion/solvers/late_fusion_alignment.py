@@ -58,6 +58,7 @@ def solve_alignment(
     init: str = "align",
     max_iter: int = 100,
     tol: float = 1e-6,
+    accumulate: bool = False,
     callback: Callable[[AlignmentState], None] | None = None,
     xp: Any,
 ) -> SolverResult:
@@ -77,6 +78,10 @@ def solve_alignment(
     max_iter : int, default=100
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
+    accumulate : bool, default=False
+        Reproduce the loop that the authors released: it never clears the sum Σ_p β_p H_p W_p, so that every iteration
+        sees those of all before it, and its weights start at 1/m. The objective then is not monotone and ends lower;
+        only good for comparing with results of that code.
     callback : callable, default=None
         Called with an `AlignmentState` after every iteration.
     xp : module
@@ -91,13 +96,16 @@ def solve_alignment(
     n_views, n_clusters = len(partitions), average.shape[1]
     identity = xp.eye(n_clusters, dtype=average.dtype)
     rotations = [identity] * n_views if init == "identity" else _update_rotations(partitions, average, xp)[0]
-    weights = xp.full((n_views,), n_views**-0.5, dtype=average.dtype)
+    weights = xp.full((n_views,), 1 / n_views if accumulate else n_views**-0.5, dtype=average.dtype)
+    blocks = [xp.zeros_like(identity)] * n_views
     objectives: list[float] = []
     converged = False
     while len(objectives) < max_iter and not converged:
-        fused = _fuse(partitions, rotations, weights, average, regularization)
+        added = [weights[p] * rotation for p, rotation in enumerate(rotations)]
+        blocks = [old + new for old, new in zip(blocks, added, strict=True)] if accumulate else added
+        fused = _fuse(partitions, blocks, average, regularization)
         factors = polar(fused, xp=xp)  # Theorem 2: F = S Vᵀ from the SVD of U
-        mixing = _mixing(rotations, weights, regularization, factors, xp)
+        mixing = _mixing(blocks, regularization, factors, xp)
         rotations, alignments = _update_rotations(partitions, factors.isometry, xp)
         weights = _update_weights(alignments, weights, xp)
         objectives.append(alignment_objective(factors.isometry, alignments, average, regularization, xp=xp))
@@ -115,13 +123,11 @@ def solve_alignment(
     )
 
 
-def _fuse(
-    partitions: Sequence[Array], rotations: Sequence[Array], weights: Array, average: Array, regularization: float
-) -> Array:
-    # U of Eq. (10): Σ_p β_p H_p W_p + λ M, summed afresh in every iteration. (The authors' code never clears the sum.)
+def _fuse(partitions: Sequence[Array], blocks: Sequence[Array], average: Array, regularization: float) -> Array:
+    # U of Eq. (10): Σ_p H_p (β_p W_p) + λ M.
     fused = regularization * average
-    for p, (partition, rotation) in enumerate(zip(partitions, rotations, strict=True)):
-        fused = fused + weights[p] * (partition @ rotation)
+    for partition, block in zip(partitions, blocks, strict=True):
+        fused = fused + partition @ block
     return fused
 
 
@@ -166,10 +172,10 @@ def _has_converged(objectives: list[float], tol: float) -> bool:
     return abs(last - previous) <= tol * abs(previous)
 
 
-def _mixing(rotations: Sequence[Array], weights: Array, regularization: float, factors: Polar, xp: Any) -> Array:
-    # F = U (UᵀU)^{-1/2} with U = Σ_p β_p H_p W_p + λ M, hence T_p = β_p W_p (UᵀU)^{-1/2} and T_m = λ (UᵀU)^{-1/2}.
-    blocks = [weights[p] * (rotation @ factors.inverse_root) for p, rotation in enumerate(rotations)]
-    return xp.stack([*blocks, regularization * factors.inverse_root])
+def _mixing(blocks: Sequence[Array], regularization: float, factors: Polar, xp: Any) -> Array:
+    # F = U (UᵀU)^{-1/2} with U = Σ_p H_p (β_p W_p) + λ M, hence T_p = β_p W_p (UᵀU)^{-1/2} and T_m = λ (UᵀU)^{-1/2}.
+    mixed = [block @ factors.inverse_root for block in blocks]
+    return xp.stack([*mixed, regularization * factors.inverse_root])
 
 
 def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -> Array:
