@@ -82,12 +82,12 @@ def main():
             else:
                 rows.append(json.loads(done.stdout.splitlines()[-1]))
             print(f"{name} {method}: {rows[-1].get('seconds', 'failed')}", file=sys.stderr, flush=True)
+            if args.output:
+                args.output.write_text(json.dumps(rows, indent=1) + "\n")
     header = ["method", "seconds", "peak MiB", "ACC", "NMI", "clusters", "iterations", "note"]
     for name in args.sets:
         cells = [[str(row.get(key, "-")) for key in header] for row in rows if row["data"] == name]
         print(f"\n{name}\n\n{format_table(header, cells)}")
-    if args.output:
-        args.output.write_text(json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":
