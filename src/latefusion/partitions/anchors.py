@@ -36,6 +36,8 @@ from latefusion.partitions.adaptive import Neighbors, adaptive_weights, connecte
 from latefusion.partitions.factor import Factor
 from latefusion.types import Array
 
+DEFAULT_ANCHORS = 500
+ANCHORS_PER_CLUSTER = 10
 # Anchors of a sample, r: with three the graph is thin, with many more clusters run into each other.
 NEAREST_ANCHORS = 5
 # Anchors are centres of this many samples each, of a random subset of the view; a few rounds of k-means spread them.
@@ -146,7 +148,7 @@ class AnchorExtension:
 
 
 def fit_anchor_graph(
-    view: Array, n_clusters: int, *, n_anchors: int = 1000, metric: str = "euclidean", random_state: Any = 0
+    view: Array, n_clusters: int, *, n_anchors: int | None = None, metric: str = "euclidean", random_state: Any = 0
 ) -> tuple[Factor, AnchorExtension]:
     """Anchor graph of a view.
 
@@ -155,8 +157,8 @@ def fit_anchor_graph(
     view : array or sparse matrix of shape (n_samples, n_features)
     n_clusters : int
         Samples get more anchors until the graph has no more components than this.
-    n_anchors : int, default=1000
-        Less where there are fewer different samples.
+    n_anchors : int, default=None
+        Less where there are fewer different samples; 500, or ten per cluster if that is more, when None.
     metric : {"euclidean", "cosine"}, default="euclidean"
     random_state : int, RandomState or None, default=0
         Choice of the anchors.
@@ -167,6 +169,7 @@ def fit_anchor_graph(
     extension : AnchorExtension
     """
     placement = Placement.of(view, metric)
+    n_anchors = max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
     anchors = _choose_anchors(view, placement, n_anchors, check_random_state(random_state))
     if anchors.shape[0] < 2:
         raise ValueError(

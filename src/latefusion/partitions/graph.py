@@ -33,8 +33,9 @@ from latefusion.types import Array
 
 # The neighbour whose distance sets the local width, as a share of the neighbourhood: the seventh of ten.
 WIDTH_QUANTILE = 0.7
-# Beyond this many samples the search for nearest neighbours, O(n²) in all but few dimensions, gives way to anchors.
-EXACT_SAMPLES = 20_000
+# Beyond this many samples the search for nearest neighbours, O(n²) in all but few dimensions, gives way to anchors: it
+# takes longer from about here on, and the partitions are as good.
+EXACT_SAMPLES = 10_000
 # Distances of new samples to all training samples are taken in blocks of at most this many.
 BLOCK_ENTRIES = 2**21
 
@@ -112,9 +113,9 @@ class GraphPartition(BaseEstimator):
     method : {"auto", "exact", "anchors"}, default="auto"
         "exact" ties every sample to its nearest neighbours. "anchors" ties it to the nearest five of some anchors, and
         samples to each other by the anchors they share: the time grows with n instead of n². "auto" takes anchors
-        beyond 20 000 samples.
-    n_anchors : int, default=1000
-        Number of anchors.
+        beyond 10 000 samples.
+    n_anchors : int, default=None
+        Number of anchors; 500, or ten per cluster if that is more, when None.
     random_state : int, RandomState or None, default=0
         Seed of their choice.
     """
@@ -125,7 +126,7 @@ class GraphPartition(BaseEstimator):
         *,
         metric: str = "euclidean",
         method: str = "auto",
-        n_anchors: int = 1000,
+        n_anchors: int | None = None,
         random_state: Any = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -146,14 +147,14 @@ class GraphPartition(BaseEstimator):
             raise ValueError(f"metric must be 'euclidean' or 'cosine', got {self.metric!r}.")
         if self.method not in ("auto", "exact", "anchors"):
             raise ValueError(f"method must be 'auto', 'exact' or 'anchors', got {self.method!r}.")
-        for name, least in (("n_neighbors", 1), ("n_anchors", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be an integer of at least 1, got {self.n_neighbors!r}.")
+        if self.n_anchors is not None and (not isinstance(self.n_anchors, Integral) or self.n_anchors < 2):
+            raise ValueError(f"n_anchors must be None or an integer of at least 2, got {self.n_anchors!r}.")
 
     def _anchor_graph(self, view: Array, n_clusters: int) -> tuple[Factor, AnchorExtension]:
         return fit_anchor_graph(
-            view, n_clusters, n_anchors=int(self.n_anchors), metric=self.metric, random_state=self.random_state
+            view, n_clusters, n_anchors=self.n_anchors, metric=self.metric, random_state=self.random_state
         )
 
     def _neighbor_graph(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension]:

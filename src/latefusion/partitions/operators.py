@@ -23,10 +23,14 @@ from scipy.sparse.linalg import LinearOperator
 from latefusion.arrays import row_blocks, top_eigenpairs
 from latefusion.partitions.factor import Factor, LinearMap
 
-# Products with Φ that Lanczos takes, by the number of eigenvectors, as seen on kernels of all kinds.
-PRODUCTS_PER_VECTOR = 20
+# Products with Φ that Lanczos takes, by the number of eigenvectors and a few more: 100 to 280 for ten of them, as seen on
+# dense and sparse views.
+PRODUCTS_PER_VECTOR = 10
+SPARE_VECTORS = 10
 # How many columns of a dense Φ can be multiplied in one block in the time of a single one; a sparse Φ gains less.
-DENSE_BLOCK_GAIN = 10
+DENSE_BLOCK_GAIN = 15
+# A wider ΦᵀΦ would need more than 300 MB.
+LARGEST_GRAM = 6000
 # Entries of blocks of features, and of blocks of products with them.
 BLOCK_ENTRIES = 2**21
 
@@ -69,8 +73,8 @@ def takes_gram(width: int, n_clusters: int, *, dense: bool) -> bool:
     -------
     bool
     """
-    products = PRODUCTS_PER_VECTOR * (n_clusters + 10)
-    return width <= products * (DENSE_BLOCK_GAIN if dense else 1)
+    products = PRODUCTS_PER_VECTOR * (n_clusters + SPARE_VECTORS)
+    return width <= min(LARGEST_GRAM, products * (DENSE_BLOCK_GAIN if dense else 1))
 
 
 class SideBySide(LinearOperator):
