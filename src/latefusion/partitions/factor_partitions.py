@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import device_of, lies_elsewhere, namespace, row_blocks, top_eigenpairs
 from latefusion.partitions.factor import Factor, LinearMap
-from latefusion.partitions.neighborhoods import SampledNeighborhoods
+from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, SampledNeighborhoods
 from latefusion.types import Array
 
 # Entries of a block of features: large enough for matrix products at full speed, small enough for the cache.
@@ -155,5 +155,9 @@ def factor_partitions(
     for rows, features in stack.blocks():
         rows_of_all[rows, :] = features @ small
         if neighborhoods is not None:
-            neighborhoods.count(rows, closeness(stack.split(features), columns))
+            # Narrow features come in blocks that are too long for their closeness to all columns.
+            step = stack.block if stack.on_device else max(1, CLOSENESS_ENTRIES // columns[0].shape[0])
+            for part in row_blocks(rows.stop - rows.start, step):
+                counted = slice(rows.start + part.start, rows.start + part.stop)
+                neighborhoods.count(counted, closeness(stack.split(features[part, :]), columns))
     return rows_of_all

@@ -298,17 +298,20 @@ class SampledNeighborhoods:
 
 
 def _kth_largest(similarity: Array, k: int) -> Array:
-    """The k-th largest entry of every column."""
+    """The k-th largest entry of every column; leaves NumPy arrays in disorder, to save a copy."""
     size = similarity.shape[0]
     if isinstance(similarity, np.ndarray):
-        return np.partition(similarity, size - k, axis=0)[size - k]
+        similarity.partition(size - k, axis=0)
+        return similarity[size - k].copy()
     return namespace(similarity).sort(similarity, axis=0)[size - k, :]
 
 
 def _with_mean(closeness: Iterable[Array], n_views: int) -> Iterator[Array]:
     """The similarities of every view, and last their mean."""
-    mean: Any = 0.0
+    mean: Any = None
     for similarity in closeness:
-        mean = mean + similarity * (1.0 / n_views)
+        share = similarity * (1.0 / n_views)
+        mean = share if mean is None else mean + share
+        del share
         yield similarity
     yield mean

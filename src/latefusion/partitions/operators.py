@@ -23,8 +23,8 @@ from scipy.sparse.linalg import LinearOperator
 from latefusion.arrays import row_blocks, top_eigenpairs
 from latefusion.partitions.factor import Factor, LinearMap
 
-# Products with Φ that Lanczos takes, by the number of eigenvectors and a few more: 100 to 280 for ten of them, as seen on
-# dense and sparse views.
+# Products with Φ that Lanczos takes, by the number of eigenvectors and a few more; ten of them took 100 to 280 on dense
+# and sparse views.
 PRODUCTS_PER_VECTOR = 10
 SPARE_VECTORS = 10
 # How many columns of a dense Φ can be multiplied in one block in the time of a single one; a sparse Φ gains less.
