@@ -7,7 +7,9 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
 from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, fit_base_partitions
 from latefusion.partitions.operator_partitions import leading_eigenvectors
@@ -98,6 +100,25 @@ def test_null_directions_are_zero():
     leading = leading_eigenvectors(vectors * values @ vectors.T, 3)
     np.testing.assert_allclose(leading.inverse_values, [1 / 3, 1 / 2, 0.0])
     assert not leading.vectors[:, 2].any()
+
+
+@pytest.mark.parametrize(
+    "names", [("sparse",), ("anchors", "anchors"), ("dense", "sparse", "anchors", "graph")], ids="-".join
+)
+@pytest.mark.parametrize(
+    "model",
+    [
+        GlobalAlignmentClustering(4, random_state=0),
+        LocalAlignmentClustering(4, random_state=0),
+        LocalAlignmentClustering(4, count_samples=150, random_state=0),
+    ],
+    ids=["global", "local", "sampled"],
+)
+def test_training_samples_keep_their_labels(names, model):
+    views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
+    model = clone(model).set_params(partition=list(similarities)).fit(list(views))
+    np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
+    np.testing.assert_allclose(model.transform(list(views)), model.consensus_, atol=1e-6)
 
 
 PEAKS = """

@@ -165,14 +165,21 @@ def fit_base_partitions(
     n_neighbors : int, default=None
         Size of the neighbourhoods to count for local alignment; no counts when None.
     count_samples : int, default=None
-        Number of neighbourhoods to sample for the counts of factors; None counts all of them up to 5000 samples and
-        512 beyond.
+        Number of neighbourhoods to look at for the counts where no view is a dense kernel; None looks at all of them
+        up to 5000 samples and at 512 beyond.
     n_jobs : int, default=None
-        Views treated at the same time (threads); each holds one n x n similarity while it is worked on.
+        Views treated at the same time (threads); each holds its similarity while it is worked on, a dense kernel one
+        n x n array.
 
     Returns
     -------
     BasePartitions
+
+    Notes
+    -----
+    Narrow factors with dense rows take two passes over the views, see `factor_partitions`. Other factors, and graphs,
+    are solved by products with vectors, see `operator_partitions`. An n x n array exists only where a view is a dense
+    kernel; then the others are formed as well, for the mean.
     """
     fitted = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
         delayed(_fit_view)(view, similarity, n_clusters, n_neighbors)

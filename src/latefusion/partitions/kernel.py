@@ -25,9 +25,8 @@ from latefusion.types import Array
 
 # A linear kernel goes through its features beyond this size: the result is the same, and cheaper.
 LINEAR_FACTOR_SAMPLES = 1000
-# Beyond this size no Gram matrix is formed, which would need 300 MB and more; kernels that are not linear are
-# approximated.
-LARGEST_GRAM = 6000
+# Beyond this size no Gram matrix is formed, which would need 300 MB and more; any other kernel is approximated.
+NYSTROM_SAMPLES = 6000
 # Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
 LEAST_RANK = 100
 RANK_PER_CLUSTER = 5
@@ -145,8 +144,8 @@ class KernelPartition(BaseEstimator):
             return self.method == "factor"
         n_samples, n_features = view.shape
         if isinstance(self.kernel, str) and self.kernel == "linear" and n_samples > LINEAR_FACTOR_SAMPLES:
-            return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, LARGEST_GRAM))
-        return bool(n_samples > LARGEST_GRAM)
+            return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
+        return bool(n_samples > NYSTROM_SAMPLES)
 
     def _check_device(self) -> None:
         if self.kernel != "linear" or self.method == "exact":
