@@ -53,7 +53,7 @@ def test_neighbours_are_counted_in_the_same_pass(stack, monkeypatch):
     samples, judges = draw_samples(300, 300)
     columns = stack.take(samples)
     sampled = SampledNeighborhoods(
-        samples, judges, room.closeness(stack.take(judges), columns), n_samples=300, n_neighbors=30, n_views=3
+        samples, judges, room.factor_closeness(stack.take(judges), columns), n_samples=300, n_neighbors=30, n_views=3
     )
     room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
     similarities = [factor.toarray() for factor in stack.factors]

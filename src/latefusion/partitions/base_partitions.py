@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import lies_elsewhere, namespace
 from latefusion.partitions.factor import Factor
-from latefusion.partitions.factor_partitions import FactorStack, closeness, factor_partitions, factor_projections
+from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
 from latefusion.partitions.neighborhoods import (
     EXACT_COUNTS,
     NeighborCounts,
@@ -254,7 +254,7 @@ def _from_factors(
         sampled = SampledNeighborhoods(
             samples,
             judges,
-            closeness(stack.take(judges), columns),
+            factor_closeness(stack.take(judges), columns),
             n_samples=stack.n_samples,
             n_neighbors=n_neighbors,
             n_views=n_views,

@@ -123,7 +123,7 @@ def _whitened(gram: Array, n_clusters: int, stack: FactorStack) -> Array:
     return whitened
 
 
-def closeness(features: Sequence[Array], columns: Sequence[Array]) -> Iterator[Array]:
+def factor_closeness(features: Sequence[Array], columns: Sequence[Array]) -> Iterator[Array]:
     """Inner products of the features of some samples and of the columns, view by view."""
     for row_features, column_features in zip(features, columns, strict=True):
         yield row_features @ column_features.T
@@ -159,5 +159,5 @@ def factor_partitions(
             step = stack.block if stack.on_device else max(1, CLOSENESS_ENTRIES // columns[0].shape[0])
             for part in row_blocks(rows.stop - rows.start, step):
                 counted = slice(rows.start + part.start, rows.start + part.stop)
-                neighborhoods.count(counted, closeness(stack.split(features[part, :]), columns))
+                neighborhoods.count(counted, factor_closeness(stack.split(features[part, :]), columns))
     return rows_of_all
