@@ -6,7 +6,7 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, namespace
+from latefusion.arrays import device_of, namespace, row_blocks
 from latefusion.types import Array
 
 # Neighbourhoods that are looked at when there are too many samples for all of them.
@@ -22,8 +22,12 @@ DEFAULT_SAMPLES = 512
 # Rows from which the threshold of a sampled neighbourhood is read off; a quantile of this many has an error below 1 %.
 THRESHOLD_ROWS = 10_000
 
+# Up to this many samples all neighbourhoods are looked at, also where no similarity matrix is formed.
+EXACT_COUNTS = 5000
 # Rows of a similarity matrix are ranked in blocks of at most this many entries, so that no second n x n array exists.
 BLOCK_ENTRIES = 2**24
+# The same where the similarities are computed for the purpose.
+CLOSENESS_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -108,21 +112,123 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: int) -> NeighborCount
     n_samples = len(similarity)
     counts = np.zeros(n_samples, dtype=np.intp)
     thresholds = np.empty(n_samples, dtype=similarity.dtype)
-    block = max(1, BLOCK_ENTRIES // n_samples)
-    for start in range(0, n_samples, block):
-        rows = similarity[start : start + block].copy()
-        own = np.arange(len(rows))
-        rows[own, start + own] = -np.inf
-        edge = np.partition(rows, n_samples - n_neighbors, axis=1)[:, n_samples - n_neighbors]
-        thresholds[start : start + block] = edge
-        above = rows > edge[:, None]
-        counts += np.count_nonzero(above, axis=0)
-        # Places left after the strictly nearer samples go to the ties, lowest index first.
-        places = n_neighbors - np.count_nonzero(above, axis=1)
-        tied = rows == edge[:, None]
-        tied &= np.cumsum(tied, axis=1) <= places[:, None]
-        counts += np.count_nonzero(tied, axis=0)
+    for rows in row_blocks(n_samples, max(1, BLOCK_ENTRIES // n_samples)):
+        members, thresholds[rows] = _count_block(similarity[rows].copy(), rows.start, n_neighbors)
+        counts += members
     return NeighborCounts(counts, thresholds)
+
+
+def _count_block(rows: NDArray[Any], start: int, n_neighbors: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these."""
+    n_samples = rows.shape[1]
+    own = np.arange(len(rows))
+    rows[own, start + own] = -np.inf
+    edge = np.partition(rows, n_samples - n_neighbors, axis=1)[:, n_samples - n_neighbors]
+    above = rows > edge[:, None]
+    counts = np.count_nonzero(above, axis=0)
+    # Places left after the strictly nearer samples go to the ties, lowest index first.
+    places = n_neighbors - np.count_nonzero(above, axis=1)
+    tied = rows == edge[:, None]
+    tied &= np.cumsum(tied, axis=1) <= places[:, None]
+    counts += np.count_nonzero(tied, axis=0)
+    return counts, edge
+
+
+class ExactNeighborhoods:
+    """Neighbourhoods of all samples, counted from blocks of rows of similarities that are never there as a whole.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_neighbors : int
+        Size of every neighbourhood, the sample itself not counted.
+    n_views : int
+    """
+
+    def __init__(self, n_samples: int, n_neighbors: int, n_views: int) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_views = n_views
+        self._counts = np.zeros((n_views + 1, n_samples), dtype=np.intp)
+        self._thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_views + 1)]
+
+    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
+        """Count the neighbours of a block of rows, given its closeness to all samples in every view."""
+        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
+            members, thresholds = _count_block(similarity, rows.start, self.n_neighbors)
+            self._counts[p] += members
+            self._thresholds[p].append(thresholds)
+
+    def results(self) -> list[NeighborCounts]:
+        """Counts of all samples, per view and for the mean similarity."""
+        return [
+            NeighborCounts(counts, np.concatenate(thresholds))
+            for counts, thresholds in zip(self._counts, self._thresholds, strict=True)
+        ]
+
+
+def count_by_closeness(
+    views: Sequence[Array], extensions: Sequence[Any], n_neighbors: int, n_columns: int | None = None
+) -> tuple[list[Any], list[NeighborCounts]]:
+    """Counts of all samples from blocks of rows of their closeness to some or all samples.
+
+    Parameters
+    ----------
+    views : sequence of arrays
+    extensions : sequence of SimilarityExtension
+    n_neighbors : int
+        Size of every neighbourhood, the sample itself not counted.
+    n_columns : int, default=None
+        Neighbourhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
+
+    Returns
+    -------
+    extensions : list of SimilarityExtension
+        Knowing the samples whose neighbourhoods were looked at.
+    counts : list of NeighborCounts
+        Per view, and last for the mean of all closeness.
+    """
+    n_samples, n_views = views[0].shape[0], len(views)
+    exact = n_columns is None and n_samples <= EXACT_COUNTS
+    samples, judges = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
+    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+
+    def closeness(rows: Any) -> Iterator[Array]:
+        return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
+
+    neighborhoods: ExactNeighborhoods | SampledNeighborhoods
+    if exact:
+        neighborhoods = ExactNeighborhoods(n_samples, n_neighbors, n_views)
+    else:
+        neighborhoods = SampledNeighborhoods(
+            samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+        )
+    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(samples))):
+        neighborhoods.count(rows, closeness(rows))
+    return extensions, neighborhoods.results()
+
+
+def draw_samples(
+    n_samples: int, n_columns: int | None = None, seed: int = 0
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw the samples whose neighbourhoods are looked at, and those that tell how far these neighbourhoods reach.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_columns : int, default=None
+        Number of neighbourhoods; 512 when None.
+    seed : int, default=0
+
+    Returns
+    -------
+    samples, judges : ndarray of int
+        Ascending.
+    """
+    generator = np.random.default_rng(seed)
+    size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
+    samples = np.sort(generator.choice(n_samples, size, replace=False))
+    judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
+    return samples, judges
 
 
 class SampledNeighborhoods:
@@ -131,66 +237,49 @@ class SampledNeighborhoods:
     If j lies in h of s sampled neighbourhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn
     once for all views, so that the mean similarity costs no more than the views.
 
+    Parameters
+    ----------
+    samples, judges : ndarray of int
+        From `draw_samples`.
+    closeness : sequence of arrays of shape (n_judges, n_columns)
+        Of the judges to the samples, one per view; the thresholds of the neighbourhoods are read off from it.
+    n_samples : int
+    n_neighbors : int
+        Size of every neighbourhood, the sample itself not counted.
+    n_views : int
+
     Attributes
     ----------
-    samples : ndarray of shape (n_columns,)
-    columns : ndarray of shape (n_columns, total width)
-        Features of the sampled samples.
     thresholds : list of arrays of shape (n_columns,)
         Per view, and last for the mean similarity.
     """
 
     def __init__(
-        self, samples: NDArray[np.intp], columns: list[Array], thresholds: list[Array], n_samples: int
-    ) -> None:
-        self.samples = samples
-        self.columns = columns
-        self.thresholds = thresholds
-        self.xp = namespace(columns[0])
-        self._inside = self.xp.zeros((len(thresholds), n_samples), dtype=self.xp.float64, device=device_of(columns[0]))
-
-    @classmethod
-    def draw(
-        cls,
-        features_of: Callable[[NDArray[np.intp]], list[Array]],
+        self,
+        samples: NDArray[np.intp],
+        judges: NDArray[np.intp],
+        closeness: Iterable[Array],
+        *,
         n_samples: int,
         n_neighbors: int,
-        n_columns: int | None = None,
-        seed: int = 0,
-    ) -> SampledNeighborhoods:
-        """Draw samples and find how near a neighbour of each has to be.
-
-        Parameters
-        ----------
-        features_of : callable
-            Gives the features of some samples, one array per view; similarities are their inner products.
-        n_samples : int
-        n_neighbors : int
-            Size of every neighbourhood, the sample itself not counted.
-        n_columns : int, default=None
-            Number of neighbourhoods; 512 when None.
-        seed : int, default=0
-
-        Returns
-        -------
-        SampledNeighborhoods
-        """
-        generator = np.random.default_rng(seed)
-        size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
-        samples = np.sort(generator.choice(n_samples, size, replace=False))
-        judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
-        columns, rows = features_of(samples), features_of(judges)
+        n_views: int,
+    ) -> None:
+        self.samples = samples
+        self.n_views = n_views
+        self.thresholds: list[Array] = []
         places = max(1, round(n_neighbors * len(judges) / n_samples))
-        own = namespace(columns[0]).asarray(judges[:, None] == samples, device=device_of(columns[0]))
-        thresholds = []
-        for similarity in _with_mean(rows, columns):
+        own: Any = None
+        for similarity in _with_mean(closeness, n_views):
+            if own is None:
+                self.xp, self.device = namespace(similarity), device_of(similarity)
+                own = self.xp.asarray(judges[:, None] == samples, device=self.device)
             similarity[own] = -np.inf
-            thresholds.append(_kth_largest(similarity, places))
-        return cls(samples, columns, thresholds, n_samples)
+            self.thresholds.append(_kth_largest(similarity, places))
+        self._inside = self.xp.zeros((n_views + 1, n_samples), dtype=self.xp.float64, device=self.device)
 
-    def count(self, rows: slice, features: list[Array]) -> None:
-        """Count a block of rows, given its features in every view."""
-        for p, similarity in enumerate(_with_mean(features, self.columns)):
+    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
+        """Count a block of rows, given its closeness to the samples in every view."""
+        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
             # The same slack as for new samples, see `NeighborCounts.count_new`.
             slack = float(self.xp.finfo(similarity.dtype).eps) ** 0.6
             inside = self.xp.count_nonzero(similarity >= self.thresholds[p] - slack, axis=1)
@@ -203,24 +292,26 @@ class SampledNeighborhoods:
         own = np.zeros(n_samples)
         own[self.samples] = 1.0
         scale = (n_samples - 1) / np.maximum(1, n_columns - own)
-        own, scale = (self.xp.asarray(one, device=device_of(self._inside)) for one in (own, scale))
+        own, scale = (self.xp.asarray(one, device=self.device) for one in (own, scale))
         counts = self.xp.clip(self._inside - own, min=0.0) * scale
         return [NeighborCounts(counts[p, :], one, self.samples) for p, one in enumerate(self.thresholds)]
 
 
 def _kth_largest(similarity: Array, k: int) -> Array:
-    """The k-th largest entry of every column."""
+    """The k-th largest entry of every column; leaves NumPy arrays in disorder, to save a copy."""
     size = similarity.shape[0]
     if isinstance(similarity, np.ndarray):
-        return np.partition(similarity, size - k, axis=0)[size - k]
+        similarity.partition(size - k, axis=0)
+        return similarity[size - k].copy()
     return namespace(similarity).sort(similarity, axis=0)[size - k, :]
 
 
-def _with_mean(rows: list[Array], columns: list[Array]) -> Iterator[Array]:
-    """Similarities of rows and columns in every view, and last their mean."""
-    mean: Any = 0.0
-    for row_features, column_features in zip(rows, columns, strict=True):
-        similarity = row_features @ column_features.T
-        mean = mean + similarity * (1.0 / len(rows))
+def _with_mean(closeness: Iterable[Array], n_views: int) -> Iterator[Array]:
+    """The similarities of every view, and last their mean."""
+    mean: Any = None
+    for similarity in closeness:
+        share = similarity * (1.0 / n_views)
+        mean = share if mean is None else mean + share
+        del share
         yield similarity
     yield mean
