@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,35 +14,82 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import lies_elsewhere, row_blocks
+from latefusion.arrays import lies_elsewhere
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
-from latefusion.estimators.search import Judge, Selection, find_neighborhoods
+from latefusion.estimators.search import Judge, Score, Selection, find_neighborhoods
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.partitions.preparation import Preparation, fit_preparation
-from latefusion.partitions.spectra import Spectrum, fit_spectrum
+from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble
+from latefusion.partitions.preparation import Preparation
+from latefusion.partitions.sources import FeatureSource, KernelSource, ViewSource
 from latefusion.solvers.late_fusion_spectra import FusedSpectra, Member, fuse_spectra, root_of_products
 from latefusion.types import Array, Views
 from latefusion.validation import check_diagonals
 
-# Kinds of fusion, and the similarities of every view that they consist of.
+GRAPH_SIZES = (5, 10, 20)
+# Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
+# what it has.
 KINDS: dict[str, tuple[str, ...]] = {
     "graph": ("graph 5", "graph 10", "graph 20"),
     "kernel": ("kernel",),
     "both": ("graph 10", "kernel"),
 }
 # The similarities whose own clusterings a candidate is compared with.
-OPINIONS = ("graph 10", "kernel")
+OPINIONS = ("graph 10", "kernel", "given")
+OPINION_STARTS = 3
 REGULARIZATIONS = (0.5, 1.0, 2.0, 4.0)
-# Eigenvectors per cluster: with four the mean of the similarities is as good as if it had been formed.
+# Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed.
 VECTORS_PER_CLUSTER = 4
 # The search looks at no more samples than this.
 SEARCH_SAMPLES = 3000
 # Two views whose base partitions agree more than this begin to count as one; at full agreement they do.
 SAME_VIEW = 0.95
-# Rows whose inner products are summed up at a time.
-PRODUCT_ROWS = 2**15
+
+
+class Candidate(NamedTuple):
+    """One way of fusing, and what came of it."""
+
+    n_clusters: int
+    kind: str
+    regularization: float
+    fused: FusedSpectra
+    score: Score
+
+
+class Search(NamedTuple):
+    """What a search looked at, and what it found."""
+
+    ensemble: Ensemble
+    shares: NDArray[np.float64]
+    candidates: list[Candidate]
+
+    @property
+    def chosen(self) -> Candidate:
+        """The candidate of the highest score."""
+        return max(self.candidates, key=lambda one: one.score.value)
+
+    def table(self) -> Selection:
+        """What was tried, and why one was taken."""
+        chosen = self.chosen
+        rows = tuple(
+            {
+                "n_clusters": one.n_clusters,
+                "kind": one.kind,
+                "regularization": one.regularization,
+                "score": one.score.value,
+                "spread": one.score.spread,
+                "chosen": one is chosen,
+            }
+            for one in self.candidates
+        )
+        n_samples = len(self.ensemble.spectra[0].vectors)
+        reason = (
+            f"Of {len(rows)} candidates on {n_samples} samples, partitions of kind {chosen.kind!r} with "
+            f"regularization={chosen.regularization:g} give clusters that say most about neighbouring samples and "
+            f"about the views: score {chosen.score.value:.3f} ± {chosen.score.spread:.3f}."
+        )
+        return Selection(rows, reason, n_samples)
 
 
 class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
@@ -196,15 +242,22 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         self
         """
         views = self._fit_views(X)
-        self.n_clusters_ = self.n_clusters
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        places = [self._place(view, spec) for view, spec in zip(views.arrays, self._specs(views), strict=True)]
-        searched = _take(places, self._search_samples(places))
-        stack = self._stack(searched, None)
-        self._choose(stack)
-        if searched is not places:
-            stack = self._stack(places, self.kind_)
-        self._store(stack, places)
+        self._sources = [self._source(*one) for one in zip(views.arrays, self._specs(views), views.names, strict=True)]
+        self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
+        seen = self._search_samples(len(views))
+        sources = self._sources if seen is None else [one.take(seen) for one in self._sources]
+        search = self._search(sources)
+        self.n_clusters_, self.kind_, self.regularization_, fused, _ = search.chosen
+        self.selection_ = search.table()
+        ensemble = search.ensemble
+        if seen is not None:
+            ensemble = self._ensemble(self._sources, [self.kind_])
+            root = root_of_products(ensemble.products())
+            fused = self._fuse(ensemble, root, search.shares, self.kind_, self.regularization_)
+        self._store(ensemble, fused)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[Any]:
@@ -224,15 +277,13 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         """
         check_is_fitted(self)
         views = self._new_views(X)
-        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        arrays = [
-            place.move(name, view, diagonal)
-            for name, place, view, diagonal in zip(views.names, self._places, views.arrays, checked, strict=True)
-        ]
+        diagonals = check_diagonals(diagonals, list(self.view_names_), len(views))
         rows: Any = 0.0
-        for (view, name), spectrum, own in zip(self._members, self._spectra, self._coefficients, strict=True):
-            rows = rows + spectrum.extend(*arrays[view].source(name)) @ own
-        return np.asarray(rows, dtype=self.consensus_.dtype)
+        for key, spectrum, coefficients in self._members:
+            rows = rows + self._sources[key.view].extend(
+                key.similarity, spectrum, views.arrays[key.view], diagonals[key.view]
+            ) @ coefficients.astype(spectrum.vectors.dtype)
+        return np.asarray(rows)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
         """Cluster the samples and return their consensus rows.
@@ -261,3 +312,155 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         ndarray of shape (n_new,)
         """
         return self._rule.predict(self.transform(X, diagonals=diagonals))
+
+    def _specs(self, views: Views) -> list[Any]:
+        return per_view(self.partition, views, "partition")
+
+    def _source(self, view: Array, spec: Any, name: str) -> ViewSource:
+        if lies_elsewhere(view):
+            raise ValueError(
+                f"{type(self).__name__} works on NumPy arrays and sparse matrices, but view {name!r} is a "
+                f"{type(view).__name__}: convert it, or use GlobalAlignmentClustering, which runs where the data lie."
+            )
+        graphs = {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES}
+        kernel = {"kernel": KernelPartition(self.kernel, kernel_params=self.kernel_params)}
+        if spec == "precomputed" or isinstance(spec, PrecomputedPartition):
+            own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
+            return KernelSource.of(view, {**graphs, "kernel": own})
+        if hasattr(spec, "similarity"):
+            return FeatureSource(Preparation("given"), view, {"given": spec})
+        known = {"auto": {**graphs, **kernel}, "graph": graphs, "kernel": kernel}
+        if spec not in known:
+            raise ValueError(
+                f"partition must be one of {[*known, 'precomputed']} or have a method `similarity`, got {spec!r}."
+            )
+        return FeatureSource.of(view, known[spec])
+
+    def _search_samples(self, n_samples: int) -> NDArray[np.intp] | None:
+        """The samples that the search looks at; None for all."""
+        if n_samples <= SEARCH_SAMPLES:
+            return None
+        return np.sort(np.random.default_rng(self._seed).choice(n_samples, SEARCH_SAMPLES, replace=False))
+
+    def _search(self, sources: Sequence[ViewSource]) -> Search:
+        """Try all kinds and λ, and take the best."""
+        n_clusters = self.n_clusters
+        kinds = self._kinds(sources)
+        ensemble = self._ensemble(sources, kinds)
+        shares = self._shares(ensemble, n_clusters)
+        judge = self._judge(sources, ensemble, shares, n_clusters)
+        root = root_of_products(ensemble.products())
+        values = REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
+        candidates = []
+        for kind in kinds:
+            for value in values:
+                fused = self._fuse(ensemble, root, shares, kind, value)
+                labels, _ = self._assign(ensemble.rows(fused.coefficients), n_clusters)
+                candidates.append(Candidate(n_clusters, kind, value, fused, judge.score(labels, n_clusters)))
+                if self.verbose:
+                    logger.info("%s: %s, λ = %g: score %.4f", type(self).__name__, kind, value, candidates[-1].score[0])
+        return Search(ensemble, shares, candidates)
+
+    @staticmethod
+    def _kinds(sources: Sequence[ViewSource]) -> list[str]:
+        """Kinds that differ, for the similarities that there are."""
+        found = {tuple(tuple(_named(source, kind)) for source in sources): kind for kind in reversed(KINDS)}
+        return [kind for kind in KINDS if kind in found.values()]
+
+    def _ensemble(self, sources: Sequence[ViewSource], kinds: Sequence[str]) -> Ensemble:
+        n_samples = sources[0].coordinates.shape[0]
+        keys = [
+            EnsembleKey(view, name)
+            for view, source in enumerate(sources)
+            for name in dict.fromkeys(name for kind in kinds for name in _named(source, kind))
+        ]
+        n_components = min(VECTORS_PER_CLUSTER * self.n_clusters, n_samples)
+        return fit_ensemble(sources, keys, n_components, self.n_clusters, n_jobs=self.n_jobs)
+
+    def _shares(self, ensemble: Ensemble, n_clusters: int) -> NDArray[np.float64]:
+        """How much every view counts: one, or one over the number of views that say the same."""
+        n_views = self.n_views_
+        agreement = np.eye(n_views)
+        for first in range(n_views):
+            for second in range(first):
+                names = [key.similarity for key in ensemble.keys if key.view == first]
+                pairs = [
+                    (ensemble.keys.index(EnsembleKey(first, name)), ensemble.keys.index(EnsembleKey(second, name)))
+                    for name in names
+                    if EnsembleKey(second, name) in ensemble.keys
+                ]
+                if pairs:
+                    alike = min(ensemble.agreement(*pair, n_clusters) for pair in pairs)
+                    agreement[first, second] = agreement[second, first] = alike
+        same = np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+        return 1.0 / same.sum(axis=1)
+
+    def _judge(
+        self, sources: Sequence[ViewSource], ensemble: Ensemble, shares: NDArray[Any], n_clusters: int
+    ) -> Judge:
+        opinions: list[list[NDArray[np.intp]]] = [[] for _ in sources]
+        for key, spectrum in zip(ensemble.keys, ensemble.spectra, strict=True):
+            if key.similarity in OPINIONS:
+                labels, _ = self._assign(spectrum.vectors[:, :n_clusters], n_clusters, n_init=OPINION_STARTS)
+                opinions[key.view].append(labels)
+        neighborhoods = find_neighborhoods([source.coordinates for source in sources], shares)
+        return Judge(neighborhoods, opinions, shares / shares.sum())
+
+    def _fuse(
+        self, ensemble: Ensemble, root: NDArray[Any], shares: NDArray[Any], kind: str, regularization: float
+    ) -> FusedSpectra:
+        members = []
+        for key in self._fused_keys(kind):
+            position = ensemble.keys.index(key)
+            factor = float(np.sqrt(shares[key.view] / len(_named(self._sources[key.view], kind))))
+            members.append(Member(ensemble.columns[position], ensemble.spectra[position].values, factor))
+        return fuse_spectra(
+            root,
+            members,
+            self.n_clusters,
+            regularization=regularization,
+            init=self.init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+
+    def _assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
+        assign = ASSIGNMENTS[self.assign_labels]
+        return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self._seed)
+
+    def _fused_keys(self, kind: str) -> list[EnsembleKey]:
+        return [EnsembleKey(view, name) for view, source in enumerate(self._sources) for name in _named(source, kind)]
+
+    def _store(self, ensemble: Ensemble, fused: FusedSpectra) -> None:
+        keys = self._fused_keys(self.kind_)
+        positions = [ensemble.keys.index(key) for key in keys]
+        result = fused.result
+        self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
+        self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
+        self.confidence_ = self._rule.confidence(self.consensus_)
+        self.partition_names_ = [(str(self.view_names_[key.view]), key.similarity) for key in keys]
+        self.partitions_ = [ensemble.spectra[position].vectors[:, : self.n_clusters_] for position in positions]
+        self.rotations_ = result.rotations
+        self.objective_ = np.asarray(result.objective)
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+        owners = np.array([key.view for key in keys])
+        self.view_weights_ = np.sqrt(np.bincount(owners, weights=result.weights**2, minlength=self.n_views_))
+        agreement = [subspace_agreement(partition, self.consensus_) for partition in self.partitions_]
+        self.agreement_ = np.bincount(owners, weights=agreement) / np.bincount(owners)
+        self._members = [
+            (key, ensemble.spectra[position], fused.coefficients[ensemble.columns[position]])
+            for key, position in zip(keys, positions, strict=True)
+        ]
+        self._n_features_out = self.n_clusters_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _named(source: ViewSource, kind: str) -> list[str]:
+    """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
+    found = [name for name in KINDS[kind] if name in source.similarities]
+    return found or [name for name in source.similarities if name in OPINIONS]
