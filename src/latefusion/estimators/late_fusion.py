@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils import check_random_state
@@ -17,79 +16,26 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import lies_elsewhere
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
-from latefusion.estimators.search import Judge, Score, Selection, find_neighborhoods
+from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion
+from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble
+from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
-from latefusion.partitions.sources import FeatureSource, KernelSource, ViewSource
-from latefusion.solvers.late_fusion_spectra import FusedSpectra, Member, fuse_spectra, root_of_products
-from latefusion.types import Array, Views
+from latefusion.partitions.sources import FeatureSource, JointSource, KernelSource, ViewSource
+from latefusion.solvers.late_fusion_spectra import FusedSpectra
+from latefusion.types import Array
 from latefusion.validation import check_diagonals
 
 GRAPH_SIZES = (5, 10, 20)
-# Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
-# what it has.
-KINDS: dict[str, tuple[str, ...]] = {
-    "graph": ("graph 5", "graph 10", "graph 20"),
-    "kernel": ("kernel",),
-    "both": ("graph 10", "kernel"),
-}
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
 OPINION_STARTS = 3
-REGULARIZATIONS = (0.5, 1.0, 2.0, 4.0)
+REGULARIZATIONS = (1.0, 2.0, 4.0)
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed.
 VECTORS_PER_CLUSTER = 4
 # The search looks at no more samples than this.
 SEARCH_SAMPLES = 3000
-# Two views whose base partitions agree more than this begin to count as one; at full agreement they do.
-SAME_VIEW = 0.95
-
-
-class Candidate(NamedTuple):
-    """One way of fusing, and what came of it."""
-
-    n_clusters: int
-    kind: str
-    regularization: float
-    fused: FusedSpectra
-    score: Score
-
-
-class Search(NamedTuple):
-    """What a search looked at, and what it found."""
-
-    ensemble: Ensemble
-    shares: NDArray[np.float64]
-    candidates: list[Candidate]
-
-    @property
-    def chosen(self) -> Candidate:
-        """The candidate of the highest score."""
-        return max(self.candidates, key=lambda one: one.score.value)
-
-    def table(self) -> Selection:
-        """What was tried, and why one was taken."""
-        chosen = self.chosen
-        rows = tuple(
-            {
-                "n_clusters": one.n_clusters,
-                "kind": one.kind,
-                "regularization": one.regularization,
-                "score": one.score.value,
-                "spread": one.score.spread,
-                "chosen": one is chosen,
-            }
-            for one in self.candidates
-        )
-        n_samples = len(self.ensemble.spectra[0].vectors)
-        reason = (
-            f"Of {len(rows)} candidates on {n_samples} samples, partitions of kind {chosen.kind!r} with "
-            f"regularization={chosen.regularization:g} give clusters that say most about neighbouring samples and "
-            f"about the views: score {chosen.score.value:.3f} ± {chosen.score.spread:.3f}."
-        )
-        return Selection(rows, reason, n_samples)
 
 
 class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
@@ -143,8 +89,11 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         Weight of every view, their squares sum to one. All partitions of a view share it.
     selection_ : Selection
         What was tried, the score of each, and why this one won.
-    kind_ : {"graph", "kernel", "both", "given"}
+    kind_ : {"both", "graph", "kernel"}
         Kind of base partitions that was chosen.
+    weighing_ : {"alike", "by agreement"}
+        Whether all views count alike from the start, or by how well each agrees with the others; then all views side by
+        side are one more view.
     regularization_ : float
         λ that was chosen.
     view_kinds_ : dict
@@ -243,19 +192,19 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         """
         views = self._fit_views(X)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self._sources = [self._source(*one) for one in zip(views.arrays, self._specs(views), views.names, strict=True)]
+        specs = per_view(self.partition, views, "partition")
+        self._sources = [self._source(*one) for one in zip(views.arrays, specs, views.names, strict=True)]
         self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
+        self.n_clusters_ = self.n_clusters
         seen = self._search_samples(len(views))
-        sources = self._sources if seen is None else [one.take(seen) for one in self._sources]
-        search = self._search(sources)
-        self.n_clusters_, self.kind_, self.regularization_, fused, _ = search.chosen
-        self.selection_ = search.table()
-        ensemble = search.ensemble
+        fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
+        candidates, self.selection_ = self._search(fusion)
+        best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
+        self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
+        plan = fusion.plan(best.choice)
         if seen is not None:
-            ensemble = self._ensemble(self._sources, [self.kind_])
-            root = root_of_products(ensemble.products())
-            fused = self._fuse(ensemble, root, search.shares, self.kind_, self.regularization_)
-        self._store(ensemble, fused)
+            fusion = self._fusion(self._sources, list(plan))
+        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -277,12 +226,18 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         """
         check_is_fitted(self)
         views = self._new_views(X)
-        diagonals = check_diagonals(diagonals, list(self.view_names_), len(views))
+        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
+        self._check_self_similarities(checked)
+        joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
         for key, spectrum, coefficients in self._members:
-            rows = rows + self._sources[key.view].extend(
-                key.similarity, spectrum, views.arrays[key.view], diagonals[key.view]
-            ) @ coefficients.astype(spectrum.vectors.dtype)
+            if key.view == self.n_views_:
+                own = spectrum.extend(joint)
+            else:
+                own = self._sources[key.view].extend(
+                    key.similarity, spectrum, views.arrays[key.view], checked[key.view]
+                )
+            rows = rows + own @ coefficients
         return np.asarray(rows)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -313,17 +268,13 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         """
         return self._rule.predict(self.transform(X, diagonals=diagonals))
 
-    def _specs(self, views: Views) -> list[Any]:
-        return per_view(self.partition, views, "partition")
-
     def _source(self, view: Array, spec: Any, name: str) -> ViewSource:
         if lies_elsewhere(view):
             raise ValueError(
                 f"{type(self).__name__} works on NumPy arrays and sparse matrices, but view {name!r} is a "
                 f"{type(view).__name__}: convert it, or use GlobalAlignmentClustering, which runs where the data lie."
             )
-        graphs = {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES}
-        kernel = {"kernel": KernelPartition(self.kernel, kernel_params=self.kernel_params)}
+        graphs, kernel = self._similarities_of("graph"), self._similarities_of("kernel")
         if spec == "precomputed" or isinstance(spec, PrecomputedPartition):
             own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
             return KernelSource.of(view, {**graphs, "kernel": own})
@@ -336,131 +287,103 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
             )
         return FeatureSource.of(view, known[spec])
 
+    def _similarities_of(self, kind: str) -> dict[str, Any]:
+        if kind == "kernel":
+            return {"kernel": KernelPartition(self.kernel, kernel_params=self.kernel_params)}
+        return {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES}
+
     def _search_samples(self, n_samples: int) -> NDArray[np.intp] | None:
         """The samples that the search looks at; None for all."""
         if n_samples <= SEARCH_SAMPLES:
             return None
         return np.sort(np.random.default_rng(self._seed).choice(n_samples, SEARCH_SAMPLES, replace=False))
 
-    def _search(self, sources: Sequence[ViewSource]) -> Search:
-        """Try all kinds and λ, and take the best."""
-        n_clusters = self.n_clusters
-        kinds = self._kinds(sources)
-        ensemble = self._ensemble(sources, kinds)
-        shares = self._shares(ensemble, n_clusters)
-        judge = self._judge(sources, ensemble, shares, n_clusters)
-        root = root_of_products(ensemble.products())
+    def _fusion(self, sources: Sequence[ViewSource], keys: Sequence[EnsembleKey] | None = None) -> Fusion:
+        """The similarities of some samples: those that are named, or all that any candidate needs."""
+        n_views, n_clusters = len(sources), self.n_clusters_
+        everything: list[Any] = list(sources)
+        given = any("given" in source.similarities for source in sources)
+        if n_views > 1 and not given:
+            names = {name for source in sources for name in source.similarities}
+            known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
+            similarities = {name: one for name, one in known.items() if name in names}
+            everything.append(JointSource.of(sources, similarities, np.ones(n_views)))
+        if keys is None:
+            keys = [EnsembleKey(view, name) for view, one in enumerate(everything) for name in one.similarities]
+        n_components = min(VECTORS_PER_CLUSTER * n_clusters, sources[0].coordinates.shape[0])
+        return Fusion.of(everything, n_views, keys, n_components, n_clusters, self.n_jobs)
+
+    def _search(self, fusion: Fusion) -> tuple[list[Candidate], Selection]:
+        """Try all kinds, weighings and λ, and take the best."""
+        judge = self._judge(fusion)
         values = REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
-        candidates = []
-        for kind in kinds:
-            for value in values:
-                fused = self._fuse(ensemble, root, shares, kind, value)
-                labels, _ = self._assign(ensemble.rows(fused.coefficients), n_clusters)
-                candidates.append(Candidate(n_clusters, kind, value, fused, judge.score(labels, n_clusters)))
+        candidates, seen = [], set()
+        for choice in [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]:
+            plan = fusion.plan(choice)
+            if tuple(plan.items()) in seen:  # where views leave no choice, all choices are the same
+                continue
+            seen.add(tuple(plan.items()))
+            for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
+                labels, _ = self._assign(fusion.ensemble.rows(fused.coefficients))
+                candidates.append(Candidate(self.n_clusters_, choice, value, judge.score(labels, self.n_clusters_)))
                 if self.verbose:
-                    logger.info("%s: %s, λ = %g: score %.4f", type(self).__name__, kind, value, candidates[-1].score[0])
-        return Search(ensemble, shares, candidates)
+                    logger.info("%s: %s", type(self).__name__, candidates[-1])
+        return candidates, choose(candidates, fusion.ensemble.n_samples)
 
-    @staticmethod
-    def _kinds(sources: Sequence[ViewSource]) -> list[str]:
-        """Kinds that differ, for the similarities that there are."""
-        found = {tuple(tuple(_named(source, kind)) for source in sources): kind for kind in reversed(KINDS)}
-        return [kind for kind in KINDS if kind in found.values()]
+    def _judge(self, fusion: Fusion) -> Judge:
+        opinions: list[list[NDArray[np.intp]]] = [[] for _ in range(fusion.n_views)]
+        for key, spectrum in zip(fusion.ensemble.keys, fusion.ensemble.spectra, strict=True):
+            if key.view < fusion.n_views and key.similarity in OPINIONS:
+                rows = spectrum.vectors[:, : self.n_clusters_]
+                opinions[key.view].append(self._assign(rows, n_init=OPINION_STARTS)[0])
+        coordinates = [source.coordinates for source in fusion.sources[: fusion.n_views]]
+        return Judge(find_neighborhoods(coordinates, fusion.shares), opinions, fusion.shares / fusion.shares.sum())
 
-    def _ensemble(self, sources: Sequence[ViewSource], kinds: Sequence[str]) -> Ensemble:
-        n_samples = sources[0].coordinates.shape[0]
-        keys = [
-            EnsembleKey(view, name)
-            for view, source in enumerate(sources)
-            for name in dict.fromkeys(name for kind in kinds for name in _named(source, kind))
-        ]
-        n_components = min(VECTORS_PER_CLUSTER * self.n_clusters, n_samples)
-        return fit_ensemble(sources, keys, n_components, self.n_clusters, n_jobs=self.n_jobs)
+    def _solver_options(self) -> dict[str, Any]:
+        return {"init": self.init, "max_iter": self.max_iter, "tol": self.tol}
 
-    def _shares(self, ensemble: Ensemble, n_clusters: int) -> NDArray[np.float64]:
-        """How much every view counts: one, or one over the number of views that say the same."""
-        n_views = self.n_views_
-        agreement = np.eye(n_views)
-        for first in range(n_views):
-            for second in range(first):
-                names = [key.similarity for key in ensemble.keys if key.view == first]
-                pairs = [
-                    (ensemble.keys.index(EnsembleKey(first, name)), ensemble.keys.index(EnsembleKey(second, name)))
-                    for name in names
-                    if EnsembleKey(second, name) in ensemble.keys
-                ]
-                if pairs:
-                    alike = min(ensemble.agreement(*pair, n_clusters) for pair in pairs)
-                    agreement[first, second] = agreement[second, first] = alike
-        same = np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
-        return 1.0 / same.sum(axis=1)
-
-    def _judge(
-        self, sources: Sequence[ViewSource], ensemble: Ensemble, shares: NDArray[Any], n_clusters: int
-    ) -> Judge:
-        opinions: list[list[NDArray[np.intp]]] = [[] for _ in sources]
-        for key, spectrum in zip(ensemble.keys, ensemble.spectra, strict=True):
-            if key.similarity in OPINIONS:
-                labels, _ = self._assign(spectrum.vectors[:, :n_clusters], n_clusters, n_init=OPINION_STARTS)
-                opinions[key.view].append(labels)
-        neighborhoods = find_neighborhoods([source.coordinates for source in sources], shares)
-        return Judge(neighborhoods, opinions, shares / shares.sum())
-
-    def _fuse(
-        self, ensemble: Ensemble, root: NDArray[Any], shares: NDArray[Any], kind: str, regularization: float
-    ) -> FusedSpectra:
-        members = []
-        for key in self._fused_keys(kind):
-            position = ensemble.keys.index(key)
-            factor = float(np.sqrt(shares[key.view] / len(_named(self._sources[key.view], kind))))
-            members.append(Member(ensemble.columns[position], ensemble.spectra[position].values, factor))
-        return fuse_spectra(
-            root,
-            members,
-            self.n_clusters,
-            regularization=regularization,
-            init=self.init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-
-    def _assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
+    def _assign(self, consensus: NDArray[Any], n_init: int | None = None) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
-        return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self._seed)
+        return assign(consensus, self.n_clusters_, n_init=n_init or self.n_init, random_state=self._seed)
 
-    def _fused_keys(self, kind: str) -> list[EnsembleKey]:
-        return [EnsembleKey(view, name) for view, source in enumerate(self._sources) for name in _named(source, kind)]
-
-    def _store(self, ensemble: Ensemble, fused: FusedSpectra) -> None:
-        keys = self._fused_keys(self.kind_)
-        positions = [ensemble.keys.index(key) for key in keys]
-        result = fused.result
+    def _store(self, fusion: Fusion, plan: Mapping[EnsembleKey, float], fused: FusedSpectra) -> None:
+        ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
-        self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
+        self.labels_, self._rule = self._assign(self.consensus_)
         self.confidence_ = self._rule.confidence(self.consensus_)
-        self.partition_names_ = [(str(self.view_names_[key.view]), key.similarity) for key in keys]
-        self.partitions_ = [ensemble.spectra[position].vectors[:, : self.n_clusters_] for position in positions]
-        self.rotations_ = result.rotations
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
-        owners = np.array([key.view for key in keys])
-        self.view_weights_ = np.sqrt(np.bincount(owners, weights=result.weights**2, minlength=self.n_views_))
+        self.rotations_ = result.rotations
+        self._joint = fusion.sources[-1] if any(key.view == self.n_views_ for key in plan) else None
+        self._members = []
+        names = [*map(str, self.view_names_), "all views"]
+        self.partition_names_, self.partitions_ = [], []
+        for key in plan:
+            spectrum, own = ensemble.spectra[ensemble.position(key)], ensemble.columns[ensemble.position(key)]
+            self._members.append((key, spectrum, fused.coefficients[own].astype(spectrum.vectors.dtype)))
+            self.partition_names_.append((names[key.view], key.similarity))
+            self.partitions_.append(spectrum.vectors[:, : self.n_clusters_])
+        owners = np.array([key.view for key in plan])
+        squares = np.bincount(owners, weights=result.weights**2, minlength=self.n_views_ + 1)
+        # What all views together contribute is every view's in equal parts.
+        self.view_weights_ = np.sqrt(squares[:-1] + squares[-1] / self.n_views_)
         agreement = [subspace_agreement(partition, self.consensus_) for partition in self.partitions_]
-        self.agreement_ = np.bincount(owners, weights=agreement) / np.bincount(owners)
-        self._members = [
-            (key, ensemble.spectra[position], fused.coefficients[ensemble.columns[position]])
-            for key, position in zip(keys, positions, strict=True)
-        ]
+        of_views = owners < self.n_views_
+        self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])
         self._n_features_out = self.n_clusters_
+
+    def _check_self_similarities(self, diagonals: Sequence[Any]) -> None:
+        for name, source, diagonal in zip(self.view_names_, self._sources, diagonals, strict=True):
+            if not isinstance(source, KernelSource) or diagonal is not None:
+                continue
+            if getattr(source.spectrum.extension, "self_similarity", 1.0) is None:
+                raise ValueError(
+                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
+                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
+                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _named(source: ViewSource, kind: str) -> list[str]:
-    """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
-    found = [name for name in KINDS[kind] if name in source.similarities]
-    return found or [name for name in source.similarities if name in OPINIONS]

@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
+from latefusion.estimators.fusion import Choice
 from latefusion.metrics import neighbor_information, shared_information
 from latefusion.types import Array
 
-# Neighbours of a sample that are looked at: near ones in all views together, some more in a single view, which is noisier.
+# Neighbours of a sample that are looked at: the nearest in all views together, and some more in single views, which are
+# noisier.
 JOINT_NEIGHBORS = 5
 VIEW_NEIGHBORS = 10
 # Parts of the samples from which the uncertainty of a score is taken.
@@ -77,10 +79,28 @@ def _nearest(squared: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
 
 
 class Score(NamedTuple):
-    """Score of a clustering and how far it may be off."""
+    """Score of a clustering: of all samples, and of parts of them."""
 
     value: float
-    spread: float
+    parts: NDArray[np.float64]
+
+    @property
+    def spread(self) -> float:
+        """Standard error of the value."""
+        return _standard_error(self.parts)
+
+
+class Candidate(NamedTuple):
+    """One way of fusing, and how well it did."""
+
+    n_clusters: int
+    choice: Choice
+    regularization: float
+    score: Score
+
+
+def _standard_error(parts: NDArray[Any]) -> float:
+    return float(np.std(parts, ddof=1) / np.sqrt(len(parts))) if len(parts) > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -101,14 +121,11 @@ class Judge:
     shares: NDArray[Any]
 
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
-        """Mean of the three informations, and its standard error over parts of the samples."""
+        """Mean of the three informations."""
         n_samples = len(labels)
-        whole = self._score(labels, n_clusters, np.arange(n_samples))
-        n_folds = min(N_FOLDS, n_samples // 2)
-        if n_folds < 2:
-            return Score(whole, 0.0)
-        parts = [self._score(labels, n_clusters, np.arange(fold, n_samples, n_folds)) for fold in range(n_folds)]
-        return Score(whole, float(np.std(parts, ddof=1) / np.sqrt(n_folds)))
+        folds = [np.arange(fold, n_samples, N_FOLDS) for fold in range(min(N_FOLDS, n_samples // 2))]
+        parts = np.array([self._score(labels, n_clusters, fold) for fold in folds])
+        return Score(self._score(labels, n_clusters, np.arange(n_samples)), parts)
 
     def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
         joint = neighbor_information(labels, self.neighborhoods.joint, n_clusters, samples=samples)
@@ -130,8 +147,7 @@ class Selection:
     Attributes
     ----------
     rows : tuple of dict
-        One per candidate: ``n_clusters``, ``kind``, ``regularization``, ``score``, ``spread``, ``chosen``, and what else
-        is known of it.
+        One per candidate, with the columns below.
     reason : str
         The choice in a sentence.
     n_samples : int
@@ -141,7 +157,9 @@ class Selection:
     rows: tuple[Mapping[str, Any], ...]
     reason: str
     n_samples: int
-    columns: tuple[str, ...] = field(default=("n_clusters", "kind", "regularization", "score", "spread", "chosen"))
+    columns: tuple[str, ...] = field(
+        default=("n_clusters", "kind", "weighing", "regularization", "score", "spread", "chosen")
+    )
 
     def __len__(self) -> int:
         """Number of candidates."""
@@ -171,3 +189,50 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "*" if value else ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
+    """Take the candidate of the highest score, or the first one if that is no better beyond chance.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        The first is the default.
+    n_samples : int
+        Samples that the search looked at.
+
+    Returns
+    -------
+    Selection
+    """
+    default = candidates[0]
+    best = max(candidates, key=lambda one: one.score.value)
+    gain = best.score.value - default.score.value
+    doubt = _standard_error(best.score.parts - default.score.parts)
+    chosen = best if gain > doubt else default
+    rows = tuple(
+        {
+            "n_clusters": one.n_clusters,
+            "kind": one.choice.kind,
+            "weighing": one.choice.weighing,
+            "regularization": one.regularization,
+            "score": one.score.value,
+            "spread": one.score.spread,
+            "chosen": one is chosen,
+        }
+        for one in candidates
+    )
+    what = (
+        f"kind {chosen.choice.kind!r}, views {chosen.choice.weighing}, regularization={chosen.regularization:g}, "
+        f"score {chosen.score.value:.3f}"
+    )
+    if chosen is default:
+        reason = f"The default was kept: {what}."
+        if best is not default:
+            reason += f" The best of {len(rows)} candidates gains {gain:.3f}, which may be chance (± {doubt:.3f})."
+    else:
+        reason = (
+            f"Best of {len(rows)} candidates: {what}. Its clusters say more about neighbouring samples and about the "
+            f"views than those of the default, by {gain:.3f} ± {doubt:.3f}."
+        )
+    return Selection(rows, reason, n_samples)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,21 +42,36 @@ class Ensemble:
     spectra: list[Spectrum]
     columns: list[slice]
 
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of B."""
+        return len(self.spectra[0].vectors)
+
+    def position(self, key: EnsembleKey) -> int:
+        """Which of the spectra belongs to a similarity."""
+        return self.keys.index(key)
+
     def products(self) -> NDArray[np.float64]:
         """BᵀB, summed up in double precision."""
-        n_samples, width = len(self.spectra[0].vectors), self.columns[-1].stop
+        width = self.columns[-1].stop
         products = np.zeros((width, width))
-        for rows in row_blocks(n_samples, PRODUCT_ROWS):
+        for rows in row_blocks(self.n_samples, PRODUCT_ROWS):
             block = np.concatenate([one.vectors[rows] for one in self.spectra], axis=1).astype(np.float64, copy=False)
             products += block.T @ block
         return products
 
+    def basis(self) -> NDArray[np.float64]:
+        """B."""
+        basis: NDArray[np.float64] = np.concatenate([one.vectors for one in self.spectra], axis=1, dtype=np.float64)
+        return basis
+
     def rows(self, coefficients: NDArray[Any]) -> NDArray[Any]:
         """B times a matrix."""
-        return sum(
+        parts = [
             one.vectors @ coefficients[own].astype(one.vectors.dtype)
             for one, own in zip(self.spectra, self.columns, strict=True)
-        )
+        ]
+        return np.asarray(sum(parts))
 
     def agreement(self, first: int, second: int, n_clusters: int) -> float:
         """Mean squared cosine between the leading subspaces of two spectra."""
@@ -99,5 +115,5 @@ def fit_ensemble(
         for key in keys
     )
     edges = np.concatenate([[0], np.cumsum([len(one.values) for one in spectra])])
-    columns = [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    columns = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
     return Ensemble(list(keys), spectra, columns)

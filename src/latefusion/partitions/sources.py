@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.partitions.base_partitions import Similarity
@@ -17,23 +18,29 @@ from latefusion.types import Array
 
 
 class ViewSource(Protocol):
-    """One view, ready for several similarities.
+    """One view, ready for several similarities."""
 
-    Attributes
-    ----------
-    kind : str
-        What the view holds.
-    coordinates : array of shape (n_samples, n_features)
-        Points whose Euclidean distances are those of the view.
-    similarities : mapping of str to Similarity
-    """
+    @property
+    def kind(self) -> str:
+        """What the view holds."""
+        ...
 
-    kind: str
-    coordinates: Array
-    similarities: Mapping[str, Similarity]
+    @property
+    def coordinates(self) -> Array:
+        """Points whose Euclidean distances are those of the view, shape (n_samples, n_features)."""
+        ...
+
+    @property
+    def similarities(self) -> Mapping[str, Similarity]:
+        """The similarities by name."""
+        ...
 
     def training(self, name: str) -> Array:
         """What the similarity of that name is fitted on."""
+        ...
+
+    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
+        """Coordinates of new samples."""
         ...
 
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
@@ -75,9 +82,13 @@ class FeatureSource:
         """The scaled features."""
         return self.coordinates
 
+    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
+        """The features of new samples, scaled like the others."""
+        return self.preparation(view)
+
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples."""
-        return spectrum.extend(self.preparation(view))
+        return spectrum.extend(self.place(view, diagonal))
 
     def take(self, samples: NDArray[np.intp]) -> FeatureSource:
         """The source of some of the samples, scaled as all are."""
@@ -111,18 +122,24 @@ class KernelSource:
     @property
     def coordinates(self) -> NDArray[Any]:
         """Points whose inner products are the standardised kernel."""
-        return self.spectrum.vectors * np.sqrt(self.spectrum.values).astype(self.spectrum.vectors.dtype)
+        points: NDArray[Any] = self.spectrum.vectors * np.sqrt(self.spectrum.values).astype(self.spectrum.vectors.dtype)
+        return points
 
     def training(self, name: str) -> NDArray[Any]:
         """The kernel, or its coordinates."""
         return self.kernel if self._is_kernel(name) else self.coordinates
 
+    def place(self, view: NDArray[Any], diagonal: NDArray[Any] | None) -> NDArray[Any]:
+        """The points that new samples stand for, in the space that the training samples span."""
+        rows = self.spectrum.extend(view, diagonal)
+        points: NDArray[Any] = rows * np.sqrt(self.spectrum.values).astype(rows.dtype)
+        return points
+
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples, given by their kernel with the training samples."""
         if self._is_kernel(name):
             return spectrum.extend(view, diagonal)
-        rows = self.spectrum.extend(view, diagonal)
-        return spectrum.extend(rows * np.sqrt(self.spectrum.values).astype(rows.dtype))
+        return spectrum.extend(self.place(view, diagonal))
 
     def take(self, samples: NDArray[np.intp]) -> KernelSource:
         """The source of some of the samples."""
@@ -130,3 +147,57 @@ class KernelSource:
 
     def _is_kernel(self, name: str) -> bool:
         return isinstance(self.similarities[name], PrecomputedPartition)
+
+
+@dataclass(frozen=True)
+class JointSource:
+    """All views side by side, each brought to the same mean squared distance and counted by its share.
+
+    Attributes
+    ----------
+    sources : sequence of ViewSource
+    scales : ndarray of shape (n_views,)
+        Factor of every view.
+    coordinates : array of shape (n_samples, total n_features)
+        Sparse as soon as one view is.
+    similarities : mapping of str to Similarity
+    """
+
+    sources: Sequence[ViewSource]
+    scales: NDArray[np.float64]
+    coordinates: Array
+    similarities: Mapping[str, Similarity]
+    kind: str = "joint"
+
+    @classmethod
+    def of(
+        cls, sources: Sequence[ViewSource], similarities: Mapping[str, Similarity], shares: NDArray[Any]
+    ) -> JointSource:
+        """The source of all training views."""
+        coordinates = [source.coordinates for source in sources]
+        spreads = np.array([_mean_squared_distance(one) for one in coordinates])
+        scales = np.where(spreads > 0, np.sqrt(shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
+        return cls(sources, scales, _side_by_side(coordinates, scales), similarities)
+
+    def training(self, name: str) -> Array:
+        """The coordinates in all views."""
+        return self.coordinates
+
+    def place(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
+        """Coordinates of new samples in all views."""
+        placed = [one.place(*new) for one, *new in zip(self.sources, views, diagonals, strict=True)]
+        return _side_by_side(placed, self.scales)
+
+
+def _side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
+    scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
+    if any(scipy.sparse.issparse(part) for part in scaled):  # filling a sparse view may need more memory than there is
+        return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")
+    return np.hstack(scaled)
+
+
+def _mean_squared_distance(coordinates: Array) -> float:
+    """Of two samples drawn at random: twice the sum of the columns' variances."""
+    squares = coordinates.multiply(coordinates) if scipy.sparse.issparse(coordinates) else coordinates**2
+    means = np.asarray(coordinates.mean(axis=0), dtype=np.float64)
+    return float(2 * (squares.sum(dtype=np.float64) / coordinates.shape[0] - np.sum(means**2)))

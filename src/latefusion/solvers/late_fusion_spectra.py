@@ -11,9 +11,9 @@ that global alignment needs is a linear function of the rows of B:
 So the inner products BᵀB are all that has to be known of the samples. Any choice of similarities and of λ is solved
 in that small space, and the consensus is B times a small matrix, for training samples and new ones alike.
 
-Every similarity has a factor: H_j and V_j enter multiplied by it. Similarities that share a factor of 1/√c count together
-as much as a single one would, in the consensus and in the mean: so several similarities of one view share its weight,
-and a view given twice changes nothing.
+Every similarity has a factor: H_j and V_j enter multiplied by it. Of c similarities that say the same, each with a
+factor of 1/√c, the consensus and the mean see as much as of a single one: so several similarities of one view share its
+weight, and a view given twice changes nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ import array_api_compat.numpy as xp
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.solvers.late_fusion_alignment import solve_alignment
+from latefusion.arrays import top_eigenpairs
+from latefusion.solvers.late_fusion_alignment import compress_partitions, solve_alignment
 from latefusion.types import SolverResult
 
 FloatArray = NDArray[np.floating]
@@ -84,42 +85,48 @@ def root_of_products(products: FloatArray) -> FloatArray:
 def fuse_spectra(
     root: FloatArray,
     members: Sequence[Member],
+    pull: Sequence[Member],
     n_clusters: int,
+    regularizations: Sequence[float],
     *,
-    regularization: float,
     init: str = "align",
     max_iter: int = 100,
     tol: float = 1e-6,
-) -> FusedSpectra:
-    """Global alignment of the base partitions of some similarities.
+) -> list[FusedSpectra]:
+    """Global alignment of the base partitions of some similarities, for several λ.
 
     Parameters
     ----------
     root : ndarray of shape (rank, n_columns)
-        From `root_of_products`.
+        From `root_of_products`, or B itself.
     members : sequence of Member
         The similarities to fuse.
+    pull : sequence of Member
+        The similarities whose mean the consensus is pulled to.
     n_clusters : int
-    regularization : float
-        λ.
+    regularizations : sequence of float
+        Values of λ.
     init, max_iter, tol
         As in `solve_alignment`.
 
     Returns
     -------
-    FusedSpectra
+    list of FusedSpectra
+        One per λ.
     """
-    mean = mean_coefficients(root, members, n_clusters)
+    mean = mean_coefficients(root, pull, n_clusters)
     partitions = [member.factor * _leading(root, member, n_clusters) for member in members]
-    result = solve_alignment(
-        partitions, root @ mean, regularization=regularization, init=init, max_iter=max_iter, tol=tol, xp=xp
-    )
-    coefficients = mean @ result.mixing[-1]
-    for member, mixing in zip(members, result.mixing[:-1], strict=True):
-        width = min(n_clusters, len(member.values))
-        own = slice(member.columns.start, member.columns.start + width)
-        coefficients[own] += member.factor * mixing[:width]
-    return FusedSpectra(coefficients, result)
+    small = compress_partitions(partitions, root @ mean, xp=xp)
+    fused = []
+    for value in regularizations:
+        result = solve_alignment(*small, regularization=value, init=init, max_iter=max_iter, tol=tol, xp=xp)
+        coefficients = mean @ result.mixing[-1]
+        for member, mixing in zip(members, result.mixing[:-1], strict=True):
+            width = min(n_clusters, len(member.values))
+            own = slice(member.columns.start, member.columns.start + width)
+            coefficients[own] += member.factor * mixing[:width]
+        fused.append(FusedSpectra(coefficients, result))
+    return fused
 
 
 def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: int) -> FloatArray:
@@ -140,11 +147,15 @@ def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: i
         level = member.values[:n_clusters].mean()
         # A view whose members have no eigenvalue at all cannot separate any samples, and takes no part.
         scales[member.columns] = member.factor * np.sqrt(member.values / level) if level > 0 else 0.0
-    _, lengths, right = np.linalg.svd(root * scales, full_matrices=False)
-    lengths, right = lengths[:n_clusters], right[:n_clusters]
-    present = lengths > np.finfo(lengths.dtype).eps ** (2 / 3) * lengths[0]
+    used = np.flatnonzero(scales)
     coefficients = np.zeros((root.shape[1], n_clusters))
-    coefficients[:, : len(lengths)] = scales[:, None] * right.T * (present / np.where(present, lengths, 1.0))
+    if not len(used):
+        return coefficients
+    scaled = root[:, used] * scales[used]
+    values, vectors = top_eigenpairs(scaled.T @ scaled, min(n_clusters, len(used)))
+    present = values > np.finfo(values.dtype).eps ** (2 / 3) * values[0]
+    inverse = present / np.sqrt(np.where(present, values, 1.0))
+    coefficients[used, : len(values)] = scales[used, None] * vectors * inverse
     return coefficients
 
 
@@ -154,3 +165,39 @@ def _leading(root: FloatArray, member: Member, n_clusters: int) -> FloatArray:
     columns = root[:, member.columns][:, :n_clusters]
     partition[:, : columns.shape[1]] = columns
     return partition
+
+
+def agreement_with_others(
+    root: FloatArray, members: Sequence[Member], owners: Sequence[int], overlap: FloatArray, n_clusters: int
+) -> FloatArray:
+    """How well every view agrees with what the other views say together.
+
+    Parameters
+    ----------
+    root : ndarray of shape (rank, n_columns)
+    members : sequence of Member
+    owners : sequence of int
+        The view of every member.
+    overlap : ndarray of shape (n_views, n_views)
+        Which views say the same, from 0 to 1; such views are no witnesses for each other.
+    n_clusters : int
+
+    Returns
+    -------
+    ndarray of shape (n_views,)
+        Mean over a view's members of ‖M_{-p}ᵀ H_p‖² / k, M_{-p} the partition of the mean similarity of the others: k/n
+        for a view that has nothing to do with them, 1 for one that says the same. One if there are no others.
+    """
+    agreement = np.ones(len(overlap))
+    for view in range(len(overlap)):
+        others = [
+            member._replace(factor=member.factor * np.sqrt(1.0 - overlap[view, owner]))
+            for member, owner in zip(members, owners, strict=True)
+            if overlap[view, owner] < 1
+        ]
+        if not others:
+            continue
+        elsewhere = root @ mean_coefficients(root, others, n_clusters)
+        own = [_leading(root, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
+        agreement[view] = np.mean([np.sum((elsewhere.T @ one) ** 2) / n_clusters for one in own])
+    return agreement

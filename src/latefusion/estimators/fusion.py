@@ -1,0 +1,162 @@
+"""Which similarities are fused, and with what factor: from an ensemble to a consensus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble
+from latefusion.partitions.sources import JointSource, ViewSource
+from latefusion.solvers.late_fusion_spectra import (
+    FusedSpectra,
+    Member,
+    agreement_with_others,
+    fuse_spectra,
+    root_of_products,
+)
+
+# Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
+# what it has.
+KINDS: dict[str, tuple[str, ...]] = {
+    "both": ("graph 10", "kernel"),
+    "graph": ("graph 5", "graph 10", "graph 20"),
+    "kernel": ("kernel",),
+}
+# Whether all views count alike, or by how well each agrees with the others, with all views side by side as one more.
+WEIGHINGS = ("alike", "by agreement")
+# Two views whose base partitions agree more than this begin to count as one; at full agreement they do.
+SAME_VIEW = 0.95
+# No view is trusted less than this share of the average, lest its weight be zero over zero.
+LEAST_TRUST = 1e-3
+
+
+class Choice(NamedTuple):
+    """One way of fusing.
+
+    Attributes
+    ----------
+    kind : {"both", "graph", "kernel"}
+    weighing : {"alike", "by agreement"}
+    """
+
+    kind: str
+    weighing: str
+
+
+Plan = Mapping[EnsembleKey, float]
+
+
+def similarity_names(source: ViewSource | JointSource, kind: str) -> list[str]:
+    """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
+    found = [name for name in KINDS[kind] if name in source.similarities]
+    return found or list(source.similarities)
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """The eigenvectors of all similarities of some samples, and what can be fused from them.
+
+    Attributes
+    ----------
+    sources : list of ViewSource or JointSource
+        One per view, and last all views together where there are several.
+    ensemble : Ensemble
+    n_views : int
+    n_clusters : int
+    """
+
+    sources: Sequence[Any]
+    ensemble: Ensemble
+    n_views: int
+    n_clusters: int
+
+    @classmethod
+    def of(
+        cls,
+        sources: Sequence[Any],
+        n_views: int,
+        keys: Sequence[EnsembleKey],
+        n_components: int,
+        n_clusters: int,
+        n_jobs: int | None,
+    ) -> Fusion:
+        """Fit the similarities that are named."""
+        return cls(sources, fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs), n_views, n_clusters)
+
+    @cached_property
+    def root(self) -> NDArray[np.floating]:
+        """What the eigenvectors of all similarities have in common, in as few rows as possible."""
+        if self.ensemble.n_samples <= self.ensemble.columns[-1].stop:
+            return self.ensemble.basis()
+        return root_of_products(self.ensemble.products())
+
+    @cached_property
+    def overlap(self) -> NDArray[np.float64]:
+        """Which views say the same, from 0 to 1."""
+        agreement = np.eye(self.n_views)
+        names = [{key.similarity for key in self.ensemble.keys if key.view == view} for view in range(self.n_views)]
+        for first in range(self.n_views):
+            for second in range(first):
+                alike = [
+                    self.ensemble.agreement(
+                        self.ensemble.position(EnsembleKey(first, name)),
+                        self.ensemble.position(EnsembleKey(second, name)),
+                        self.n_clusters,
+                    )
+                    for name in names[first] & names[second]
+                ]
+                agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
+        return np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """How much every view counts: one, or one over the number of views that say the same."""
+        return 1.0 / self.overlap.sum(axis=1)
+
+    def trust(self, kind: str) -> NDArray[np.float64]:
+        """How well every view agrees with the others, beyond chance; one on average."""
+        keys = self._view_keys(kind)
+        agreement = agreement_with_others(
+            self.root,
+            [self._member(key, float(np.sqrt(self.shares[key.view]))) for key in keys],
+            [key.view for key in keys],
+            self.overlap,
+            self.n_clusters,
+        )
+        beyond = np.maximum(agreement - self.n_clusters / self.ensemble.n_samples, 0.0)
+        if not beyond.any():
+            return np.ones(self.n_views)
+        trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
+        return trust
+
+    def plan(self, choice: Choice) -> Plan:
+        """The similarities of a choice, and the factor of each."""
+        weighed = choice.weighing != WEIGHINGS[0]
+        trust = self.trust(choice.kind) if weighed else np.ones(self.n_views)
+        factors = {}
+        for view in range(len(self.sources) if weighed else self.n_views):
+            names = similarity_names(self.sources[view], choice.kind)
+            weight = np.sqrt(self.shares[view]) * trust[view] if view < self.n_views else 1.0
+            factors.update({EnsembleKey(view, name): float(weight / np.sqrt(len(names))) for name in names})
+        return factors
+
+    def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
+        """The consensus for every λ."""
+        members = [self._member(key, factor) for key, factor in plan.items()]
+        return fuse_spectra(self.root, members, members, self.n_clusters, regularizations, **options)
+
+    def _view_keys(self, kind: str) -> list[EnsembleKey]:
+        return [
+            EnsembleKey(view, name)
+            for view in range(self.n_views)
+            for name in similarity_names(self.sources[view], kind)
+        ]
+
+    def _member(self, key: EnsembleKey, factor: float) -> Member:
+        position = self.ensemble.position(key)
+        return Member(self.ensemble.columns[position], self.ensemble.spectra[position].values, factor)
