@@ -29,7 +29,7 @@ from measuring import BLUE, GREEN, GREY, ORANGE, PURPLE, best_seconds, figure, m
 MOST_RATIO, MOST_DIFFERENCE = 3.0, 0.01
 OPTIONS = {
     "default": {},
-    "k-means++ landmarks": {"landmarks": "kmeans++"},
+    "uniform landmarks": {"landmarks": "uniform"},
     "500 landmarks": {"n_landmarks": 500},
     "1000 landmarks": {"n_landmarks": 1000},
 }
