@@ -21,10 +21,10 @@ from measuring import BLUE, ORANGE, best_seconds, figure, machine, save, with_pe
 
 BASE = {"samples": 50_000, "width": 64, "clusters": 10, "views": 3}
 AXES = {
-    "samples": [25_000, 50_000, 100_000, 200_000, 400_000, 800_000],
+    "samples": [25_000, 50_000, 100_000, 200_000, 400_000],
     "width": [16, 32, 64, 128, 256, 512],
-    "clusters": [5, 10, 20, 40, 80],
-    "views": [2, 4, 8, 16, 32],
+    "clusters": [4, 8, 16, 32, 64],
+    "views": [2, 4, 8, 16],
 }
 METHODS = {"global": lf.GlobalAlignmentClustering, "local": lf.LocalAlignmentClustering}
 
@@ -88,10 +88,14 @@ def draw(rows, path):
                 ax.loglog(x, y, color=color, marker=marker, label=label)
             ax.legend(frameon=False, fontsize=9, handlelength=1.2)
             ax.grid(alpha=0.3, linewidth=0.5)
+        measured = sorted({row[axis] for row in rows if row["axis"] == axis})
+        axes[1][column].set_xticks(measured, [f"{one // 1000}k" if one >= 1000 else str(one) for one in measured])
+        axes[1][column].minorticks_off()
         axes[1][column].set_xlabel(axis if axis != "width" else "columns per view")
     axes[0][0].set_ylabel("seconds")
     axes[1][0].set_ylabel("memory above the input (MiB)")
-    base = f"{BASE['samples']:,} samples, {BASE['views']} views of {BASE['width']} columns, {BASE['clusters']} clusters"
+    samples = next(row["samples"] for row in rows if row["axis"] == "width")
+    base = f"{samples:,} samples, {BASE['views']} views of {BASE['width']} columns, {BASE['clusters']} clusters"
     canvas.suptitle(f"Growth around {base}", x=0.01, ha="left")
     canvas.savefig(path, dpi=150)
 
