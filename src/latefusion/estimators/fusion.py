@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -66,12 +66,15 @@ class Fusion:
     sources : list of ViewSource or JointSource
         One per view, and last all views together where there are several.
     ensemble : Ensemble
+    root : ndarray of shape (rank, n_columns)
+        What the eigenvectors of all similarities have in common, in as few rows as possible.
     n_views : int
     n_clusters : int
     """
 
     sources: Sequence[Any]
     ensemble: Ensemble
+    root: NDArray[np.floating]
     n_views: int
     n_clusters: int
 
@@ -86,14 +89,14 @@ class Fusion:
         n_jobs: int | None,
     ) -> Fusion:
         """Fit the similarities that are named."""
-        return cls(sources, fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs), n_views, n_clusters)
+        ensemble = fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs)
+        few = ensemble.n_samples <= ensemble.columns[-1].stop
+        root = ensemble.basis() if few else root_of_products(ensemble.products())
+        return cls(sources, ensemble, root, n_views, n_clusters)
 
-    @cached_property
-    def root(self) -> NDArray[np.floating]:
-        """What the eigenvectors of all similarities have in common, in as few rows as possible."""
-        if self.ensemble.n_samples <= self.ensemble.columns[-1].stop:
-            return self.ensemble.basis()
-        return root_of_products(self.ensemble.products())
+    def with_clusters(self, n_clusters: int) -> Fusion:
+        """The same eigenvectors for another number of clusters."""
+        return replace(self, n_clusters=n_clusters)
 
     @cached_property
     def overlap(self) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -16,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import lies_elsewhere
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion
+from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
+from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
@@ -27,6 +29,8 @@ from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Array
 from latefusion.validation import check_diagonals
 
+# With fewer samples, halves of them say nothing about a number of clusters.
+LEAST_SAMPLES = 20
 GRAPH_SIZES = (5, 10, 20)
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
@@ -48,8 +52,9 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int, "auto" or range, default=8
+        Number of clusters; "auto" tries 2 to 20, a range or list the numbers in it, and takes the one whose clusters
+        are found again in other samples and say most about the data.
     regularization : float or "auto", default="auto"
         Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1/2, 1, 2 and 4.
     views : mapping or sequence, default=None
@@ -89,6 +94,8 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         Weight of every view, their squares sum to one. All partitions of a view share it.
     selection_ : Selection
         What was tried, the score of each, and why this one won.
+    number_selection_ : NumberOfClusters
+        The evidence for every number of clusters that was tried, where there was a choice.
     kind_ : {"both", "graph", "kernel"}
         Kind of base partitions that was chosen.
     weighing_ : {"alike", "by agreement"}
@@ -131,6 +138,7 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like", range],
         "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -142,7 +150,7 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: Any = 8,
         *,
         regularization: float | str = "auto",
         views: Any = None,
@@ -190,12 +198,12 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         -------
         self
         """
-        views = self._fit_views(X)
+        views = self._fit_views(X, n_clusters=min(self._numbers()) if self._seeks_number() else None)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         specs = per_view(self.partition, views, "partition")
         self._sources = [self._source(*one) for one in zip(views.arrays, specs, views.names, strict=True)]
         self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
-        self.n_clusters_ = self.n_clusters
+        self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
         seen = self._search_samples(len(views))
         fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
         candidates, self.selection_ = self._search(fusion)
@@ -292,6 +300,43 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
             return {"kernel": KernelPartition(self.kernel, kernel_params=self.kernel_params)}
         return {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES}
 
+    def _seeks_number(self) -> bool:
+        return not isinstance(self.n_clusters, Integral)
+
+    def _numbers(self, n_samples: int | None = None) -> list[int]:
+        """The numbers of clusters to try, as far as there are samples for them."""
+        if isinstance(self.n_clusters, str):
+            numbers = list(range(2, GREATEST_NUMBER + 1))
+            limit = None if n_samples is None else min(n_samples, NUMBER_SAMPLES) // (2 * LEAST_CLUSTER)
+        else:
+            numbers = sorted({*self.n_clusters})
+            limit = None if n_samples is None else min(n_samples, NUMBER_SAMPLES) // 2
+        if not numbers or not all(isinstance(one, Integral) and one >= 2 for one in numbers):
+            raise ValueError(
+                f"n_clusters must be an integer, 'auto', or a range of integers of at least 2, got {self.n_clusters!r}."
+            )
+        kept = [int(one) for one in numbers if limit is None or one <= limit]
+        return kept or [int(numbers[0])]
+
+    def _find_number(self) -> int:
+        n_samples = self._sources[0].coordinates.shape[0]
+        if n_samples < LEAST_SAMPLES:
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} needs at least {LEAST_SAMPLES} samples, of which halves are compared, "
+                f"got {n_samples}: give the number of clusters."
+            )
+        self.number_selection_ = choose_number(
+            self._sources,
+            self._numbers(n_samples),
+            [similarity_names(source, "both") for source in self._sources],
+            Choice("both", WEIGHINGS[0]),
+            self._assign,
+            self._seed,
+        )
+        if not self.number_selection_.has_structure:
+            warnings.warn(self.number_selection_.reason, UserWarning, stacklevel=3)
+        return self.number_selection_.n_clusters
+
     def _search_samples(self, n_samples: int) -> NDArray[np.intp] | None:
         """The samples that the search looks at; None for all."""
         if n_samples <= SEARCH_SAMPLES:
@@ -324,7 +369,7 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
                 continue
             seen.add(tuple(plan.items()))
             for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
-                labels, _ = self._assign(fusion.ensemble.rows(fused.coefficients))
+                labels, _ = self._assign(fusion.ensemble.rows(fused.coefficients), self.n_clusters_)
                 candidates.append(Candidate(self.n_clusters_, choice, value, judge.score(labels, self.n_clusters_)))
                 if self.verbose:
                     logger.info("%s: %s", type(self).__name__, candidates[-1])
@@ -335,21 +380,21 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         for key, spectrum in zip(fusion.ensemble.keys, fusion.ensemble.spectra, strict=True):
             if key.view < fusion.n_views and key.similarity in OPINIONS:
                 rows = spectrum.vectors[:, : self.n_clusters_]
-                opinions[key.view].append(self._assign(rows, n_init=OPINION_STARTS)[0])
+                opinions[key.view].append(self._assign(rows, self.n_clusters_, n_init=OPINION_STARTS)[0])
         coordinates = [source.coordinates for source in fusion.sources[: fusion.n_views]]
         return Judge(find_neighborhoods(coordinates, fusion.shares), opinions, fusion.shares / fusion.shares.sum())
 
     def _solver_options(self) -> dict[str, Any]:
         return {"init": self.init, "max_iter": self.max_iter, "tol": self.tol}
 
-    def _assign(self, consensus: NDArray[Any], n_init: int | None = None) -> Any:
+    def _assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
-        return assign(consensus, self.n_clusters_, n_init=n_init or self.n_init, random_state=self._seed)
+        return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self._seed)
 
     def _store(self, fusion: Fusion, plan: Mapping[EnsembleKey, float], fused: FusedSpectra) -> None:
         ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
-        self.labels_, self._rule = self._assign(self.consensus_)
+        self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
         self.confidence_ = self._rule.confidence(self.consensus_)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter

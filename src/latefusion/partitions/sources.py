@@ -48,7 +48,11 @@ class ViewSource(Protocol):
         ...
 
     def take(self, samples: NDArray[np.intp]) -> ViewSource:
-        """The source of some of the samples."""
+        """The source of some of the samples; their coordinates stay what they are."""
+        ...
+
+    def cross(self, name: str, spectrum: Spectrum, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
+        """Rows of some samples in a spectrum that was fitted on others."""
         ...
 
 
@@ -94,6 +98,10 @@ class FeatureSource:
         """The source of some of the samples, scaled as all are."""
         return replace(self, coordinates=self.coordinates[samples])
 
+    def cross(self, name: str, spectrum: Spectrum, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
+        """Rows of some samples in a spectrum that was fitted on others."""
+        return spectrum.extend(self.coordinates[unseen])
+
 
 @dataclass(frozen=True)
 class KernelSource:
@@ -102,13 +110,16 @@ class KernelSource:
     Attributes
     ----------
     kernel : ndarray of shape (n_samples, n_samples)
+    coordinates : ndarray of shape (n_samples, n_components)
+        Points whose inner products are the standardised kernel.
     spectrum : Spectrum
-        All eigenpairs of the standardised kernel.
+        All eigenpairs of the standardised kernel of all training samples.
     similarities : mapping of str to Similarity
         Those of `PrecomputedPartition` work on the kernel, others on the coordinates.
     """
 
     kernel: NDArray[Any]
+    coordinates: NDArray[Any]
     spectrum: Spectrum
     similarities: Mapping[str, Similarity]
     kind: str = "kernel"
@@ -117,13 +128,8 @@ class KernelSource:
     def of(cls, kernel: NDArray[Any], similarities: Mapping[str, Similarity]) -> KernelSource:
         """The source of a training kernel."""
         own = next(one for one in similarities.values() if isinstance(one, PrecomputedPartition))
-        return cls(kernel, fit_spectrum(kernel, own, kernel.shape[0], 1), similarities)
-
-    @property
-    def coordinates(self) -> NDArray[Any]:
-        """Points whose inner products are the standardised kernel."""
-        points: NDArray[Any] = self.spectrum.vectors * np.sqrt(self.spectrum.values).astype(self.spectrum.vectors.dtype)
-        return points
+        spectrum = fit_spectrum(kernel, own, kernel.shape[0], 1)
+        return cls(kernel, _points(spectrum.vectors, spectrum), spectrum, similarities)
 
     def training(self, name: str) -> NDArray[Any]:
         """The kernel, or its coordinates."""
@@ -131,9 +137,7 @@ class KernelSource:
 
     def place(self, view: NDArray[Any], diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """The points that new samples stand for, in the space that the training samples span."""
-        rows = self.spectrum.extend(view, diagonal)
-        points: NDArray[Any] = rows * np.sqrt(self.spectrum.values).astype(rows.dtype)
-        return points
+        return _points(self.spectrum.extend(view, diagonal), self.spectrum)
 
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples, given by their kernel with the training samples."""
@@ -143,10 +147,22 @@ class KernelSource:
 
     def take(self, samples: NDArray[np.intp]) -> KernelSource:
         """The source of some of the samples."""
-        return self.of(self.kernel[np.ix_(samples, samples)], self.similarities)
+        return replace(self, kernel=self.kernel[np.ix_(samples, samples)], coordinates=self.coordinates[samples])
+
+    def cross(self, name: str, spectrum: Spectrum, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
+        """Rows of some samples in a spectrum that was fitted on others."""
+        if not self._is_kernel(name):
+            return spectrum.extend(self.coordinates[unseen])
+        return spectrum.extend(self.kernel[np.ix_(unseen, seen)], np.diagonal(self.kernel)[unseen])
 
     def _is_kernel(self, name: str) -> bool:
         return isinstance(self.similarities[name], PrecomputedPartition)
+
+
+def _points(rows: NDArray[Any], spectrum: Spectrum) -> NDArray[Any]:
+    """V Λ^{1/2}."""
+    points: NDArray[Any] = rows * np.sqrt(spectrum.values).astype(rows.dtype)
+    return points
 
 
 @dataclass(frozen=True)

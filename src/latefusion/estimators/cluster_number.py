@@ -1,0 +1,221 @@
+"""How many clusters: the number whose clusters come back from other samples and say most about the data.
+
+The samples are cut into halves. Each half is clustered on its own, and each clustering labels the other half by its
+rule for new samples. The adjusted Rand index of the two clusterings of a half is the stability. Alone it favours few
+clusters, since coarse cuts are easily found again; how much the clusters say about neighbouring samples alone favours
+many. Their product is highest where one more cluster is not found again, and one less says less.
+
+Data without clusters have stable cuts too: a long cloud is cut in the middle every time. So the same is asked of one
+Gaussian cloud per view, of the same shape as the view. Where the real data do no better, there is no structure to be
+found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.decomposition import TruncatedSVD
+from sklearn.metrics import adjusted_rand_score
+
+from latefusion.estimators.fusion import Choice, Fusion
+from latefusion.estimators.search import find_neighborhoods
+from latefusion.metrics import neighbor_information
+from latefusion.partitions import KernelPartition, PrecomputedPartition
+from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.preparation import Preparation
+from latefusion.partitions.sources import FeatureSource, ViewSource
+
+N_SPLITS = 5
+# Samples that are looked at, and the largest number of clusters that "auto" tries.
+NUMBER_SAMPLES = 1000
+GREATEST_NUMBER = 20
+# A cluster of a half should have at least this many samples on average.
+LEAST_CLUSTER = 5
+VECTORS_PER_CLUSTER = 3
+# Principal components that a cloud without clusters has.
+CLOUD_COMPONENTS = 50
+
+Assign = Callable[[NDArray[Any], int], Any]
+
+
+class NumberEvidence(NamedTuple):
+    """What speaks for a number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int
+    stability : float
+        Mean adjusted Rand index between halves.
+    spread : float
+        Its standard error.
+    information : float
+        What the cluster of a sample says about those of its neighbours, averaged over views, in nats.
+    """
+
+    n_clusters: int
+    stability: float
+    spread: float
+    information: float
+
+    @property
+    def score(self) -> float:
+        """Stability times information."""
+        return max(self.stability, 0.0) * self.information
+
+
+@dataclass(frozen=True)
+class NumberOfClusters:
+    """The choice of the number of clusters.
+
+    Attributes
+    ----------
+    evidence : tuple of NumberEvidence
+        One per number that was tried.
+    null : tuple of NumberEvidence
+        The same of data without clusters.
+    n_clusters : int
+        The number with the highest score.
+    """
+
+    evidence: tuple[NumberEvidence, ...]
+    null: tuple[NumberEvidence, ...]
+
+    @property
+    def n_clusters(self) -> int:
+        """The number with the highest score."""
+        return max(self.evidence, key=lambda one: one.score).n_clusters
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether the clusters come back more often than those of data without clusters do."""
+        chosen = self.n_clusters
+        real = next(one for one in self.evidence if one.n_clusters == chosen)
+        null = next(one for one in self.null if one.n_clusters == chosen)
+        return real.stability - null.stability > 2 * np.hypot(real.spread, null.spread)
+
+    @property
+    def reason(self) -> str:
+        """The choice in a sentence."""
+        chosen = next(one for one in self.evidence if one.n_clusters == self.n_clusters)
+        text = (
+            f"{chosen.n_clusters} clusters: found again in other samples with an adjusted Rand index of "
+            f"{chosen.stability:.2f} ± {chosen.spread:.2f}, best of {len(self.evidence)} numbers by stability times "
+            f"information."
+        )
+        if not self.has_structure:
+            text += " Data of the same shape without clusters do as well: there is no sign of clusters here."
+        return text
+
+
+def choose_number(
+    sources: Sequence[ViewSource],
+    numbers: Sequence[int],
+    names: Sequence[Sequence[str]],
+    choice: Choice,
+    assign: Assign,
+    seed: int,
+) -> NumberOfClusters:
+    """Weigh the evidence for several numbers of clusters.
+
+    Parameters
+    ----------
+    sources : sequence of ViewSource
+    numbers : sequence of int
+    names : sequence of sequence of str
+        The similarities of every view to use.
+    choice : Choice
+    assign : callable
+        Turns a consensus and a number of clusters into labels and a rule for new rows.
+    seed : int
+
+    Returns
+    -------
+    NumberOfClusters
+    """
+    generator = np.random.default_rng(seed)
+    n_samples = sources[0].coordinates.shape[0]
+    if n_samples > NUMBER_SAMPLES:
+        chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))
+        sources, n_samples = [source.take(chosen) for source in sources], NUMBER_SAMPLES
+    orders = [generator.permutation(n_samples) for _ in range(N_SPLITS)]
+    splits = [(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])) for order in orders]
+    keys = [EnsembleKey(view, name) for view, own in enumerate(names) for name in own]
+    weigh = _Weigher(keys, choice, assign)
+    evidence = weigh.evidence(sources, numbers, splits)
+    clouds = [_cloud(source, generator) for source in sources]
+    return NumberOfClusters(tuple(evidence), tuple(weigh.evidence(clouds, numbers, splits)))
+
+
+@dataclass(frozen=True)
+class _Weigher:
+    keys: Sequence[EnsembleKey]
+    choice: Choice
+    assign: Assign
+
+    def evidence(self, sources: Sequence[Any], numbers: Sequence[int], splits: Sequence[Any]) -> list[NumberEvidence]:
+        stability = np.array([self._stability(sources, numbers, *split) for split in splits])
+        neighborhoods = find_neighborhoods([source.coordinates for source in sources], np.ones(len(sources)))
+        fusion = self._fit(sources, max(numbers))
+        rows = []
+        for position, number in enumerate(numbers):
+            labels, _, _ = self._cluster(fusion, number)
+            information = [neighbor_information(labels, one, number) for one in neighborhoods.views]
+            own = stability[:, position]
+            spread = float(own.std(ddof=1) / np.sqrt(len(own)))
+            rows.append(NumberEvidence(number, float(own.mean()), spread, float(np.mean(information) * np.log(number))))
+        return rows
+
+    def _stability(
+        self, sources: Sequence[Any], numbers: Sequence[int], first: NDArray[np.intp], second: NDArray[np.intp]
+    ) -> list[float]:
+        halves = [self._fit([source.take(own) for source in sources], max(numbers)) for own in (first, second)]
+        # The rows of every half in the spectra of the other.
+        crossed = [
+            [
+                sources[key.view].cross(key.similarity, one, seen, unseen)
+                for key, one in zip(self.keys, half.ensemble.spectra, strict=True)
+            ]
+            for half, seen, unseen in ((halves[0], first, second), (halves[1], second, first))
+        ]
+        found = []
+        for number in numbers:
+            clustered = [self._cluster(half, number) for half in halves]
+            scores = []
+            for here, there in ((0, 1), (1, 0)):
+                _, rule, coefficients = clustered[here]
+                columns = halves[here].ensemble.columns
+                rows = sum(part @ coefficients[own] for part, own in zip(crossed[here], columns, strict=True))
+                scores.append(adjusted_rand_score(clustered[there][0], rule.predict(rows)))
+            found.append(float(np.mean(scores)))
+        return found
+
+    def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
+        n_components = min(VECTORS_PER_CLUSTER * greatest, sources[0].coordinates.shape[0])
+        return Fusion.of(sources, len(sources), self.keys, n_components, greatest, None)
+
+    def _cluster(self, fusion: Fusion, number: int) -> Any:
+        own = fusion.with_clusters(number)
+        (fused,) = own.fuse(own.plan(self.choice), [1.0])
+        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), number)
+        return labels, rule, fused.coefficients
+
+
+def _cloud(source: ViewSource, generator: np.random.Generator) -> FeatureSource:
+    """A Gaussian cloud with the mean and the covariance of a view's points."""
+    points = source.coordinates
+    n_components = min(CLOUD_COMPONENTS, points.shape[0] - 1, points.shape[1] - 1)
+    if n_components > 0:
+        points = TruncatedSVD(n_components, random_state=0).fit_transform(points)
+    elif scipy.sparse.issparse(points):
+        points = points.toarray()
+    drawn = points.mean(axis=0) + points.std(axis=0) * generator.standard_normal(points.shape)
+    similarities = {
+        name: KernelPartition() if isinstance(one, PrecomputedPartition) else one
+        for name, one in source.similarities.items()
+    }
+    return FeatureSource(Preparation("coordinates"), drawn.astype(points.dtype), similarities)
