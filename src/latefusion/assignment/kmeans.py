@@ -11,9 +11,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, lies_elsewhere
+from latefusion.arrays import device_of, lies_elsewhere, spread_rows, take_rows
 from latefusion.types import Array
 
 # Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
@@ -66,9 +65,10 @@ def kmeans(
     n_samples = rows.shape[0]
     size = min(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters))
     chosen = np.sort(generator.choice(n_samples, size, replace=False)) if size < n_samples else np.arange(n_samples)
-    subset = rows if size == n_samples else xp.take(rows, _moved(chosen, rows, xp), axis=0)
+    subset = rows if size == n_samples else take_rows(rows, chosen)
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
-    starts = _spread_starts(subset, n_clusters, n_init, generator, xp)
+    drawn = spread_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
+    starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
     for _ in range(max_iter):
         moved, _, _ = _lloyd_step(subset, starts, xp)
         shift = float(xp.max(xp.sum((moved - starts) ** 2, axis=(1, 2))))
@@ -130,34 +130,7 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
     return xp.reshape(half_norms - block @ xp.matrix_transpose(flat), (block.shape[0], n_starts, n_clusters))
 
 
-def _spread_starts(rows: Array, n_clusters: int, n_init: int, generator: np.random.RandomState, xp: Any) -> Array:
-    """Starts by k-means++, for all starts together: the next centre is drawn by its squared distance to the others."""
-    draws = generator.random_sample((n_clusters, n_init))
-    n_samples = rows.shape[0]
-    first = xp.take(rows, _moved((draws[0] * n_samples).astype(np.int64), rows, xp), axis=0)
-    centers = [first]
-    norms = xp.sum(rows**2, axis=1)[:, None]
-    closest = _squared(rows, norms, first, xp)
-    for draw in draws[1:]:
-        steps = xp.cumulative_sum(xp.astype(closest, xp.float64), axis=0)
-        target = _moved(draw, rows, xp) * steps[-1, ...]
-        chosen = xp.sum(xp.astype(steps < target, xp.int64), axis=0)
-        chosen = xp.clip(chosen, max=n_samples - 1)
-        centers.append(xp.take(rows, chosen, axis=0))
-        closest = xp.minimum(closest, _squared(rows, norms, centers[-1], xp))
-    return xp.stack(centers, axis=1)
-
-
-def _squared(rows: Array, norms: Array, centers: Array, xp: Any) -> Array:
-    squared = norms - 2 * rows @ xp.matrix_transpose(centers) + xp.sum(centers**2, axis=1)
-    return xp.clip(squared, min=0.0)
-
-
 def _blocks(rows: Array, n_columns: int) -> Iterator[Array]:
     step = max(1, (DEVICE_BLOCK_ENTRIES if lies_elsewhere(rows) else BLOCK_ENTRIES) // n_columns)
     for start in range(0, rows.shape[0], step):
         yield rows[start : min(start + step, rows.shape[0]), :]
-
-
-def _moved(values: NDArray[Any], like: Array, xp: Any) -> Array:
-    return xp.asarray(values, device=device_of(like))
