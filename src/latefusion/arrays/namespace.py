@@ -38,6 +38,17 @@ def place_of(array: Array) -> str:
     return f"{library} on {device_of(array)}"
 
 
+def item_bytes(array: Array) -> int:
+    """Size of one number of a float array, in bytes."""
+    limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
+    return int(limits(array.dtype).bits) // 8
+
+
+def is_lazy(array: Array) -> bool:
+    """Whether the values of an array may not be there yet, or cannot be written to (Dask, JAX)."""
+    return bool(array_api_compat.is_lazy_array(array))
+
+
 def detached(array: Array) -> Array:
     """The same values without the record of how they came about, which torch would carry through all that follows."""
     return array.detach() if array_api_compat.is_torch_array(array) else array
@@ -51,6 +62,11 @@ def beside(values: Any, array: Array, dtype: Any = None) -> Array:
 def take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
     """Some rows of a dense or sparse array, by numbers that come from NumPy."""
     return namespace(array).take(array, beside(rows, array), axis=0) if lies_elsewhere(array) else array[rows]
+
+
+def take_columns(array: Array, columns: NDArray[np.intp]) -> Array:
+    """The same for columns."""
+    return namespace(array).take(array, beside(columns, array), axis=1) if lies_elsewhere(array) else array[:, columns]
 
 
 def row_blocks(n_rows: int, block: int) -> Iterator[slice]:

@@ -70,6 +70,9 @@ class GlobalAlignmentClustering(AlignmentClustering):
         Whether the stopping rule was met.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
         Base partitions (H_p).
+    partition_info_ : dict of str to PartitionInfo
+        By view name how its similarity was represented: exactly or by a factor, its rank, and for a Nyström factor the
+        number of landmarks and the share of the kernel that they capture.
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)
@@ -95,6 +98,11 @@ class GlobalAlignmentClustering(AlignmentClustering):
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
+
+    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_` are
+    arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same result,
+    others through a Nyström factor. Precision is that of the arrays; where torch or CuPy were told to use TF32 for
+    single precision products, it is what that leaves.
 
     References
     ----------

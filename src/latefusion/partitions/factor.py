@@ -228,7 +228,7 @@ def fit_nystrom_map(
     values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
     if values[0] <= 0:
         raise constant_kernel(view.shape)
-    shares = np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0))
+    shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
     rank = rank if max_rank is None else min(rank, max_rank)
     whitening: Array = vectors[:, :rank] / np.sqrt(values[:rank])

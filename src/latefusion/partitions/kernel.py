@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from latefusion.arrays import lies_elsewhere, place_of, require_memory
+from latefusion.arrays import item_bytes, lies_elsewhere, place_of, require_memory
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
 from latefusion.partitions.factor import (
     Factor,
@@ -176,7 +176,7 @@ class KernelPartition(BaseEstimator):
     def _gram(self, view: Array) -> tuple[NDArray[Any], KernelExtension]:
         n_samples = view.shape[0]
         require_memory(
-            KERNEL_COPIES * n_samples**2 * view.dtype.itemsize,
+            KERNEL_COPIES * n_samples**2 * item_bytes(view),
             f"The exact kernel of a view of shape {tuple(view.shape)}, {n_samples} x {n_samples} numbers and a copy,",
             "Use KernelPartition(method='factor'), which never forms it, or fewer samples; float32 views need half.",
         )

@@ -6,9 +6,10 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -72,8 +73,8 @@ class NeighborCounts:
         if self.samples is None:
             return xp.where(coincides, self.counts[nearest], inside)
         known = xp.take(self.counts, xp.asarray(self.samples, device=device_of(self.counts)))
-        estimate = inside * ((self.counts.shape[0] - 1) / len(self.samples))
-        return xp.where(coincides, xp.take(known, nearest), xp.astype(estimate, known.dtype))
+        estimate = xp.astype(inside, known.dtype) * ((self.counts.shape[0] - 1) / len(self.samples))
+        return xp.where(coincides, xp.take(known, nearest), estimate)
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
@@ -88,23 +89,25 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     return max(1, min(size, n_samples - 1))
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: int) -> NeighborCounts:
+def count_neighbors(similarity: NDArray[Any], n_neighbors: int | Sequence[int]) -> Any:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
-    n_neighbors : int
+    n_neighbors : int or sequence of int
         Size of every neighbourhood, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
-    NeighborCounts
+    NeighborCounts, or list of NeighborCounts for several sizes
 
     Notes
     -----
     Of equally similar samples those with the lowest index come first.
     """
+    if not isinstance(n_neighbors, Integral):
+        return [count_neighbors(similarity, size) for size in n_neighbors]
     n_samples = len(similarity)
     counts = np.zeros(n_samples, dtype=np.intp)
     thresholds = np.empty(n_samples, dtype=similarity.dtype)
@@ -154,10 +157,10 @@ class SampledNeighborhoods:
         cls,
         features_of: Callable[[NDArray[np.intp]], list[Array]],
         n_samples: int,
-        n_neighbors: int,
+        n_neighbors: int | Sequence[int],
         n_columns: int | None = None,
         seed: int = 0,
-    ) -> SampledNeighborhoods:
+    ) -> Any:
         """Draw samples and find how near a neighbour of each has to be.
 
         Parameters
@@ -165,7 +168,7 @@ class SampledNeighborhoods:
         features_of : callable
             Gives the features of some samples, one array per view; similarities are their inner products.
         n_samples : int
-        n_neighbors : int
+        n_neighbors : int or sequence of int
             Size of every neighbourhood, the sample itself not counted.
         n_columns : int, default=None
             Number of neighbourhoods; 512 when None.
@@ -173,8 +176,10 @@ class SampledNeighborhoods:
 
         Returns
         -------
-        SampledNeighborhoods
+        SampledNeighborhoods, or SampledSizes for several sizes
         """
+        if not isinstance(n_neighbors, Integral):
+            return SampledSizes([cls.draw(features_of, n_samples, size, n_columns, seed) for size in n_neighbors])
         generator = np.random.default_rng(seed)
         size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
         samples = np.sort(generator.choice(n_samples, size, replace=False))
@@ -206,6 +211,31 @@ class SampledNeighborhoods:
         own, scale = (self.xp.asarray(one, device=device_of(self._inside)) for one in (own, scale))
         counts = self.xp.clip(self._inside - own, min=0.0) * scale
         return [NeighborCounts(counts[p, :], one, self.samples) for p, one in enumerate(self.thresholds)]
+
+
+class SampledSizes:
+    """Neighbourhoods of several sizes around the same samples, counted together.
+
+    Attributes
+    ----------
+    members : list of SampledNeighborhoods
+        One per size.
+    columns : ndarray of shape (n_columns, total width)
+        Features of the sampled samples.
+    """
+
+    def __init__(self, members: list[SampledNeighborhoods]) -> None:
+        self.members = members
+        self.columns = members[0].columns
+
+    def count(self, rows: slice, features: list[Array]) -> None:
+        """Count a block of rows, given its features in every view."""
+        for member in self.members:
+            member.count(rows, features)
+
+    def results(self) -> list[list[NeighborCounts]]:
+        """Estimated counts of all samples, per view and for the mean similarity, and there per size."""
+        return [list(sizes) for sizes in zip(*(member.results() for member in self.members), strict=True)]
 
 
 def _kth_largest(similarity: Array, k: int) -> Array:
