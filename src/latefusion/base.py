@@ -113,8 +113,9 @@ class MultiViewClusterMixin(ClusterMixin):
                 arrays.append(check_cross_kernel(array, name, int(width)))
             else:
                 check_new_columns(array, name, int(width), estimator, columns.get(name), self._view_columns.get(name))
-                # Products of two float types are an error in torch.
-                arrays.append(namespace(array).astype(array, self._dtype, copy=False) if lies_elsewhere(array) else array)
+                if lies_elsewhere(array):  # where products of two float types may be an error
+                    array = namespace(array).astype(array, self._dtype, copy=False)
+                arrays.append(array)
         return Views(arrays, names, views.mask, views.sample_ids)
 
     def _read(self, X: Any, *, reset: bool) -> Views:

@@ -1,7 +1,7 @@
 """Arrays of other libraries in, arrays of the same library out: the same clustering as with NumPy, by the same code.
 
-torch on the CPU and array-api-strict, which allows no silent way to NumPy, stand in for devices; torch on a GPU and CuPy
-are tried where there is one.
+torch on the CPU and array-api-strict, which allows no silent way to NumPy, stand in for devices; torch on a GPU and
+CuPy are tried where there is one.
 """
 
 import importlib.util
@@ -204,7 +204,7 @@ def test_half_precision_is_refused_by_name(views, kind):
 def test_given_kernels_on_a_device_are_refused(views, moved):
     kernels = [moved(gaussian_kernel(view[:50])) for view in views]
     for X in (kernels, namespace(kernels[0]).stack(kernels, axis=2)):
-        with pytest.raises(ValueError, match="'view_0' lies in .*kernels that are given need NumPy.*partition='kernel'"):
+        with pytest.raises(ValueError, match=r"'view_0' lies in .* given need NumPy.*partition='kernel'"):
             lf.GlobalAlignmentClustering(4, partition="precomputed").fit(X)
 
 
@@ -212,7 +212,7 @@ def test_missing_samples_on_a_device_are_refused(views, moved):
     mask = np.ones((1500, 2), dtype=bool)
     mask[3, 1] = False
     there = lf.Views([moved(view) for view in views[:2]], mask=mask)
-    with pytest.raises(ValueError, match="'view_1' lies in .* missing from a view need NumPy arrays"):
+    with pytest.raises(ValueError, match=r"'view_1' lies in .* missing from a view need NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(there)
 
 
@@ -227,7 +227,7 @@ def test_new_samples_must_lie_where_the_training_samples_lay(views, moved):
     for training, new in ((views, there), (there, views)):
         model = lf.GlobalAlignmentClustering(4, random_state=0).fit(training)
         for method in (model.predict, model.transform):
-            with pytest.raises(ValueError, match=r"'view_0' lies in .*, but GlobalAlignmentClustering was fitted on .*"):
+            with pytest.raises(ValueError, match=r"'view_0' lies in .*, but GlobalAlignmentClustering was fitted on"):
                 method(new)
 
 

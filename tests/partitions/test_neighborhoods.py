@@ -160,3 +160,21 @@ def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
     sampled.count(slice(0, 500), [features])
     counts = sampled.results()[0]
     np.testing.assert_allclose(counts.count_new(features @ sampled.columns[0].T), counts.counts, rtol=1e-12)
+
+
+def test_several_sizes_are_counted_as_each_alone():
+    generator = np.random.default_rng(0)
+    similarity = similarity_matrix(0, 30, 0)
+    for one, size in zip(count_neighbors(similarity, (3, 8)), (3, 8), strict=True):
+        np.testing.assert_array_equal(one.counts, count_neighbors(similarity, size).counts)
+    rows = [generator.standard_normal((50, 4)), generator.standard_normal((50, 3))]
+
+    def counted(sizes):
+        neighborhoods = SampledNeighborhoods.draw(lambda samples: [part[samples] for part in rows], 50, sizes, 20)
+        neighborhoods.count(slice(0, 50), rows)
+        return neighborhoods.results()
+
+    for several, first, second in zip(counted([5, 12]), counted(5), counted(12), strict=True):
+        for one, alone in zip(several, (first, second), strict=True):
+            np.testing.assert_array_equal(one.counts, alone.counts)
+            np.testing.assert_array_equal(one.thresholds, alone.thresholds)

@@ -1,8 +1,8 @@
 """How much memory is free, and a refusal in good time of what will not fit.
 
-A system that promises more memory than it has kills the process halfway instead of raising an error. So whoever is about
-to allocate something that grows with the square of the samples asks here first. What they ask for is a lower bound of
-what they will use, so nothing is refused that could have worked; where nothing is known, nothing is refused.
+A system that promises more memory than it has kills the process halfway instead of raising an error. So whoever is
+about to allocate something that grows with the square of the samples asks here first. What they ask for is a lower
+bound of what they will use, so nothing is refused that could have worked; where nothing is known, nothing is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PROC = Path("/proc")
 CGROUPS = Path("/sys/fs/cgroup")
 
 
-def available_memory(like: Array | None = None) -> int | None:
+def available_memory(like: Array = None) -> int | None:
     """Bytes that can still be allocated where an array lies.
 
     Parameters
@@ -47,7 +47,7 @@ def available_memory(like: Array | None = None) -> int | None:
     return min([*_free_memory(), *_free_shares()], default=None)
 
 
-def require_memory(n_bytes: int, what: str, advice: str, like: Array | None = None) -> None:
+def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> None:
     """Raise a `MemoryError` if there is less memory than needed.
 
     Parameters
@@ -65,7 +65,8 @@ def require_memory(n_bytes: int, what: str, advice: str, like: Array | None = No
     if available is not None and n_bytes > available:
         place = "" if like is None else f" ({place_of(like)})"
         raise MemoryError(
-            f"{what} needs at least {_in_words(n_bytes)} of memory, but {_in_words(available)} are free{place}. {advice}"
+            f"{what} needs at least {_in_words(n_bytes)} of memory, but {_in_words(available)} are free{place}. "
+            f"{advice}"
         )
 
 

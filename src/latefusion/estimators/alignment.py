@@ -216,8 +216,9 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         super()._check_devices(views, kinds)
         if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
             raise ValueError(
-                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but assign_labels={self.assign_labels!r} "
-                f"needs NumPy arrays: use 'kmeans', which runs where the data lie, or move the views to NumPy first."
+                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but "
+                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
+                f"lie, or move the views to NumPy first."
             )
 
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
@@ -231,9 +232,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
                 )
         return self._base.extend(views.arrays, checked)
 
-    def _base_partitions(
-        self, views: Views, n_neighbors: Any, count_samples: int | None = None
-    ) -> BasePartitions:
+    def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
         self._require_partitions(views, copies=1 if n_neighbors is None else 2)
         return fit_base_partitions(
             views.arrays,
@@ -250,8 +249,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         n_columns = (copies * (views.n_views + 1) + 1) * self.n_clusters
         require_memory(
             len(views) * n_columns * item_bytes(array),
-            f"Clustering {len(views)} samples in {views.n_views} views, partitions of {len(views)} x {n_columns} numbers "
-            f"in all,",
+            f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
+            f"numbers in all,",
             "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
             like=array if lies_elsewhere(array) else None,
         )

@@ -99,10 +99,10 @@ class GlobalAlignmentClustering(AlignmentClustering):
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
 
-    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_` are
-    arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same result,
-    others through a Nyström factor. Precision is that of the arrays; where torch or CuPy were told to use TF32 for
-    single precision products, it is what that leaves.
+    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
+    are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
+    result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
+    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------

@@ -121,10 +121,10 @@ class LocalAlignmentClustering(AlignmentClustering):
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
 
-    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_` are
-    arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same result,
-    others through a Nyström factor. Precision is that of the arrays; where torch or CuPy were told to use TF32 for
-    single precision products, it is what that leaves.
+    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
+    are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
+    result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
+    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------
@@ -187,7 +187,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     def neighborhood_path(
         self, X: Any, neighborhoods: Sequence[float], regularizations: Sequence[float] | None = None
     ) -> dict[float, RegularizationPath]:
-        """Solutions for many sizes of the neighbourhood, and many values of λ for each, from one set of base partitions.
+        """Solutions for many sizes of the neighbourhood, and many λ for each, from one set of base partitions.
 
         Similarities and base partitions are computed once. A size costs one count of the neighbours and one compression
         of the partitions; λ costs next to nothing.
@@ -211,8 +211,9 @@ class LocalAlignmentClustering(AlignmentClustering):
         views = shell._fit_views(X)
         counts = tuple(neighborhood_size(size, len(views)) for size in sizes)
         base = shell._base_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
+        neighbors: list[Any] = base.neighbors or []
         return {
-            size: shell._path(replace(base, neighbors=[one[position] for one in base.neighbors or []]), values)
+            size: shell._path(replace(base, neighbors=[one[position] for one in neighbors]), values)
             for position, size in enumerate(sizes)
         }
 

@@ -45,7 +45,7 @@ from latefusion.arrays import (
 )
 from latefusion.types import Array
 
-KernelFunction = Callable[..., NDArray[Any]]
+KernelFunction = Callable[..., Array]
 
 # The default width is an average over pairs; beyond this many samples an evenly spaced subset gives the same average.
 MEAN_DISTANCE_SAMPLES = 2000
@@ -66,11 +66,13 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
+    product: NDArray[Any]
     if lies_elsewhere(X):
-        return X @ namespace(X).matrix_transpose(X if Y is None else Y)
-    # Products of integers or booleans would overflow in their own type: everything becomes a float first.
-    X, Y = check_pairwise_arrays(X, Y)
-    product: NDArray[Any] = safe_sparse_dot(X, Y.T, dense_output=True)
+        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
+    else:
+        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+        X, Y = check_pairwise_arrays(X, Y)
+        product = safe_sparse_dot(X, Y.T, dense_output=True)
     return product
 
 
@@ -306,11 +308,11 @@ def _column_shift(X: Array) -> Array:
     return xp.astype(column_means(X, xp=xp), X.dtype)
 
 
-def _elementwise(function: str, values: Array) -> Array:
+def _elementwise(function: str, values: Array) -> NDArray[Any]:
     """A function of every entry, in the memory of the entries where the library is known to allow it."""
-    if isinstance(values, np.ndarray):
-        return getattr(np, function)(values, out=values)
-    return getattr(namespace(values), function)(values)
+    place = {"out": values} if isinstance(values, np.ndarray) else {}
+    results: NDArray[Any] = getattr(namespace(values), function)(values, **place)
+    return results
 
 
 def _check_stayed(values: Any, X: Array) -> None:
@@ -321,7 +323,7 @@ def _check_stayed(values: Any, X: Array) -> None:
         )
 
 
-def _distances(X: Array, Y: Array | None, *, squared: bool) -> NDArray[Any]:
+def _distances(X: Array, Y: Array | None, *, squared: bool) -> Array:
     if lies_elsewhere(X):
         return _distances_on_device(X, X if Y is None else Y, squared=squared)
     if squared and isinstance(X, np.ndarray) and X.dtype == np.float32 and (Y is None or isinstance(Y, np.ndarray)):

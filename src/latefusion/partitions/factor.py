@@ -226,8 +226,11 @@ def fit_nystrom_map(
             f"and its parameters, or scale the columns."
         )
     values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
-    if values[0] <= 0:
-        raise constant_kernel(view.shape)
+    if values[0] <= 1e-10 * np.max(np.abs(gram)):
+        raise ValueError(
+            f"The kernel of a view of shape {tuple(view.shape)} has no positive eigenvalue: it is no kernel. Check how "
+            f"it is computed."
+        )
     shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
     rank = rank if max_rank is None else min(rank, max_rank)
@@ -250,9 +253,7 @@ def constant_kernel(shape: tuple[int, ...]) -> ValueError:
     )
 
 
-def _choose_landmarks(
-    subset: Array, n_landmarks: int, rule: str, generator: np.random.RandomState
-) -> NDArray[np.intp]:
+def _choose_landmarks(subset: Array, n_landmarks: int, rule: str, generator: np.random.RandomState) -> NDArray[np.intp]:
     if rule == "uniform":
         return generator.choice(subset.shape[0], n_landmarks, replace=False)
     if not lies_elsewhere(subset):

@@ -1,4 +1,4 @@
-"""What became of a view on the way to its base partition: an exact similarity, or a factor of which rank and quality."""
+"""What became of a view on the way to its base partition: an exact similarity, or a factor, and how good a one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,5 @@ def describe_partition(extension: Any) -> PartitionInfo:
     feature_map = extension.feature_map
     if isinstance(feature_map, NystromMap):
         n_landmarks = int(feature_map.landmarks.shape[0])
-        return PartitionInfo(
-            "nystrom factor", feature_map.width, n_landmarks, feature_map.energy, feature_map.captured
-        )
+        return PartitionInfo("nystrom factor", feature_map.width, n_landmarks, feature_map.energy, feature_map.captured)
     return PartitionInfo("factor", feature_map.width, energy=1.0, captured=1.0)

@@ -6,10 +6,9 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import floor
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -89,7 +88,7 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     return max(1, min(size, n_samples - 1))
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: int | Sequence[int]) -> Any:
+def count_neighbors(similarity: NDArray[Any], n_neighbors: Any) -> Any:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
@@ -106,7 +105,7 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: int | Sequence[int]) 
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    if not isinstance(n_neighbors, Integral):
+    if isinstance(n_neighbors, (tuple, list)):
         return [count_neighbors(similarity, size) for size in n_neighbors]
     n_samples = len(similarity)
     counts = np.zeros(n_samples, dtype=np.intp)
@@ -157,7 +156,7 @@ class SampledNeighborhoods:
         cls,
         features_of: Callable[[NDArray[np.intp]], list[Array]],
         n_samples: int,
-        n_neighbors: int | Sequence[int],
+        n_neighbors: Any,
         n_columns: int | None = None,
         seed: int = 0,
     ) -> Any:
@@ -178,7 +177,7 @@ class SampledNeighborhoods:
         -------
         SampledNeighborhoods, or SampledSizes for several sizes
         """
-        if not isinstance(n_neighbors, Integral):
+        if isinstance(n_neighbors, (tuple, list)):
             return SampledSizes([cls.draw(features_of, n_samples, size, n_columns, seed) for size in n_neighbors])
         generator = np.random.default_rng(seed)
         size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)

@@ -45,7 +45,8 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
         )
     require_memory(
         CHECK_COPIES * kernel.shape[0] ** 2 * item_bytes(kernel),
-        f"Checking the kernel of view {name!r}, {kernel.shape[0]} x {kernel.shape[1]} numbers in {CHECK_COPIES} copies,",
+        f"Checking the kernel of view {name!r}, {kernel.shape[0]} x {kernel.shape[1]} numbers in "
+        f"{CHECK_COPIES} copies,",
         "Give features with partition='kernel' (no kernel matrix is formed for large problems), float32 kernels, or "
         "fewer samples.",
     )
