@@ -1,8 +1,9 @@
 """K-means for tall, thin data with several starts, in any array library.
 
 The starts are found on a random subset of the rows, all of them at once: one matrix product per iteration gives the
-distances to the centres of every start. Then one pass over all rows tells which start is best there, and Lloyd's
-iterations on all rows finish it. Rows are read in blocks, so nothing of the size of the data is made but the labels.
+distances to the centres of every start that still moves. Then one pass over all rows tells which start is best there,
+without those that have no hope or that found what another one found, and Lloyd's iterations on all rows finish it. Rows
+are read in blocks, so nothing of the size of the data is made but the labels.
 """
 
 from __future__ import annotations
@@ -12,14 +13,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from latefusion.arrays import device_of, lies_elsewhere, spread_rows, take_rows
+from latefusion.arrays import device_of, lies_elsewhere, spread_rows, take_rows, to_numpy
 from latefusion.types import Array
 
 # Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
 SUBSET_ROWS = 20_000
 SUBSET_ROWS_PER_CLUSTER = 200
+# A start this much worse than the best one on the subset will not be the best one on all rows; one that differs less
+# than this from a better one has found the same clusters.
+HOPELESS = 0.01
+SAME = 1e-5
 # Entries of a block of distances.
-BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**20
 DEVICE_BLOCK_ENTRIES = 2**27
 
 
@@ -69,12 +74,7 @@ def kmeans(
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
     drawn = spread_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
     starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
-    for _ in range(max_iter):
-        moved, _, _ = _lloyd_step(subset, starts, xp)
-        shift = float(xp.max(xp.sum((moved - starts) ** 2, axis=(1, 2))))
-        starts = moved
-        if shift <= limit:
-            break
+    starts = _hopeful(subset, _settle(subset, starts, max_iter, limit, xp), xp)
     moved, costs, _ = _lloyd_step(rows, starts, xp)
     best = int(xp.argmin(costs))
     centers, passes = moved[best : best + 1, ...], 1
@@ -86,6 +86,30 @@ def kmeans(
         cost = float(costs[0])
         passes += 1
     return Clusters(centers[0, ...], cost, passes)
+
+
+def _settle(rows: Array, starts: Array, max_iter: int, limit: float, xp: Any) -> Array:
+    """Lloyd's iterations for all starts together; a start that stands still is no longer looked at."""
+    settled = []
+    for _ in range(max_iter):
+        moved, _, _ = _lloyd_step(rows, starts, xp)
+        moving = to_numpy(xp.sum((moved - starts) ** 2, axis=(1, 2))) > limit
+        settled.append(take_rows(moved, np.flatnonzero(~moving)))
+        starts = take_rows(moved, np.flatnonzero(moving))
+        if not moving.any():
+            break
+    return xp.concat([*settled, starts])
+
+
+def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
+    """The starts that may be the best one on more rows than these, each kind of result once."""
+    costs = to_numpy(_lloyd_step(rows, starts, xp)[1])
+    order = np.argsort(costs, kind="stable")
+    kept = [order[0]]
+    for position in order[1:]:
+        if (1 + SAME) * costs[kept[-1]] < costs[position] <= (1 + HOPELESS) * costs[order[0]]:
+            kept.append(position)
+    return take_rows(starts, np.asarray(kept))
 
 
 def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
