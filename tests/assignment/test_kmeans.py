@@ -73,7 +73,7 @@ def test_starts_left_out_early_would_not_have_won(seed, noise):
     starts = room._settle(subset, subset[drawn], 100, 1e-4, xnp)
     kept = room._hopeful(subset, starts, xnp)
     costs, costs_of_kept = (room._lloyd_step(rows, one, xnp)[1] for one in (starts, kept))
-    assert len(kept) < 10
+    assert len(kept) < 10 or noise > 1  # without clusters every start finds something else
     assert costs_of_kept.min() <= costs.min() * (1 + 1e-3)
 
 

@@ -2,6 +2,7 @@
 
 from latefusion.arrays.linalg import (
     Polar,
+    inner_products,
     orient_columns,
     polar,
     singular_value_threshold,
@@ -35,6 +36,7 @@ __all__ = [
     "column_means",
     "detached",
     "device_of",
+    "inner_products",
     "is_lazy",
     "item_bytes",
     "lies_elsewhere",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, lies_elsewhere, namespace, row_blocks, top_eigenpairs
+from latefusion.arrays import device_of, inner_products, lies_elsewhere, namespace, row_blocks, top_eigenpairs
 from latefusion.partitions.factor import Factor, LinearMap
 from latefusion.partitions.neighborhoods import NeighborCounts, SampledNeighborhoods, count_neighbors
 from latefusion.types import Array
@@ -103,7 +103,7 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
     xp, width, n_views = stack.xp, int(stack.edges[-1]), len(stack.factors)
     gram = stack.zeros(width, width, dtype=xp.float64)
     for _, features in stack.blocks():
-        gram += features.T @ features
+        gram += inner_products(features, xp=xp)
     projections = stack.zeros(width, (n_views + 1) * n_clusters, dtype=xp.float64)
     for p in range(n_views):
         own = slice(int(stack.edges[p]), int(stack.edges[p + 1]))
