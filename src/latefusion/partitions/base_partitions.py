@@ -144,8 +144,9 @@ def fit_base_partitions(
         One per view.
     n_clusters : int
         Number of columns of every partition.
-    n_neighbors : int, default=None
-        Size of the neighbourhoods to count for local alignment; no counts when None.
+    n_neighbors : int or tuple of int, default=None
+        Size of the neighbourhoods to count for local alignment; no counts when None. For several sizes every entry of
+        ``neighbors`` is a list with one `NeighborCounts` per size.
     count_samples : int, default=None
         Number of neighbourhoods to sample for the counts of factors; None counts all of them up to 5000 samples and
         512 beyond.

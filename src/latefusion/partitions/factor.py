@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
@@ -35,8 +36,8 @@ from latefusion.types import Array
 SUBSET_ROWS = 10_000
 # Rows of that subset on which the captured share is measured.
 CAPTURED_ROWS = 1000
-# Similarities to landmarks that are held at a time.
-SIMILARITY_ENTRIES = 2**26
+# Similarities to landmarks, and dense features they are computed from, that are held at a time.
+ENTRIES_AT_A_TIME = 2**26
 
 
 class FeatureMap(Protocol):
@@ -112,7 +113,10 @@ class NystromMap:
 
     def __call__(self, rows: Array) -> Array:
         """Rows of Φ."""
-        step = max(1, SIMILARITY_ENTRIES // self.whitening.shape[0])
+        columns = (
+            self.whitening.shape[0] if scipy.sparse.issparse(rows) else max(self.whitening.shape[0], rows.shape[1])
+        )
+        step = max(1, ENTRIES_AT_A_TIME // columns)
         parts = [self._features(rows[block.start : block.stop]) for block in row_blocks(rows.shape[0], step)]
         return parts[0] if len(parts) == 1 else namespace(self.whitening).concat(parts)
 
