@@ -10,7 +10,14 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from latefusion import GlobalAlignmentClustering, GraphPartition, KernelPartition, LocalAlignmentClustering, Views
+from latefusion import (
+    GlobalAlignmentClustering,
+    GraphPartition,
+    KernelPartition,
+    LocalAlignmentClustering,
+    Views,
+    baselines,
+)
 from latefusion.arrays import memory
 from latefusion.base import ComparisonMethod, per_view, warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
@@ -299,6 +306,13 @@ def test_comparison_methods_ask_for_the_memory_of_all_kernels(monkeypatch, step)
     monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 40 * 40 * 8 - 1)
     with pytest.raises(MemoryError, match=r"Shell works on one 40 x 40 similarity .*GlobalAlignmentClustering"):
         getattr(Shell(), step)([A, B])
+
+
+@pytest.mark.parametrize("name", ["LMSC", "MVGL", "GMC", "SWMC", "MvWCMD"])
+def test_methods_on_features_ask_for_memory_before_they_work(monkeypatch, name):
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 0)
+    with pytest.raises(MemoryError, match=r" 40 x \d+ .*fewer samples"):
+        baselines.METHODS[name](n_clusters=3).fit([A, B])
 
 
 @pytest.mark.parametrize("method", METHODS)

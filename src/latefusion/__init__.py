@@ -5,7 +5,7 @@ clustered on its own, the resulting partitions are aligned, and their consensus 
 """
 
 from latefusion import baselines, datasets, kernels, metrics, partitions
-from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
+from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
 
@@ -15,6 +15,7 @@ __all__ = [
     "GlobalAlignmentClustering",
     "GraphPartition",
     "KernelPartition",
+    "LateFusionClustering",
     "LocalAlignmentClustering",
     "MultiViewDataset",
     "PrecomputedPartition",

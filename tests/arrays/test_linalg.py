@@ -10,6 +10,7 @@ from scipy.sparse.linalg import aslinearoperator
 
 from latefusion.arrays import (
     inner_products,
+    linalg,
     orient_columns,
     polar,
     singular_value_threshold,
@@ -226,3 +227,60 @@ def test_inner_products_do_not_lose_digits_with_the_number_of_rows(xp, dtype, to
     found = to_numpy(inner_products(xp.asarray(rows), xp=xp))
     assert found.dtype == np.float64
     np.testing.assert_allclose(found, rows.astype(np.float64).T @ rows.astype(np.float64), rtol=tolerance)
+
+
+def long_chain(n, dtype="float64"):
+    """A normalised path graph: its leading eigenvalues cos(π j / n) crowd together."""
+    ones = np.ones(n - 1)
+    degrees = np.r_[2.0, np.full(n - 2, 3.0), 2.0]
+    graph = sp.diags_array([ones, np.ones(n), ones], offsets=[-1, 0, 1], shape=(n, n))
+    scale = sp.diags_array(1 / np.sqrt(degrees))
+    shuffled = np.random.default_rng(0).permutation(n)
+    return (scale @ graph @ scale).tocsr()[shuffled][:, shuffled].astype(dtype)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-4)])
+def test_eigenvalues_that_crowd_together(dtype, tolerance, monkeypatch):
+    """By the factors of a band when Lanczos takes long, and equal to LAPACK; two chains have every eigenvalue twice."""
+    chain = long_chain(900, dtype)
+    factored = []
+    original = linalg._BandInverse.of
+    monkeypatch.setattr(linalg._BandInverse, "of", lambda matrix: factored.append(original(matrix)) or factored[-1])
+    values, vectors = top_eigenpairs(sp.block_diag([chain, chain], format="csr"), 6)
+    assert len(factored) == 2
+    assert factored[0].factor.shape[0] <= 4
+    assert values.dtype == vectors.dtype == dtype
+    expected = np.linalg.eigvalsh(chain.toarray().astype(np.float64))[::-1]
+    np.testing.assert_allclose(values, np.repeat(expected[:3], 2), atol=tolerance)
+    assert np.all(factored[0].sigma >= expected[0] * (1 - 1e-6))
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(6), atol=tolerance)
+    double = vectors.astype(np.float64)
+    residual = sp.block_diag([chain, chain]).astype(np.float64) @ double - double * values
+    assert np.abs(residual).max() < tolerance
+
+
+def test_a_wide_band_is_not_factored(monkeypatch):
+    chain = long_chain(900)
+    expected = top_eigenpairs(chain, 3)[0]
+    monkeypatch.setattr(linalg, "BAND_ENTRIES", 900)
+    assert linalg._BandInverse.of(chain) is None
+    np.testing.assert_allclose(top_eigenpairs(chain, 3)[0], expected, atol=1e-9)
+
+
+def test_operators_are_solved_by_their_products():
+    matrix = sp.random_array((1500, 1500), density=0.01, random_state=0)
+    matrix = (matrix @ matrix.T).tocsr()
+    values, vectors = top_eigenpairs(aslinearoperator(matrix), 5)
+    expected = np.linalg.eigvalsh(matrix.toarray())[::-1][:5]
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-8)
+
+
+@pytest.mark.parametrize("negative", [False, True])
+def test_no_eigenvalue_lies_above_the_bound(negative, seed):
+    rng = np.random.default_rng(seed)
+    matrix = sp.random_array((80, 80), density=0.1, random_state=seed)
+    matrix = (matrix + matrix.T - (0.5 if negative else 0.0) * sp.eye_array(80)).tocsr()
+    bound = linalg._eigenvalue_bound(matrix)
+    largest = np.linalg.eigvalsh(matrix.toarray())[-1]
+    assert largest <= bound <= 3 * largest + rng.random()

@@ -103,10 +103,8 @@ def test_training_samples_get_their_labels_back_from_precomputed_kernels(data, k
         model.predict(scaled)
 
 
-@pytest.mark.parametrize(
-    ("estimator", "first"),
-    [(lf.GlobalAlignmentClustering, 0), (lf.GlobalAlignmentClustering, 1), (lf.LocalAlignmentClustering, 0)],
-)
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("first", [0, 1])
 def test_held_out_half_agrees_with_clustering_everything(estimator, first):
     views, _ = lf.datasets.load_digits_views(return_X_y=True)
     whole = estimator(10, random_state=0).fit(views)

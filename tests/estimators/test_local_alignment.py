@@ -55,6 +55,14 @@ KINDS = {
     "kernel and graph": {"partition": ["kernel", "graph", lf.KernelPartition(method="factor")]},
     "factors": {"partition": lf.KernelPartition("linear", method="factor")},
     "sampled counts": {"partition": lf.KernelPartition(method="factor"), "count_samples": 40},
+    "anchors": {"partition": lf.GraphPartition(method="anchors", n_anchors=30)},
+    "mixture without kernels": {
+        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition("linear", method="factor")],
+    },
+    "sampled counts of a mixture": {
+        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition(method="factor")],
+        "count_samples": 40,
+    },
 }
 
 

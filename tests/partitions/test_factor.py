@@ -28,6 +28,27 @@ def test_a_sample_at_the_mean_maps_to_zero():
     np.testing.assert_allclose(np.linalg.norm(features[:-1], axis=1), 1)
 
 
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-10), ("float32", 1e-5)])
+def test_sparse_linear_map_is_the_standardised_linear_kernel(dtype, tolerance):
+    dense = np.where(VIEW > 1, VIEW, 0).astype(dtype)
+    sparse = scipy.sparse.csr_array(dense)
+    factor = Factor(sparse, fit_linear_map(sparse))
+    assert not factor.has_dense_rows
+    assert factor.toarray().dtype == dtype
+    expected = standardize_kernel(linear_kernel(dense.astype(np.float64)))[0]
+    np.testing.assert_allclose(factor.toarray(), expected, atol=tolerance)
+    extension = FactorExtension(factor.feature_map).with_columns(sparse, np.arange(7))
+    np.testing.assert_allclose(extension.closeness(sparse[50:60]), expected[50:60, :7], atol=tolerance)
+    assert Factor(dense, fit_linear_map(dense)).has_dense_rows
+
+
+def test_a_sparse_sample_at_the_mean_maps_to_zero():
+    view = scipy.sparse.csr_array(np.vstack([VIEW, VIEW.mean(axis=0)]))
+    lengths = np.linalg.norm(fit_linear_map(view)(view) @ np.eye(6), axis=1)
+    assert lengths[-1] == 0
+    np.testing.assert_allclose(lengths[:-1], 1)
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "polynomial"])
 def test_nystrom_with_all_landmarks_is_the_kernel(kernel):
     fitted = fit_kernel(kernel, VIEW)

@@ -7,6 +7,7 @@ from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
 from latefusion.partitions import factor_partitions as room
 from latefusion.partitions.factor import Factor, fit_linear_map, fit_nystrom_map
+from latefusion.partitions.neighborhoods import SampledNeighborhoods, count_neighbors, draw_samples
 
 VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
 
@@ -47,11 +48,17 @@ def test_more_clusters_than_columns_leave_zero_columns(stack):
     assert np.linalg.matrix_rank(rows[:, :8]) == 5
 
 
-def test_exact_counts_add_up(stack):
-    counts = room.exact_factor_counts(stack, 30)
-    assert len(counts) == 4
-    for one in counts:
-        assert one.counts.sum() == 300 * 30
+def test_neighbours_are_counted_in_the_same_pass(stack, monkeypatch):
+    monkeypatch.setattr(room, "BLOCK_ENTRIES", 21 * 300)
+    samples, judges = draw_samples(300, 300)
+    columns = stack.take(samples)
+    sampled = SampledNeighborhoods(
+        samples, judges, room.factor_closeness(stack.take(judges), columns), n_samples=300, n_neighbors=30, n_views=3
+    )
+    room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
+    similarities = [factor.toarray() for factor in stack.factors]
+    for found, similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
+        np.testing.assert_allclose(found.counts, count_neighbors(similarity, 30).counts)
 
 
 def test_costly_features_are_kept_between_passes():

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.partitions import GraphPartition
+from latefusion.partitions.factor import Factor
 
 seeds = st.integers(0, 2**32 - 1)
 VIEW = make_views(60, 3, n_views=1, n_features=4, random_state=0).views.arrays[0]
@@ -91,6 +92,21 @@ def test_training_samples_get_their_rows_back(metric, container, dtype, toleranc
     np.testing.assert_allclose(extension.features(view[4:20]).toarray(), matrix.toarray()[4:20], atol=tolerance)
 
 
+def test_blocks_of_new_samples_change_nothing(monkeypatch):
+    _, extension = GraphPartition(5).similarity(VIEW, 3)
+    whole = extension.features(VIEW + 0.1).toarray()
+    monkeypatch.setattr("latefusion.partitions.graph.BLOCK_ENTRIES", 60 * 7)
+    np.testing.assert_allclose(extension.features(VIEW + 0.1).toarray(), whole, atol=1e-12)
+
+
+def test_large_views_take_anchors(monkeypatch):
+    monkeypatch.setattr("latefusion.partitions.graph.EXACT_SAMPLES", 50)
+    assert isinstance(GraphPartition().similarity(VIEW, 3)[0], Factor)
+    assert sp.issparse(GraphPartition(method="exact").similarity(VIEW, 3)[0])
+    factor, _ = GraphPartition(n_anchors=12).similarity(VIEW, 3)
+    assert factor.feature_map.width == 12
+
+
 @pytest.mark.parametrize("offset", [1e6, 1e9])
 def test_an_offset_does_no_harm(offset):
     """Distances of new samples are as exact as those of the training samples, far from the origin, too."""
@@ -129,6 +145,8 @@ def test_neighbourhoods_are_ranked_by_a_gaussian_of_the_distance():
         ({"n_neighbors": 0}, ["n_neighbors", "at least 1", "0"]),
         ({"n_neighbors": -3}, ["n_neighbors", "at least 1", "-3"]),
         ({"n_neighbors": 2.5}, ["n_neighbors", "integer", "2.5"]),
+        ({"method": "fast"}, ["method", "'exact'", "'anchors'", "'fast'"]),
+        ({"n_anchors": 1}, ["n_anchors", "at least 2", "1"]),
     ],
 )
 def test_what_a_graph_refuses(parameters, words):

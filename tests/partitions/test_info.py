@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from latefusion import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.datasets import make_views
@@ -20,11 +21,14 @@ def info(partition, view=VIEW):
     [
         (KernelPartition(), PartitionInfo("exact kernel")),
         (GraphPartition(), PartitionInfo("graph")),
+        (GraphPartition(method="anchors", n_anchors=20), PartitionInfo("anchor graph", 20, 20)),
         (KernelPartition("linear", method="factor"), PartitionInfo("factor", 6, None, 1.0, 1.0)),
     ],
 )
 def test_kinds(partition, expected):
     assert info(partition) == expected
+    if not isinstance(partition, GraphPartition):
+        assert info(partition, sp.csr_array(VIEW)) == expected
     assert info(PrecomputedPartition(), gaussian_kernel(VIEW)) == PartitionInfo("given kernel")
 
 

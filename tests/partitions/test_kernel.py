@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, linear_kernel, standardize_kernel
 from latefusion.partitions import KernelPartition, PrecomputedPartition
+from latefusion.partitions.factor import LinearMap
 
 NAMES = sorted(KERNELS)
 VIEW = np.random.default_rng(0).standard_normal((20, 3)) + 1.0
@@ -118,3 +119,31 @@ def test_three_million_samples_are_refused_at_once():
     with pytest.raises(MemoryError, match=r"3000000 x 3000000 numbers .* needs at least 65\.5 TiB of memory"):
         KernelPartition(method="exact").similarity(view, 3)
     assert perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "density", "method", "formed"),
+    [
+        ((900, 40), None, "auto", True),
+        ((1100, 40), None, "auto", False),
+        ((1100, 1200), None, "auto", True),
+        ((2100, 2200), None, "auto", False),
+        ((900, 40), 0.1, "auto", True),
+        ((1100, 5000), 0.01, "auto", False),
+        ((300, 40), 0.1, "factor", False),
+        ((1100, 40), 0.1, "exact", True),
+    ],
+)
+def test_when_a_linear_kernel_is_formed(shape, density, method, formed, monkeypatch):
+    """Not where its features are cheaper, nor beyond some size; sparse views stay sparse."""
+    monkeypatch.setattr("latefusion.partitions.kernel.NYSTROM_SAMPLES", 2000)
+    if density is None:
+        view = np.broadcast_to(np.random.default_rng(0).standard_normal(shape[1]), shape)
+        view = view * np.linspace(1, 2, shape[0])[:, None]
+    else:
+        view = sp.random_array(shape, density=density, format="csr", random_state=0)
+    matrix, _ = KernelPartition("linear", method=method).similarity(view, 3)
+    assert isinstance(matrix, np.ndarray) == formed
+    if not formed:
+        assert isinstance(matrix.feature_map, LinearMap)
+        assert matrix.view is view

@@ -5,9 +5,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from latefusion.arrays import to_numpy
+from latefusion.datasets import make_views
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
-from latefusion.partitions import count_neighbors, neighborhood_size
-from latefusion.partitions.neighborhoods import SampledNeighborhoods
+from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, neighborhood_size
+from latefusion.partitions import neighborhoods as room
+from latefusion.partitions.neighborhoods import ExactNeighborhoods, SampledNeighborhoods, draw_samples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -121,14 +124,22 @@ def test_neighbourhood_size_rounds_halves_up(neighborhood, n_samples, expected):
     assert neighborhood_size(neighborhood, n_samples) == expected
 
 
+def sample_neighborhoods(features, n_neighbors, n_columns, seed=0):
+    samples, judges = draw_samples(len(features[0]), n_columns, seed)
+    closeness = (one[judges] @ one[samples].T for one in features)
+    return SampledNeighborhoods(
+        samples, judges, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
+    )
+
+
 def test_sampled_counts_lie_within_their_bound(seed):
     rng = np.random.default_rng(seed)
     features = [rng.standard_normal((3000, 6)) for _ in range(2)]
     features = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in features]
-    sampled = SampledNeighborhoods.draw(lambda rows: [one[rows] for one in features], 3000, 900, 400, seed=seed)
+    sampled = sample_neighborhoods(features, 900, 400, seed)
     for start in range(0, 3000, 700):
         rows = slice(start, min(start + 700, 3000))
-        sampled.count(rows, [one[rows] for one in features])
+        sampled.count(rows, [one[rows] @ one[sampled.samples].T for one in features])
     results = sampled.results()
     similarities = [one @ one.T for one in features]
     for estimate, similarity in zip(results, [*similarities, np.mean(similarities, axis=0)], strict=True):
@@ -144,8 +155,8 @@ def test_all_neighbourhoods_sampled_are_the_exact_counts():
     rng = np.random.default_rng(0)
     features = rng.standard_normal((200, 4))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    sampled = SampledNeighborhoods.draw(lambda rows: [features[rows]], 200, 20, 200)
-    sampled.count(slice(0, 200), [features])
+    sampled = sample_neighborhoods([features], 20, 200)
+    sampled.count(slice(0, 200), [features @ features.T])
     exact = count_neighbors(features @ features.T, 20)
     assert not exact.relative_errors.any()
     for estimate in sampled.results():
@@ -156,25 +167,90 @@ def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
     rng = np.random.default_rng(0)
     features = rng.standard_normal((500, 4))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    sampled = SampledNeighborhoods.draw(lambda rows: [features[rows]], 500, 100, 60)
-    sampled.count(slice(0, 500), [features])
+    sampled = sample_neighborhoods([features], 100, 60)
+    similarity = features @ features[sampled.samples].T
+    sampled.count(slice(0, 500), [similarity])
     counts = sampled.results()[0]
-    np.testing.assert_allclose(counts.count_new(features @ sampled.columns[0].T), counts.counts, rtol=1e-12)
+    np.testing.assert_allclose(counts.count_new(similarity), counts.counts, rtol=1e-12)
 
 
-def test_several_sizes_are_counted_as_each_alone():
-    generator = np.random.default_rng(0)
-    similarity = similarity_matrix(0, 30, 0)
-    for one, size in zip(count_neighbors(similarity, (3, 8)), (3, 8), strict=True):
-        np.testing.assert_array_equal(one.counts, count_neighbors(similarity, size).counts)
-    rows = [generator.standard_normal((50, 4)), generator.standard_normal((50, 3))]
+def test_exact_counts_from_blocks_are_those_of_the_whole():
+    similarities = [similarity_matrix(seed, 40, 3) for seed in (0, 1)]
+    neighborhoods = ExactNeighborhoods(40, 6, 2)
+    for start in range(0, 40, 9):
+        rows = slice(start, min(start + 9, 40))
+        neighborhoods.count(rows, (one[rows].copy() for one in similarities))
+    for found, whole in zip(neighborhoods.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
+        expected = count_neighbors(whole, 6)
+        np.testing.assert_array_equal(found.counts, expected.counts)
+        np.testing.assert_array_equal(found.thresholds, expected.thresholds)
 
-    def counted(sizes):
-        neighborhoods = SampledNeighborhoods.draw(lambda samples: [part[samples] for part in rows], 50, sizes, 20)
-        neighborhoods.count(slice(0, 50), rows)
+
+@pytest.mark.parametrize("partition", [GraphPartition(), GraphPartition(method="anchors"), KernelPartition("linear")])
+def test_counts_by_closeness(partition, monkeypatch):
+    """All neighbourhoods are looked at in a small problem, some in a large one; new samples are counted by the same."""
+    views = make_views(1200, 3, n_views=2, n_features=5, random_state=0).views.arrays
+    extensions = [partition.similarity(view, 3)[1] for view in views]
+    monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 2**17)
+    known, exact = room.count_by_closeness(views, extensions, 360)
+    whole = [one.closeness(view) for one, view in zip(known, views, strict=True)]
+    for found, closeness in zip(exact, [*whole, np.mean(whole, axis=0)], strict=True):
+        np.testing.assert_array_equal(found.counts, count_neighbors(closeness, 360).counts)
+    known, sampled = room.count_by_closeness(views, extensions, 360, 300)
+    for estimate, expected in zip(sampled, exact, strict=True):
+        error = np.abs(estimate.counts - expected.counts)
+        assert np.mean(error <= 2 * estimate.relative_errors * np.maximum(1, estimate.counts)) > 0.9
+        assert abs(np.mean(estimate.counts - expected.counts)) < 0.02 * 360
+    for estimate, extension, view in zip(sampled[:2], known, views, strict=True):
+        closeness = extension.closeness(view[100:200])
+        assert closeness.shape == (100, 300)
+        np.testing.assert_allclose(estimate.count_new(closeness), estimate.counts[100:200])
+
+
+def test_several_sizes_are_counted_as_each_alone(xp):
+    similarities = [similarity_matrix(seed, 50, 4) for seed in (0, 1)]
+    sizes = (12, 3, 30)
+    samples, judges = draw_samples(50, 20)
+    blocks = [slice(0, 30), slice(30, 50)]
+
+    def whole(n_neighbors):
+        return [count_neighbors(one, n_neighbors) for one in similarities]
+
+    def exact(n_neighbors):
+        neighborhoods = ExactNeighborhoods(50, n_neighbors, 2)
+        for rows in blocks:
+            neighborhoods.count(rows, (one[rows].copy() for one in similarities))
         return neighborhoods.results()
 
-    for several, first, second in zip(counted([5, 12]), counted(5), counted(12), strict=True):
-        for one, alone in zip(several, (first, second), strict=True):
-            np.testing.assert_array_equal(one.counts, alone.counts)
-            np.testing.assert_array_equal(one.thresholds, alone.thresholds)
+    def sampled(n_neighbors):
+        def closeness(rows):
+            return (xp.asarray(one[rows][:, samples]) for one in similarities)
+
+        neighborhoods = SampledNeighborhoods(
+            samples, judges, closeness(judges), n_samples=50, n_neighbors=n_neighbors, n_views=2
+        )
+        for rows in blocks:
+            neighborhoods.count(rows, closeness(rows))
+        return neighborhoods.results()
+
+    for counted in (whole, exact, sampled):
+        alone = [counted(size) for size in sizes]
+        for several, *separate in zip(counted(sizes), *alone, strict=True):
+            for one, expected in zip(several, separate, strict=True):
+                np.testing.assert_array_equal(to_numpy(one.counts), to_numpy(expected.counts))
+                np.testing.assert_array_equal(to_numpy(one.thresholds), to_numpy(expected.thresholds))
+        assert to_numpy(several[1].counts).sum() < to_numpy(several[0].counts).sum() < to_numpy(several[2].counts).sum()
+
+
+@pytest.mark.parametrize("n_columns", [None, 80])
+def test_several_sizes_by_closeness(n_columns):
+    views = make_views(150, 3, n_views=2, n_features=5, random_state=0).views.arrays
+    extensions = [
+        GraphPartition().similarity(views[0], 3)[1],
+        GraphPartition(method="anchors").similarity(views[1], 3)[1],
+    ]
+    _, several = room.count_by_closeness(views, extensions, (20, 60), n_columns)
+    for position, size in enumerate((20, 60)):
+        _, alone = room.count_by_closeness(views, extensions, size, n_columns)
+        for one, expected in zip(several, alone, strict=True):
+            np.testing.assert_array_equal(one[position].counts, expected.counts)

@@ -26,6 +26,13 @@ DEVICE_EIGEN_LIMIT = 1024
 DEVICE_SWEEPS = 60
 # Kernels need a few restarts of Lanczos; a dense matrix that needs more than this is done sooner by LAPACK.
 DENSE_RESTARTS = 300
+# A graph with clusters needs fewer restarts than this. One that needs more is often long and thin: its samples can be
+# ordered such that all entries lie near the diagonal. Then it is factored, provided that the band has no more entries
+# than this.
+SPARSE_RESTARTS = 20
+BAND_ENTRIES = 2**24
+# Steps towards the vector that bounds the largest eigenvalue of a graph; more would gain little.
+BOUND_STEPS = 100
 
 
 # Rows whose products are summed up in their own precision.
@@ -80,8 +87,10 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
     """Largest eigenvalues of a symmetric matrix, descending, and their eigenvectors.
 
     Dense matrices go to LAPACK's subset driver when they are small or many pairs are wanted, to Lanczos (ARPACK)
-    otherwise. Sparse matrices are solved one connected component at a time: a block-diagonal matrix has the same
-    eigenvalue once per block, and a single Lanczos run can miss such copies.
+    otherwise. So do operators, of which only products with vectors are needed. Sparse matrices are solved one connected
+    component at a time: a block-diagonal matrix has the same eigenvalue once per block, and a single Lanczos run can
+    miss such copies. Where the leading eigenvalues of a sparse matrix crowd together, as those of a chain do, Lanczos
+    runs on (σ I - matrix)^{-1} with σ just above all eigenvalues, provided that a reordering makes the matrix narrow.
 
     Parameters
     ----------
@@ -134,11 +143,24 @@ def _top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDA
         values, vectors = _by_lapack(matrix, n_components)
     else:
         try:
-            values, vectors = _by_arpack(matrix, n_components)
+            values, vectors = _by_lanczos(matrix, n_components)
         except scipy.sparse.linalg.ArpackError:  # a zero matrix, or leading eigenvalues that lie too close together
             values, vectors = _by_lapack(matrix, n_components)
     order = np.argsort(-values, kind="stable")
     return values[order], orient_columns(vectors[:, order])
+
+
+def _by_lanczos(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    if isinstance(matrix, np.ndarray):
+        return _by_arpack(matrix, n_components, max_restarts=DENSE_RESTARTS)
+    try:
+        return _by_arpack(matrix, n_components, max_restarts=SPARSE_RESTARTS)
+    except scipy.sparse.linalg.ArpackNoConvergence:
+        inverse = _BandInverse.of(matrix) if scipy.sparse.issparse(matrix) else None
+        if inverse is None:  # a wider basis resolves what lies close together
+            return _by_arpack(matrix, n_components, basis=max(6 * n_components, 120))
+        values, vectors = _by_arpack(inverse, n_components)
+        return (inverse.sigma - 1 / values).astype(matrix.dtype), inverse.restore(vectors).astype(matrix.dtype)
 
 
 def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -152,7 +174,9 @@ def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[
     return values[-n_components:], vectors[:, -n_components:]
 
 
-def _by_arpack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _by_arpack(
+    matrix: Array, n_components: int, *, basis: int = 0, max_restarts: int | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
     precision = np.result_type(matrix.dtype, np.float32)
     # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
@@ -164,10 +188,66 @@ def _by_arpack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[
         n_components,
         which="LA",
         v0=start,
-        ncv=min(size, max(3 * n_components + 1, 30)),
-        maxiter=DENSE_RESTARTS if isinstance(matrix, np.ndarray) else None,
+        ncv=min(size, max(3 * n_components + 1, 30, basis)),
+        maxiter=max_restarts,
     )
     return values * scale, vectors
+
+
+class _BandInverse(scipy.sparse.linalg.LinearOperator):
+    """(σ I - matrix)^{-1} of a sparse matrix with reordered rows and columns, by a banded Cholesky factor.
+
+    The order of Cuthill and McKee says how wide the band is before anything is factored, so memory is known in advance;
+    the factors of a general sparse solver can fill up with no warning.
+    """
+
+    def __init__(self, sigma: float, order: NDArray[np.intp], factor: NDArray[Any]) -> None:
+        self.sigma = sigma
+        self.order = order
+        self.factor = factor
+        super().__init__(np.float64, (len(order), len(order)))
+
+    @classmethod
+    def of(cls, matrix: Any) -> _BandInverse | None:
+        """None when the band would have too many entries."""
+        size = matrix.shape[0]
+        order = scipy.sparse.csgraph.reverse_cuthill_mckee(scipy.sparse.csr_matrix(matrix), symmetric_mode=True)
+        entries = scipy.sparse.coo_array(matrix[order][:, order])
+        row, column = entries.coords
+        width = int(np.max(np.abs(row - column), initial=0)) + 1
+        if size * width > BAND_ENTRIES:
+            return None
+        sigma = _eigenvalue_bound(matrix)
+        band = np.zeros((width, size))
+        lower = row >= column
+        band[(row - column)[lower], column[lower]] = -entries.data[lower]
+        band[0] += sigma
+        return cls(sigma, order, scipy.linalg.cholesky_banded(band, overwrite_ab=True, lower=True, check_finite=False))
+
+    def _matvec(self, vector: NDArray[Any]) -> NDArray[Any]:
+        solved: NDArray[Any] = scipy.linalg.cho_solve_banded((self.factor, True), vector, check_finite=False)
+        return solved
+
+    def restore(self, vectors: NDArray[Any]) -> NDArray[Any]:
+        """Rows in the order of the matrix."""
+        restored = np.empty_like(vectors)
+        restored[self.order] = vectors
+        return restored
+
+
+def _eigenvalue_bound(matrix: Any) -> float:
+    """A number just above all eigenvalues: max_i (|A|x)_i / x_i bounds them for every positive vector x.
+
+    The bound is sharp for the leading eigenvector of |A|, so x takes some steps of the power method towards it.
+    """
+    magnitudes = abs(matrix).astype(np.float64)
+    x = np.ones(matrix.shape[0])
+    bound = np.inf
+    for _ in range(BOUND_STEPS):
+        image = magnitudes @ x
+        bound = min(bound, float(np.max(image / x)))
+        x = np.maximum(image / np.max(image), 1e-100)  # stored zeros may leave a row empty
+    return bound * (1 + 1e-8)
 
 
 def _top_eigenpairs_by_component(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:

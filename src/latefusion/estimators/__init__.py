@@ -1,7 +1,8 @@
 """Our methods, one file each: thin shells around partitions, solvers and assignment."""
 
 from latefusion.estimators.global_alignment import GlobalAlignmentClustering
+from latefusion.estimators.late_fusion import LateFusionClustering
 from latefusion.estimators.local_alignment import LocalAlignmentClustering
 from latefusion.estimators.path import RegularizationPath
 
-__all__ = ["GlobalAlignmentClustering", "LocalAlignmentClustering", "RegularizationPath"]
+__all__ = ["GlobalAlignmentClustering", "LateFusionClustering", "LocalAlignmentClustering", "RegularizationPath"]

@@ -71,8 +71,8 @@ class GlobalAlignmentClustering(AlignmentClustering):
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
         Base partitions (H_p).
     partition_info_ : dict of str to PartitionInfo
-        By view name how its similarity was represented: exactly or by a factor, its rank, and for a Nyström factor the
-        number of landmarks and the share of the kernel that they capture.
+        By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
+        landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)

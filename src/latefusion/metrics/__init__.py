@@ -1,6 +1,7 @@
 """How good is a clustering: scores against known classes, and the quantities of the paper's theory."""
 
 from latefusion.metrics.agreement import subspace_agreement
+from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
     adjusted_rand,
     clustering_accuracy,
@@ -28,8 +29,10 @@ __all__ = [
     "empirical_error",
     "generalization_bound",
     "match_labels",
+    "neighbor_information",
     "normalized_mutual_info",
     "objective_gap",
     "purity_score",
+    "shared_information",
     "subspace_agreement",
 ]

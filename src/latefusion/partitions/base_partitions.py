@@ -20,19 +20,29 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import namespace, top_eigenpairs
-from latefusion.partitions.factor import Factor, FactorExtension
-from latefusion.partitions.factor_partitions import (
-    FactorStack,
-    exact_factor_counts,
-    factor_partitions,
-    factor_projections,
+from latefusion.arrays import item_bytes, lies_elsewhere, namespace, require_memory
+from latefusion.partitions.factor import Factor
+from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
+from latefusion.partitions.neighborhoods import (
+    EXACT_COUNTS,
+    NeighborCounts,
+    SampledNeighborhoods,
+    Sizes,
+    count_by_closeness,
+    count_neighbors,
+    draw_samples,
 )
-from latefusion.partitions.neighborhoods import BLOCK_ENTRIES, NeighborCounts, SampledNeighborhoods, count_neighbors
+from latefusion.partitions.operator_partitions import (
+    Leading,
+    OperatorPartitions,
+    leading_eigenvectors,
+    operator_partitions,
+)
+from latefusion.partitions.operators import takes_gram
 from latefusion.types import Array
 
-# Up to this many samples the neighbour counts of factors are exact, from one n x n similarity at a time.
-EXACT_COUNTS = 5000
+# Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.
+BLOCK_ENTRIES = 2**22
 
 
 class SimilarityExtension(Protocol):
@@ -42,8 +52,13 @@ class SimilarityExtension(Protocol):
         """Features whose product with a projection gives partition rows, shape (n_new, n_features)."""
         ...
 
-    def closeness(self, view: Array, features: Any) -> NDArray[Any]:
-        """What neighbourhoods are ranked by, dense, shape (n_new, n_columns)."""
+    def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
+        """What neighbourhoods are ranked by, dense, shape (n_new, n_columns).
+
+        ``features`` are those of the view where they are known already. An extension of a similarity that is not a
+        dense array also has a method ``with_columns(view, samples)``, which gives the extension whose columns are these
+        samples of the training view.
+        """
         ...
 
 
@@ -77,7 +92,9 @@ class BasePartitions:
     projections : list of ndarray of shape (n_features, 2 * n_clusters)
         Per view what turns the features of a new sample into its row of H_p and into the view's share of its row of M.
     neighbors : list of NeighborCounts or None
-        Neighbour counts per view, and last those of the mean similarity; only for local alignment.
+        Neighbour counts per view, and last those of the mean similarity; only for local alignment. Where several sizes
+        were asked for, every entry is a list with one `NeighborCounts` per size, and one of them has to be chosen (by
+        `dataclasses.replace`) before new samples are extended.
     """
 
     partitions: list[Array]
@@ -89,7 +106,9 @@ class BasePartitions:
     def extend(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> ExtendedPartitions:
         """Rows of new samples in all partitions, block by block."""
         n_new = views[0].shape[0]
-        block = max(1, BLOCK_ENTRIES // max(len(projection) for projection in self.projections))
+        widths = [projection.shape[0] for projection in self.projections]
+        widths += [] if self.neighbors is None else [one.thresholds.shape[0] for one in self.neighbors]
+        block = max(1, BLOCK_ENTRIES // max(widths))
         parts = [
             self._extend_block(
                 [view[start : start + block] for view in views],
@@ -115,6 +134,8 @@ class BasePartitions:
         for p, (extension, view) in enumerate(zip(self.extensions, views, strict=True)):
             features = extension.features(view, None if diagonals is None else diagonals[p])
             rows = features @ self.projections[p]
+            if rows.dtype != self.projections[p].dtype:  # products of operators are in double precision
+                rows = rows.astype(self.projections[p].dtype)
             partitions.append(rows[:, :n_clusters])
             average = average + rows[:, n_clusters:]
             if self.neighbors is not None:
@@ -131,7 +152,7 @@ def fit_base_partitions(
     similarities: Sequence[Similarity],
     n_clusters: int,
     *,
-    n_neighbors: int | None = None,
+    n_neighbors: Sizes | None = None,
     count_samples: int | None = None,
     n_jobs: int | None = None,
 ) -> BasePartitions:
@@ -148,14 +169,21 @@ def fit_base_partitions(
         Size of the neighbourhoods to count for local alignment; no counts when None. For several sizes every entry of
         ``neighbors`` is a list with one `NeighborCounts` per size.
     count_samples : int, default=None
-        Number of neighbourhoods to sample for the counts of factors; None counts all of them up to 5000 samples and
-        512 beyond.
+        Number of neighbourhoods to look at for the counts where no view is a dense kernel; None looks at all of them
+        up to 5000 samples and at 512 beyond.
     n_jobs : int, default=None
-        Views treated at the same time (threads); each holds one n x n similarity while it is worked on.
+        Views treated at the same time (threads); each holds its similarity while it is worked on, a dense kernel one
+        n x n array.
 
     Returns
     -------
     BasePartitions
+
+    Notes
+    -----
+    Narrow factors with dense rows take two passes over the views, see `factor_partitions`. Other factors, and graphs,
+    are solved by products with vectors, see `operator_partitions`. An n x n array exists only where a view is a dense
+    kernel; then the others are formed as well, for the mean.
     """
     fitted = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
         delayed(_fit_view)(view, similarity, n_clusters, n_neighbors)
@@ -164,116 +192,160 @@ def fit_base_partitions(
     mean, mean_closeness = _RunningMean(len(views)), _RunningMean(len(views))
     results: list[_FittedView] = []
     for one in fitted:
-        if one.vectors is not None:
+        if isinstance(one.matrix, np.ndarray):
             mean.add(one.matrix)
             if one.closeness is not None:
                 mean_closeness.add(one.closeness)
             one = one._replace(matrix=None, closeness=None)
         results.append(one)
-    factors = [one.matrix for one in results if one.matrix is not None]
-    if len(factors) == len(results):
-        return _from_factors(factors, [one.extension for one in results], n_clusters, n_neighbors, count_samples)
-    return _from_matrices(results, mean, mean_closeness, n_clusters, n_neighbors)
+    if _fit_into_gram(results, n_clusters):
+        return _from_factors(views, results, n_clusters, n_neighbors, count_samples)
+    if mean.value is None:
+        return _from_operators(views, results, n_clusters, n_neighbors, count_samples)
+    return _from_matrices(views, results, mean, mean_closeness, n_clusters, n_neighbors)
 
 
 class _FittedView(NamedTuple):
+    """A view's similarity (None where it went into the mean already), and what is known of it so far."""
+
     matrix: Any
     extension: Any
-    vectors: Any
-    inverse_values: Any
-    closeness: NDArray[Any] | None
-    neighbors: NeighborCounts | None
+    leading: Leading | None = None
+    closeness: NDArray[Any] | None = None
+    neighbors: NeighborCounts | None = None
 
 
-def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: int | None) -> _FittedView:
+def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: Sizes | None) -> _FittedView:
     matrix, extension = similarity.similarity(view, n_clusters)
     if isinstance(matrix, Factor):
-        return _FittedView(matrix, extension, None, None, None, None)
-    vectors, inverse_values = _leading(matrix, n_clusters)
-    if n_neighbors is None:
-        return _FittedView(matrix, extension, vectors, inverse_values, None, None)
+        return _FittedView(matrix, extension)
+    leading = leading_eigenvectors(matrix, n_clusters)
+    if n_neighbors is None or scipy.sparse.issparse(matrix):
+        return _FittedView(matrix, extension, leading)
     closeness = extension.closeness(view, matrix)
-    counts = count_neighbors(closeness, n_neighbors)
-    return _FittedView(matrix, extension, vectors, inverse_values, closeness, counts)
+    return _FittedView(matrix, extension, leading, closeness, count_neighbors(closeness, n_neighbors))
 
 
-def _leading(matrix: Any, n_clusters: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Leading eigenvectors, with null directions set to zero, and the inverse eigenvalues."""
-    values, vectors = top_eigenpairs(matrix, n_clusters)
-    # Below this share of the largest, an eigenvalue is rounding error, and dividing by it would extend noise.
-    present = values > np.finfo(values.dtype).eps ** (2 / 3) * max(float(values[0]), 0.0)
-    inverse = np.where(present, 1.0 / np.where(present, values, 1.0), 0.0).astype(vectors.dtype)
-    return vectors * present, inverse
+def _fit_into_gram(results: list[_FittedView], n_clusters: int) -> bool:
+    """Whether all views are factors with dense rows, narrow enough for one Gram matrix of all of them together."""
+    if not all(isinstance(one.matrix, Factor) and one.matrix.has_dense_rows for one in results):
+        return False
+    width = sum(one.matrix.feature_map.width for one in results)
+    return lies_elsewhere(results[0].matrix.view) or takes_gram(width, n_clusters, dense=True)
+
+
+def _from_factors(
+    views: Sequence[Array],
+    results: list[_FittedView],
+    n_clusters: int,
+    n_neighbors: Sizes | None,
+    count_samples: int | None,
+) -> BasePartitions:
+    """Narrow dense factors only: two passes over the rows."""
+    extensions = [one.extension for one in results]
+    n_views = len(results)
+    stack = FactorStack([one.matrix for one in results])
+    projections = factor_projections(stack, n_clusters)
+    sampled, columns = None, []
+    neighbors: list[NeighborCounts] | None = None
+    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
+    if n_neighbors is not None and count_samples is None and few:
+        extensions, neighbors = count_by_closeness(views, extensions, n_neighbors)
+    elif n_neighbors is not None:
+        samples, judges = draw_samples(stack.n_samples, count_samples)
+        columns = stack.take(samples)
+        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
+        sampled = SampledNeighborhoods(
+            samples,
+            judges,
+            factor_closeness(stack.take(judges), columns),
+            n_samples=stack.n_samples,
+            n_neighbors=n_neighbors,
+            n_views=n_views,
+        )
+    rows = factor_partitions(stack, projections, sampled, columns)
+    if sampled is not None:
+        neighbors = sampled.results()
+    *partitions, average = [rows[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_views + 1)]
+    shares = []
+    for p in range(n_views):
+        own = projections[int(stack.edges[p]) : int(stack.edges[p + 1]), :]
+        both = [own[:, p * n_clusters : (p + 1) * n_clusters], own[:, n_views * n_clusters :]]
+        shares.append(stack.xp.astype(stack.xp.concat(both, axis=1), stack.dtype))
+    return BasePartitions(partitions, average, extensions, shares, neighbors)
+
+
+def _from_operators(
+    views: Sequence[Array],
+    results: list[_FittedView],
+    n_clusters: int,
+    n_neighbors: Sizes | None,
+    count_samples: int | None,
+) -> BasePartitions:
+    """Factors of any kind and sparse graphs: products with vectors only."""
+    extensions, neighbors = [one.extension for one in results], None
+    if n_neighbors is not None:
+        extensions, neighbors = count_by_closeness(views, extensions, n_neighbors, count_samples)
+    found = _solve(views, results, n_clusters, None)
+    return BasePartitions(found.partitions, found.average, extensions, found.projections, neighbors)
 
 
 def _from_matrices(
+    views: Sequence[Array],
     results: list[_FittedView],
     mean: _RunningMean,
     mean_closeness: _RunningMean,
     n_clusters: int,
-    n_neighbors: int | None,
+    n_neighbors: Sizes | None,
 ) -> BasePartitions:
-    """Dense and sparse similarities, and factors among them, which are formed for the purpose."""
-    n_views = len(results)
-    for position, one in enumerate(results):
+    """Dense similarities, which are in the mean already, and others among them, which are formed to join it."""
+    _require_formed(results, mean.value, n_neighbors)
+    for position, (view, one) in enumerate(zip(views, results, strict=True)):
         if one.matrix is None:
             continue
-        matrix = one.matrix.toarray()
-        mean.add(matrix)
-        vectors, inverse_values = _leading(matrix, n_clusters)
-        counts = None
-        extension = one.extension
+        mean.add(one.matrix.toarray() if isinstance(one.matrix, Factor) else one.matrix)
         if n_neighbors is not None:
-            counts = count_neighbors(matrix, n_neighbors)
-            mean_closeness.add(matrix)
-            extension = replace(extension, columns=one.matrix.rows(0, len(matrix)))
-        results[position] = one._replace(
-            extension=extension, vectors=vectors, inverse_values=inverse_values, neighbors=counts
-        )
-    average, inverse_average = _leading(mean.value, n_clusters)
-    projections = []
-    for one in results:
-        both = np.concatenate([one.vectors * one.inverse_values, average * (inverse_average / n_views)], axis=1)
-        projections.append(both if one.matrix is None else one.matrix.rows(0, len(both)).T @ both)
+            extension = one.extension.with_columns(view, np.arange(view.shape[0]))
+            closeness = extension.closeness(view)
+            mean_closeness.add(closeness)
+            results[position] = one._replace(extension=extension, neighbors=count_neighbors(closeness, n_neighbors))
+    found = _solve(views, results, n_clusters, mean.value)
     neighbors = None
     if n_neighbors is not None:
         neighbors = [one.neighbors for one in results if one.neighbors is not None]
         neighbors.append(count_neighbors(mean_closeness.value, n_neighbors))
-    partitions = [one.vectors for one in results]
-    return BasePartitions(partitions, average, [one.extension for one in results], projections, neighbors)
+    return BasePartitions(
+        found.partitions, found.average, [one.extension for one in results], found.projections, neighbors
+    )
 
 
-def _from_factors(
-    factors: list[Factor],
-    extensions: list[FactorExtension],
-    n_clusters: int,
-    n_neighbors: int | None,
-    count_samples: int | None,
-) -> BasePartitions:
-    """Factors only: two passes over the rows, no n x n array."""
-    stack = FactorStack(factors)
-    projections = factor_projections(stack, n_clusters)
-    sampled = None
-    neighbors: list[NeighborCounts] | None = None
-    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
-    if n_neighbors is not None and count_samples is None and few:
-        neighbors = exact_factor_counts(stack, n_neighbors)
-        columns = stack.take(np.arange(stack.n_samples))
-    elif n_neighbors is not None:
-        sampled = SampledNeighborhoods.draw(stack.take, stack.n_samples, n_neighbors, count_samples)
-        columns = sampled.columns
-    rows = factor_partitions(stack, projections, sampled)
-    if sampled is not None:
-        neighbors = sampled.results()
-    if neighbors is not None:
-        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-    *partitions, average = [rows[:, p * n_clusters : (p + 1) * n_clusters] for p in range(len(factors) + 1)]
-    shares = []
-    for p in range(len(factors)):
-        own = projections[int(stack.edges[p]) : int(stack.edges[p + 1]), :]
-        both = [own[:, p * n_clusters : (p + 1) * n_clusters], own[:, len(factors) * n_clusters :]]
-        shares.append(stack.xp.astype(stack.xp.concat(both, axis=1), stack.dtype))
-    return BasePartitions(partitions, average, extensions, shares, neighbors)
+def _require_formed(results: list[_FittedView], mean: NDArray[Any], n_neighbors: Sizes | None) -> None:
+    """A factor, and what any view's neighbourhoods are ranked by, are formed and scaled; a graph is added to a copy."""
+    others = [one.matrix for one in results if one.matrix is not None]
+    if not others:
+        return
+    n_samples = len(mean)
+    n_copies = 1 if n_neighbors is None and not any(isinstance(one, Factor) for one in others) else 2
+    require_memory(
+        n_copies * n_samples**2 * item_bytes(mean),
+        f"Beside a dense kernel, {len(others)} of {len(results)} views are formed as well, one at a time, for the mean "
+        f"of all: {n_samples} x {n_samples} numbers in {n_copies} copies, which",
+        "Use KernelPartition(method='factor') for the dense kernels, so that nothing is formed, or fewer samples; "
+        "float32 views need half.",
+    )
+
+
+def _solve(views: Sequence[Array], results: list[_FittedView], n_clusters: int, mean: Any) -> OperatorPartitions:
+    return operator_partitions(
+        [one.matrix for one in results],
+        [one.leading for one in results],
+        [
+            view.dtype if one.leading is None else one.leading.vectors.dtype
+            for view, one in zip(views, results, strict=True)
+        ],
+        n_clusters,
+        mean=mean,
+    )
 
 
 class _RunningMean:

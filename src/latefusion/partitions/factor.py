@@ -4,15 +4,19 @@ A centred linear kernel with unit diagonal is ΦΦᵀ with rows φ(x) = (x - mea
 operations away. Any other kernel has the Nyström factor of some landmark samples, ψ(x) = k(x, landmarks) K_ll^{-1/2},
 centred and scaled in the same way. In both cases a row of Φ depends on its own sample and on statistics of the training
 view only, so new samples pass through the same map.
+
+Rows of Φ come as a dense array, as a sparse one (anchor graphs), or, for sparse views, as `CenteredRows`, which know
+their products and are never written out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse
+from array_api_compat import is_array_api_obj
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
@@ -30,6 +34,7 @@ from latefusion.arrays import (
     top_eigenpairs,
 )
 from latefusion.kernels import FittedKernel
+from latefusion.partitions.centered_rows import CenteredRows, centered_lengths
 from latefusion.types import Array
 
 # Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.
@@ -55,7 +60,7 @@ class FeatureMap(Protocol):
 
 @dataclass(frozen=True)
 class LinearMap:
-    """φ(x) = (x - mean) / ‖x - mean‖; a sample at the mean maps to zero.
+    """φ(x) = (x - mean) / ‖x - mean‖; a sample at the mean maps to zero. Of sparse rows it makes `CenteredRows`.
 
     Attributes
     ----------
@@ -74,7 +79,15 @@ class LinearMap:
 
     def __call__(self, rows: Array) -> Array:
         """Rows of Φ."""
+        if scipy.sparse.issparse(rows):
+            return self.implicit(rows)
         return _to_unit_length(rows - self.mean, self.floor)
+
+    def implicit(self, rows: Array) -> CenteredRows:
+        """Rows of Φ by their products only, whatever ``rows`` are: no copy of them."""
+        lengths = centered_lengths(rows, self.mean)
+        long = lengths > self.floor
+        return CenteredRows(rows, self.mean, np.where(long, 1 / np.where(long, lengths, 1.0), 0.0))
 
 
 @dataclass(frozen=True)
@@ -134,15 +147,23 @@ class Factor:
     ----------
     view : array of shape (n_samples, n_features)
     feature_map : FeatureMap
+    features : array or sparse matrix of shape (n_samples, width) or None
+        All rows of Φ, where they are known already.
     """
 
     view: Array
     feature_map: FeatureMap
+    features: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples, twice: the shape of the similarity."""
         return self.view.shape[0], self.view.shape[0]
+
+    @property
+    def has_dense_rows(self) -> bool:
+        """Whether rows of Φ are ordinary arrays."""
+        return bool(is_array_api_obj(self.rows(0, 1)))
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows of Φ."""
@@ -151,7 +172,7 @@ class Factor:
     def toarray(self) -> Array:
         """The similarity itself, for small problems."""
         features = self.feature_map(self.view)
-        return features @ features.T
+        return row_products(features, features)
 
 
 @dataclass(frozen=True)
@@ -161,7 +182,7 @@ class FactorExtension:
     Attributes
     ----------
     feature_map : FeatureMap
-    columns : ndarray of shape (n_columns, width) or None
+    columns : array of shape (n_columns, width) or None
         Features of the training samples whose neighbourhoods are known; only for local alignment.
     """
 
@@ -172,14 +193,31 @@ class FactorExtension:
         """Rows of Φ, shape (n_new, width); ``diagonal`` is not needed."""
         return self.feature_map(view)
 
-    def closeness(self, view: Array, features: Array) -> Array:
+    def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
+        """The same, knowing the training samples whose neighbourhoods count."""
+        return replace(self, columns=self.feature_map(view[samples]))
+
+    def closeness(self, view: Array, features: Array | None = None) -> Array:
         """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""
         assert self.columns is not None
-        return features @ self.columns.T
+        return row_products(self.feature_map(view) if features is None else features, self.columns)
+
+
+def row_products(left: Array, right: Array) -> Array:
+    """Inner products of all pairs of rows of two sets of features, as a dense array."""
+    if isinstance(left, CenteredRows):
+        return left.inner_products(right)
+    products = left @ right.T
+    return products.toarray() if scipy.sparse.issparse(products) else products
 
 
 def fit_linear_map(view: Array) -> LinearMap:
     """Centre of a view, for its centred, unit-diagonal linear kernel."""
+    if scipy.sparse.issparse(view):
+        mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
+        # Lengths are differences of squares here, so their rounding error is the root of that of the squares.
+        largest = float(centered_lengths(view, np.zeros_like(mean)).max())
+        return LinearMap(mean.astype(view.dtype), (8 * float(np.finfo(np.float64).eps)) ** 0.5 * largest)
     xp = namespace(view)
     mean = column_means(view, xp=xp)
     rounding = 8 * float(xp.finfo(view.dtype).eps) * float(xp.max(xp.abs(mean))) * view.shape[1] ** 0.5

@@ -14,9 +14,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, inner_products, lies_elsewhere, namespace, row_blocks, top_eigenpairs
+from latefusion.arrays import (
+    device_of,
+    inner_products,
+    lies_elsewhere,
+    namespace,
+    row_blocks,
+    take_rows,
+    top_eigenpairs,
+)
 from latefusion.partitions.factor import Factor, LinearMap
-from latefusion.partitions.neighborhoods import NeighborCounts, SampledNeighborhoods, count_neighbors
+from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, SampledNeighborhoods
 from latefusion.types import Array
 
 # Entries of a block of features: large enough for matrix products at full speed, small enough for the cache.
@@ -67,8 +75,7 @@ class FactorStack:
 
     def take(self, samples: NDArray[np.intp]) -> list[Array]:
         """Rows of every Φ_p of some samples."""
-        chosen = self.xp.asarray(samples, device=self.device) if self.on_device else samples
-        return [factor.feature_map(factor.view[chosen]) for factor in self.factors]
+        return [factor.feature_map(take_rows(factor.view, samples)) for factor in self.factors]
 
     def split(self, features: Array) -> list[Array]:
         """The columns of every view."""
@@ -123,7 +130,18 @@ def _whitened(gram: Array, n_clusters: int, stack: FactorStack) -> Array:
     return whitened
 
 
-def factor_partitions(stack: FactorStack, projections: Array, neighborhoods: SampledNeighborhoods | None) -> Array:
+def factor_closeness(features: Sequence[Array], columns: Sequence[Array]) -> Iterator[Array]:
+    """Inner products of the features of some samples and of the columns, view by view."""
+    for row_features, column_features in zip(features, columns, strict=True):
+        yield row_features @ column_features.T
+
+
+def factor_partitions(
+    stack: FactorStack,
+    projections: Array,
+    neighborhoods: SampledNeighborhoods | None,
+    columns: Sequence[Array] = (),
+) -> Array:
     """Rows of all partitions, in one pass that also counts neighbours.
 
     Parameters
@@ -132,6 +150,8 @@ def factor_partitions(stack: FactorStack, projections: Array, neighborhoods: Sam
     projections : array of shape (total width, n_columns)
     neighborhoods : SampledNeighborhoods or None
         Filled with the counts of all samples.
+    columns : sequence of arrays, default=()
+        Features of the samples whose neighbourhoods are looked at, one array per view.
 
     Returns
     -------
@@ -142,15 +162,9 @@ def factor_partitions(stack: FactorStack, projections: Array, neighborhoods: Sam
     for rows, features in stack.blocks():
         rows_of_all[rows, :] = features @ small
         if neighborhoods is not None:
-            neighborhoods.count(rows, stack.split(features))
+            # Narrow features come in blocks that are too long for their closeness to all columns.
+            entries = DEVICE_BLOCK_ENTRIES if stack.on_device else CLOSENESS_ENTRIES
+            for part in row_blocks(rows.stop - rows.start, max(1, entries // columns[0].shape[0])):
+                counted = slice(rows.start + part.start, rows.start + part.stop)
+                neighborhoods.count(counted, factor_closeness(stack.split(features[part, :]), columns))
     return rows_of_all
-
-
-def exact_factor_counts(stack: FactorStack, n_neighbors: int) -> list[NeighborCounts]:
-    """Neighbour counts of every view and, last, of the mean similarity, from one n x n similarity at a time."""
-    counts, mean = [], np.zeros((stack.n_samples, stack.n_samples), dtype=stack.dtype)
-    for features in stack.take(np.arange(stack.n_samples)):
-        similarity = features @ features.T
-        counts.append(count_neighbors(similarity, n_neighbors))
-        mean += similarity / stack.dtype.type(len(stack.factors))
-    return [*counts, count_neighbors(mean, n_neighbors)]

@@ -8,11 +8,13 @@ sparse regions of a view have the same say (Zelnik-Manor and Perona: Self-tuning
 A new sample gets the row it would have had: edges to its own nearest training samples, and edges from the training
 samples that would have counted it among theirs, which the stored radii tell. For a training sample that is its own row
 again, unless other samples lie exactly as far away as the last of its neighbours.
+
+Beyond some size an anchor graph takes its place, see `latefusion.partitions.anchors`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -22,13 +24,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 
+from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
+from latefusion.partitions.anchors import AnchorExtension, Placement, fit_anchor_graph
+from latefusion.partitions.factor import Factor
 from latefusion.types import Array
 
 # The neighbour whose distance sets the local width, as a share of the neighbourhood: the seventh of ten.
 WIDTH_QUANTILE = 0.7
+# Beyond this many samples the search for nearest neighbours, O(n²) in all but few dimensions, gives way to anchors: it
+# takes longer from about here on, and the partitions are as good.
+EXACT_SAMPLES = 10_000
+# Distances of new samples to all training samples are taken in blocks of at most this many.
+BLOCK_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -38,53 +47,61 @@ class GraphExtension:
     Attributes
     ----------
     training : array or sparse matrix of shape (n_samples, n_features)
-        Moved or scaled as new samples will be.
+        In its place, as new samples will be.
+    placement : Placement
     n_neighbors : int
         Neighbours of a sample, itself not counted.
     widths, radii, degrees : ndarray of shape (n_samples,)
         Local width, distance of the furthest neighbour, and degree of every training sample.
     sigma : float
         Mean distance between two training samples.
-    unit_length : bool
-        Whether rows are divided by their norm first (cosine metric).
-    shift : ndarray of shape (n_features,) or None
-        Column means of the training view, taken away first: distances do not change, their rounding error shrinks.
+    columns : array or sparse matrix of shape (n_columns, n_features) or None
+        The training samples whose neighbourhoods are known; all of them when None.
     """
 
     training: Array
+    placement: Placement
     n_neighbors: int
     widths: NDArray[Any]
     radii: NDArray[Any]
     degrees: NDArray[Any]
     sigma: float
-    unit_length: bool
-    shift: NDArray[Any] | None
+    columns: Array | None = None
 
     def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
         """Normalised edge weights of new samples to training samples, sparse, shape (n_new, n_samples)."""
-        distances = euclidean_distances(_moved(view, self.unit_length, self.shift), self.training)
-        rows = np.arange(len(distances))[:, None]
+        block = max(1, BLOCK_ENTRIES // self.training.shape[0])
+        parts = [self._block(self.placement(view[rows])) for rows in row_blocks(view.shape[0], block)]
+        return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
+
+    def _block(self, rows: Array) -> Any:
+        distances = euclidean_distances(rows, self.training)
         nearest = np.argpartition(distances, self.n_neighbors, axis=1)[:, : self.n_neighbors + 1]
-        ordered = np.sort(distances[rows, nearest], axis=1)
+        ordered = np.sort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         widths = _local_widths(ordered, fallback=float(self.widths.mean()))
-        points_to = np.zeros(distances.shape, dtype=bool)
-        points_to[rows, nearest] = True
         # The same distance rounds differently in another routine; without the slack a neighbour on the rim is lost.
         slack = np.sqrt(np.finfo(distances.dtype).eps)
-        pointed_from = distances <= self.radii * (1 + slack)
-        weights = np.exp(-(distances**2) / (widths[:, None] * self.widths))
-        weights *= 0.5 * points_to + 0.5 * pointed_from
-        degrees = weights.sum(axis=1)
-        weights /= np.sqrt(degrees)[:, None] * np.sqrt(self.degrees)
-        return scipy.sparse.csr_array(weights.astype(distances.dtype))
+        arrows = (distances <= self.radii * (1 + slack)).astype(np.int8)
+        np.put_along_axis(arrows, nearest, np.take_along_axis(arrows, nearest, axis=1) + np.int8(1), axis=1)
+        row, column = np.nonzero(arrows)
+        weights = np.exp(-(distances[row, column] ** 2) / (widths[row] * self.widths[column]))
+        weights *= 0.5 * arrows[row, column]
+        degrees = np.bincount(row, weights, minlength=len(distances))
+        weights /= np.sqrt(degrees[row]) * np.sqrt(self.degrees[column])
+        return scipy.sparse.csr_array((weights.astype(distances.dtype), (row, column)), distances.shape)
 
-    def closeness(self, view: Array, features: Any) -> NDArray[Any]:
+    def with_columns(self, view: Array, samples: NDArray[np.intp]) -> GraphExtension:
+        """The same, knowing the training samples whose neighbourhoods count."""
+        return replace(self, columns=self.training[samples])
+
+    def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
         """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
-        return gaussian_kernel(_moved(view, self.unit_length, self.shift), self.training, sigma=self.sigma)
+        columns = self.training if self.columns is None else self.columns
+        return gaussian_kernel(self.placement(view), columns, sigma=self.sigma)
 
 
 class GraphPartition(BaseEstimator):
-    """Similarity of one view by its nearest-neighbour graph; the base partition is its spectral embedding.
+    """Similarity of one view by a graph of its samples; the base partition is its spectral embedding.
 
     Parameters
     ----------
@@ -93,21 +110,56 @@ class GraphPartition(BaseEstimator):
         more components than clusters are sought: otherwise which of the components make up the embedding would be
         chance.
     metric : {"euclidean", "cosine"}, default="euclidean"
+    method : {"auto", "exact", "anchors"}, default="auto"
+        "exact" ties every sample to its nearest neighbours. "anchors" ties it to the nearest five of some anchors, and
+        samples to each other by the anchors they share: the time grows with n instead of n². "auto" takes anchors
+        beyond 10 000 samples.
+    n_anchors : int, default=None
+        Number of anchors; 500, or ten per cluster if that is more, when None.
+    random_state : int, RandomState or None, default=0
+        Seed of their choice.
     """
 
-    def __init__(self, n_neighbors: int = 10, *, metric: str = "euclidean") -> None:
+    def __init__(
+        self,
+        n_neighbors: int = 10,
+        *,
+        metric: str = "euclidean",
+        method: str = "auto",
+        n_anchors: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
+        self.method = method
+        self.n_anchors = n_anchors
+        self.random_state = random_state
 
-    def similarity(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension]:
+    def similarity(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension | AnchorExtension]:
         """Normalised graph of the training view, and its extension to new samples."""
+        self._check_options()
+        if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
+            return self._anchor_graph(view, n_clusters)
+        return self._neighbor_graph(view, n_clusters)
+
+    def _check_options(self) -> None:
         if self.metric not in ("euclidean", "cosine"):
             raise ValueError(f"metric must be 'euclidean' or 'cosine', got {self.metric!r}.")
+        if self.method not in ("auto", "exact", "anchors"):
+            raise ValueError(f"method must be 'auto', 'exact' or 'anchors', got {self.method!r}.")
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be an integer of at least 1, got {self.n_neighbors!r}.")
-        unit_length = self.metric == "cosine"
-        shift = None if unit_length or scipy.sparse.issparse(view) else view.mean(axis=0)
-        view = _moved(view, unit_length, shift)
+        if self.n_anchors is not None and (not isinstance(self.n_anchors, Integral) or self.n_anchors < 2):
+            raise ValueError(f"n_anchors must be None or an integer of at least 2, got {self.n_anchors!r}.")
+
+    def _anchor_graph(self, view: Array, n_clusters: int) -> tuple[Factor, AnchorExtension]:
+        return fit_anchor_graph(
+            view, n_clusters, n_anchors=self.n_anchors, metric=self.metric, random_state=self.random_state
+        )
+
+    def _neighbor_graph(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension]:
+        placement = Placement.of(view, self.metric)
+        view = placement(view)
         n_samples = view.shape[0]
         n_neighbors = min(self.n_neighbors, n_samples - 1)
         while True:
@@ -119,14 +171,7 @@ class GraphPartition(BaseEstimator):
         degrees = np.asarray(graph.sum(axis=1)).ravel()
         scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
         matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
-        extension = GraphExtension(view, n_neighbors, widths, radii, degrees, mean_distance(view), unit_length, shift)
-        return matrix, extension
-
-
-def _moved(view: Array, unit_length: bool, shift: NDArray[Any] | None) -> Array:
-    if unit_length:
-        return normalize(view)
-    return view if shift is None else view - shift
+        return matrix, GraphExtension(view, placement, n_neighbors, widths, radii, degrees, mean_distance(view))
 
 
 def _self_tuning_graph(view: Array, n_neighbors: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:

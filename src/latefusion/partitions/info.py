@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from latefusion.partitions.anchors import AnchorExtension
 from latefusion.partitions.factor import FactorExtension, NystromMap
 from latefusion.partitions.graph import GraphExtension
 from latefusion.partitions.kernel import KernelExtension, PrecomputedExtension
@@ -17,12 +18,12 @@ class PartitionInfo(NamedTuple):
     Attributes
     ----------
     similarity : str
-        "exact kernel", "given kernel", "graph", "factor" (features with the same inner products as the kernel) or
-        "nystrom factor" (features with nearly the same).
+        "exact kernel", "given kernel", "graph", "anchor graph", "factor" (features, dense or sparse, with the same
+        inner products as the kernel) or "nystrom factor" (features with nearly the same).
     rank : int or None
         Number of columns of the factor; None where there is none.
     n_landmarks : int or None
-        Landmark samples of a Nyström factor.
+        Landmark samples of a Nyström factor, anchors of an anchor graph.
     energy : float or None
         Share of the trace of the landmarks' kernel that the kept directions carry.
     captured : float or None
@@ -39,6 +40,9 @@ class PartitionInfo(NamedTuple):
 
 def describe_partition(extension: Any) -> PartitionInfo:
     """Read what is known off the extension of a view to new samples."""
+    if isinstance(extension, AnchorExtension):
+        n_anchors = extension.feature_map.width
+        return PartitionInfo("anchor graph", n_anchors, n_anchors)
     if not isinstance(extension, FactorExtension):
         return PartitionInfo(NAMES.get(type(extension), type(extension).__name__))
     feature_map = extension.feature_map

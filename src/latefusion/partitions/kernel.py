@@ -26,7 +26,7 @@ from latefusion.types import Array
 
 # A linear kernel goes through its features beyond this size: the result is the same, and cheaper.
 LINEAR_FACTOR_SAMPLES = 1000
-# Any other kernel is approximated beyond this size; its Gram matrix would need 300 MB and more.
+# Beyond this size no Gram matrix is formed, which would need 300 MB and more; any other kernel is approximated.
 NYSTROM_SAMPLES = 6000
 # Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
 LEAST_RANK = 100
@@ -98,10 +98,11 @@ class KernelPartition(BaseEstimator):
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
     method : {"auto", "exact", "factor"}, default="auto"
-        "exact" forms the n x n Gram matrix. "factor" never does: the linear kernel of a dense view is its own features,
-        centred and scaled, with the same result; other kernels go through a Nyström factor, which is an approximation.
-        "auto" takes the factor for linear kernels of views with fewer columns than samples, and for other kernels
-        beyond 6000 samples. Views on a device (torch, CuPy) always go through a factor, which is computed there.
+        "exact" forms the n x n Gram matrix. "factor" never does: the linear kernel of a view is its own features,
+        centred and scaled, with the same result (sparse views stay sparse); other kernels go through a Nyström factor,
+        which is an approximation. "auto" takes the factor beyond 6000 samples, and beyond 1000 for linear kernels of
+        views that are sparse or have fewer columns than samples. Views on a device (torch, CuPy) always go through a
+        factor, which is computed there.
     n_landmarks : int, default=300
         Landmark samples of the Nyström factor.
     landmarks : {"uniform", "kmeans++"}, default="uniform"
@@ -146,8 +147,8 @@ class KernelPartition(BaseEstimator):
         if self.method != "auto":
             return self.method == "factor"
         n_samples, n_features = view.shape
-        if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
-            return bool(n_samples > max(LINEAR_FACTOR_SAMPLES, n_features))
+        if isinstance(self.kernel, str) and self.kernel == "linear" and n_samples > LINEAR_FACTOR_SAMPLES:
+            return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
         return bool(n_samples > NYSTROM_SAMPLES)
 
     def _check_device(self, view: Array) -> None:
@@ -160,7 +161,7 @@ class KernelPartition(BaseEstimator):
 
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
         feature_map: FeatureMap
-        if isinstance(self.kernel, str) and self.kernel == "linear" and not scipy.sparse.issparse(view):
+        if isinstance(self.kernel, str) and self.kernel == "linear":
             feature_map = fit_linear_map(view)
         else:
             feature_map = fit_nystrom_map(

@@ -6,7 +6,7 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any
@@ -14,16 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, namespace
+from latefusion.arrays import beside, device_of, namespace, row_blocks
 from latefusion.types import Array
+
+# One size of all neighbourhoods, or several, which are counted together.
+Sizes = int | Sequence[int]
 
 # Neighbourhoods that are looked at when there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
 # Rows from which the threshold of a sampled neighbourhood is read off; a quantile of this many has an error below 1 %.
 THRESHOLD_ROWS = 10_000
 
+# Up to this many samples all neighbourhoods are looked at, also where no similarity matrix is formed.
+EXACT_COUNTS = 5000
 # Rows of a similarity matrix are ranked in blocks of at most this many entries, so that no second n x n array exists.
 BLOCK_ENTRIES = 2**24
+# The same where the similarities are computed for the purpose.
+CLOSENESS_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -88,7 +95,7 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     return max(1, min(size, n_samples - 1))
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: Any) -> Any:
+def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
@@ -105,26 +112,143 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Any) -> Any:
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    if isinstance(n_neighbors, (tuple, list)):
-        return [count_neighbors(similarity, size) for size in n_neighbors]
-    n_samples = len(similarity)
-    counts = np.zeros(n_samples, dtype=np.intp)
-    thresholds = np.empty(n_samples, dtype=similarity.dtype)
-    block = max(1, BLOCK_ENTRIES // n_samples)
-    for start in range(0, n_samples, block):
-        rows = similarity[start : start + block].copy()
-        own = np.arange(len(rows))
-        rows[own, start + own] = -np.inf
-        edge = np.partition(rows, n_samples - n_neighbors, axis=1)[:, n_samples - n_neighbors]
-        thresholds[start : start + block] = edge
-        above = rows > edge[:, None]
-        counts += np.count_nonzero(above, axis=0)
-        # Places left after the strictly nearer samples go to the ties, lowest index first.
-        places = n_neighbors - np.count_nonzero(above, axis=1)
-        tied = rows == edge[:, None]
-        tied &= np.cumsum(tied, axis=1) <= places[:, None]
-        counts += np.count_nonzero(tied, axis=0)
-    return NeighborCounts(counts, thresholds)
+    sizes, n_samples = _as_sequence(n_neighbors), len(similarity)
+    counts = np.zeros((len(sizes), n_samples), dtype=np.intp)
+    thresholds = np.empty((len(sizes), n_samples), dtype=similarity.dtype)
+    for rows in row_blocks(n_samples, max(1, BLOCK_ENTRIES // n_samples)):
+        members, thresholds[:, rows] = _count_block(similarity[rows].copy(), rows.start, sizes)
+        counts += members
+    return _as_asked([NeighborCounts(*one) for one in zip(counts, thresholds, strict=True)], n_neighbors)
+
+
+def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
+    return n_neighbors if isinstance(n_neighbors, Sequence) else (n_neighbors,)
+
+
+def _as_asked(by_size: list[NeighborCounts], n_neighbors: Sizes) -> Any:
+    """The counts of every size, or those of the only one where no sequence of sizes was asked for."""
+    return by_size if isinstance(n_neighbors, Sequence) else by_size[0]
+
+
+def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these.
+
+    Both have one row per size.
+    """
+    own = np.arange(len(rows))
+    rows[own, start + own] = -np.inf
+    places = [rows.shape[1] - size for size in sizes]
+    edges = np.partition(rows, places, axis=1)[:, places].T
+    return np.stack([_count_members(rows, edge, size) for edge, size in zip(edges, sizes, strict=True)]), edges
+
+
+def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
+    above = rows > edge[:, None]
+    counts: NDArray[np.intp] = np.count_nonzero(above, axis=0)
+    # Places left after the strictly nearer samples go to the ties, lowest index first.
+    places = n_neighbors - np.count_nonzero(above, axis=1)
+    tied = rows == edge[:, None]
+    tied &= np.cumsum(tied, axis=1) <= places[:, None]
+    counts += np.count_nonzero(tied, axis=0)
+    return counts
+
+
+class ExactNeighborhoods:
+    """Neighbourhoods of all samples, counted from blocks of rows of similarities that are never there as a whole.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_neighbors : int or sequence of int
+        Size of every neighbourhood, the sample itself not counted.
+    n_views : int
+    """
+
+    def __init__(self, n_samples: int, n_neighbors: Sizes, n_views: int) -> None:
+        self.n_neighbors = n_neighbors
+        self.n_views = n_views
+        self._counts = np.zeros((n_views + 1, len(_as_sequence(n_neighbors)), n_samples), dtype=np.intp)
+        self._thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_views + 1)]
+
+    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
+        """Count the neighbours of a block of rows, given its closeness to all samples in every view."""
+        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
+            members, thresholds = _count_block(similarity, rows.start, _as_sequence(self.n_neighbors))
+            self._counts[p] += members
+            self._thresholds[p].append(thresholds)
+
+    def results(self) -> list[Any]:
+        """Counts of all samples, per view and for the mean similarity; for several sizes a list of them each."""
+        found = []
+        for counts, blocks in zip(self._counts, self._thresholds, strict=True):
+            by_size = zip(counts, np.concatenate(blocks, axis=1), strict=True)
+            found.append(_as_asked([NeighborCounts(*one) for one in by_size], self.n_neighbors))
+        return found
+
+
+def count_by_closeness(
+    views: Sequence[Array], extensions: Sequence[Any], n_neighbors: Sizes, n_columns: int | None = None
+) -> tuple[list[Any], list[Any]]:
+    """Counts of all samples from blocks of rows of their closeness to some or all samples.
+
+    Parameters
+    ----------
+    views : sequence of arrays
+    extensions : sequence of SimilarityExtension
+    n_neighbors : int or sequence of int
+        Size of every neighbourhood, the sample itself not counted.
+    n_columns : int, default=None
+        Neighbourhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
+
+    Returns
+    -------
+    extensions : list of SimilarityExtension
+        Knowing the samples whose neighbourhoods were looked at.
+    counts : list of NeighborCounts
+        Per view, and last for the mean of all closeness; for several sizes a list of them each.
+    """
+    n_samples, n_views = views[0].shape[0], len(views)
+    exact = n_columns is None and n_samples <= EXACT_COUNTS
+    samples, judges = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
+    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+
+    def closeness(rows: Any) -> Iterator[Array]:
+        return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
+
+    neighborhoods: ExactNeighborhoods | SampledNeighborhoods
+    if exact:
+        neighborhoods = ExactNeighborhoods(n_samples, n_neighbors, n_views)
+    else:
+        neighborhoods = SampledNeighborhoods(
+            samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+        )
+    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(samples))):
+        neighborhoods.count(rows, closeness(rows))
+    return extensions, neighborhoods.results()
+
+
+def draw_samples(
+    n_samples: int, n_columns: int | None = None, seed: int = 0
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw the samples whose neighbourhoods are looked at, and those that tell how far these neighbourhoods reach.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_columns : int, default=None
+        Number of neighbourhoods; 512 when None.
+    seed : int, default=0
+
+    Returns
+    -------
+    samples, judges : ndarray of int
+        Ascending.
+    """
+    generator = np.random.default_rng(seed)
+    size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
+    samples = np.sort(generator.choice(n_samples, size, replace=False))
+    judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
+    return samples, judges
 
 
 class SampledNeighborhoods:
@@ -133,123 +257,90 @@ class SampledNeighborhoods:
     If j lies in h of s sampled neighbourhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn
     once for all views, so that the mean similarity costs no more than the views.
 
+    Parameters
+    ----------
+    samples, judges : ndarray of int
+        From `draw_samples`.
+    closeness : sequence of arrays of shape (n_judges, n_columns)
+        Of the judges to the samples, one per view; the thresholds of the neighbourhoods are read off from it.
+    n_samples : int
+    n_neighbors : int or sequence of int
+        Size of every neighbourhood, the sample itself not counted.
+    n_views : int
+
     Attributes
     ----------
-    samples : ndarray of shape (n_columns,)
-    columns : ndarray of shape (n_columns, total width)
-        Features of the sampled samples.
-    thresholds : list of arrays of shape (n_columns,)
+    thresholds : list of arrays of shape (n_sizes, n_columns)
         Per view, and last for the mean similarity.
     """
 
     def __init__(
-        self, samples: NDArray[np.intp], columns: list[Array], thresholds: list[Array], n_samples: int
+        self,
+        samples: NDArray[np.intp],
+        judges: NDArray[np.intp],
+        closeness: Iterable[Array],
+        *,
+        n_samples: int,
+        n_neighbors: Sizes,
+        n_views: int,
     ) -> None:
         self.samples = samples
-        self.columns = columns
-        self.thresholds = thresholds
-        self.xp = namespace(columns[0])
-        self._inside = self.xp.zeros((len(thresholds), n_samples), dtype=self.xp.float64, device=device_of(columns[0]))
-
-    @classmethod
-    def draw(
-        cls,
-        features_of: Callable[[NDArray[np.intp]], list[Array]],
-        n_samples: int,
-        n_neighbors: Any,
-        n_columns: int | None = None,
-        seed: int = 0,
-    ) -> Any:
-        """Draw samples and find how near a neighbour of each has to be.
-
-        Parameters
-        ----------
-        features_of : callable
-            Gives the features of some samples, one array per view; similarities are their inner products.
-        n_samples : int
-        n_neighbors : int or sequence of int
-            Size of every neighbourhood, the sample itself not counted.
-        n_columns : int, default=None
-            Number of neighbourhoods; 512 when None.
-        seed : int, default=0
-
-        Returns
-        -------
-        SampledNeighborhoods, or SampledSizes for several sizes
-        """
-        if isinstance(n_neighbors, (tuple, list)):
-            return SampledSizes([cls.draw(features_of, n_samples, size, n_columns, seed) for size in n_neighbors])
-        generator = np.random.default_rng(seed)
-        size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
-        samples = np.sort(generator.choice(n_samples, size, replace=False))
-        judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
-        columns, rows = features_of(samples), features_of(judges)
-        places = max(1, round(n_neighbors * len(judges) / n_samples))
-        own = namespace(columns[0]).asarray(judges[:, None] == samples, device=device_of(columns[0]))
-        thresholds = []
-        for similarity in _with_mean(rows, columns):
+        self.n_neighbors = n_neighbors
+        self.n_views = n_views
+        self.thresholds: list[Array] = []
+        places = [max(1, round(size * len(judges) / n_samples)) for size in _as_sequence(n_neighbors)]
+        own: Any = None
+        for similarity in _with_mean(closeness, n_views):
+            if own is None:
+                self.xp, self.device = namespace(similarity), device_of(similarity)
+                own = self.xp.asarray(judges[:, None] == samples, device=self.device)
             similarity[own] = -np.inf
-            thresholds.append(_kth_largest(similarity, places))
-        return cls(samples, columns, thresholds, n_samples)
+            self.thresholds.append(_largest(similarity, places))
+        shape = (n_views + 1, len(places), n_samples)
+        self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
-    def count(self, rows: slice, features: list[Array]) -> None:
-        """Count a block of rows, given its features in every view."""
-        for p, similarity in enumerate(_with_mean(features, self.columns)):
+    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
+        """Count a block of rows, given its closeness to the samples in every view."""
+        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
             # The same slack as for new samples, see `NeighborCounts.count_new`.
             slack = float(self.xp.finfo(similarity.dtype).eps) ** 0.6
-            inside = self.xp.count_nonzero(similarity >= self.thresholds[p] - slack, axis=1)
-            self._inside[p, rows] = self.xp.astype(inside, self.xp.float64)
+            for position in range(self._inside.shape[1]):
+                inside = self.xp.count_nonzero(similarity >= self.thresholds[p][position, :] - slack, axis=1)
+                self._inside[p, position, rows] = self.xp.astype(inside, self.xp.float64)
 
-    def results(self) -> list[NeighborCounts]:
-        """Estimated counts of all samples, per view and for the mean similarity."""
-        n_samples, n_columns = self._inside.shape[1], len(self.samples)
+    def results(self) -> list[Any]:
+        """Estimated counts of all samples, per view and for the mean similarity; for several sizes a list each."""
+        n_samples, n_columns = self._inside.shape[2], len(self.samples)
         # A sampled sample lies above its own threshold, but nobody is in their own neighbourhood.
         own = np.zeros(n_samples)
         own[self.samples] = 1.0
         scale = (n_samples - 1) / np.maximum(1, n_columns - own)
-        own, scale = (self.xp.asarray(one, device=device_of(self._inside)) for one in (own, scale))
+        own, scale = (self.xp.asarray(one, device=self.device) for one in (own, scale))
         counts = self.xp.clip(self._inside - own, min=0.0) * scale
-        return [NeighborCounts(counts[p, :], one, self.samples) for p, one in enumerate(self.thresholds)]
+        found = []
+        for p, thresholds in enumerate(self.thresholds):
+            positions = range(thresholds.shape[0])
+            by_size = [NeighborCounts(counts[p, one, :], thresholds[one, :], self.samples) for one in positions]
+            found.append(_as_asked(by_size, self.n_neighbors))
+        return found
 
 
-class SampledSizes:
-    """Neighbourhoods of several sizes around the same samples, counted together.
-
-    Attributes
-    ----------
-    members : list of SampledNeighborhoods
-        One per size.
-    columns : ndarray of shape (n_columns, total width)
-        Features of the sampled samples.
-    """
-
-    def __init__(self, members: list[SampledNeighborhoods]) -> None:
-        self.members = members
-        self.columns = members[0].columns
-
-    def count(self, rows: slice, features: list[Array]) -> None:
-        """Count a block of rows, given its features in every view."""
-        for member in self.members:
-            member.count(rows, features)
-
-    def results(self) -> list[list[NeighborCounts]]:
-        """Estimated counts of all samples, per view and for the mean similarity, and there per size."""
-        return [list(sizes) for sizes in zip(*(member.results() for member in self.members), strict=True)]
-
-
-def _kth_largest(similarity: Array, k: int) -> Array:
-    """The k-th largest entry of every column."""
-    size = similarity.shape[0]
+def _largest(similarity: Array, places: Sequence[int]) -> Array:
+    """The entries at these places of every descending column, one row each; leaves NumPy arrays in disorder."""
+    from_below = [similarity.shape[0] - place for place in places]
     if isinstance(similarity, np.ndarray):
-        return np.partition(similarity, size - k, axis=0)[size - k]
-    return namespace(similarity).sort(similarity, axis=0)[size - k, :]
+        similarity.partition(from_below, axis=0)  # in place, to save a copy
+        return similarity[from_below]
+    xp = namespace(similarity)
+    return xp.take(xp.sort(similarity, axis=0), beside(from_below, similarity), axis=0)
 
 
-def _with_mean(rows: list[Array], columns: list[Array]) -> Iterator[Array]:
-    """Similarities of rows and columns in every view, and last their mean."""
-    mean: Any = 0.0
-    for row_features, column_features in zip(rows, columns, strict=True):
-        similarity = row_features @ column_features.T
-        mean = mean + similarity * (1.0 / len(rows))
+def _with_mean(closeness: Iterable[Array], n_views: int) -> Iterator[Array]:
+    """The similarities of every view, and last their mean."""
+    mean: Any = None
+    for similarity in closeness:
+        share = similarity * (1.0 / n_views)
+        mean = share if mean is None else mean + share
+        del share
         yield similarity
     yield mean

@@ -1,0 +1,173 @@
+"""Choosing kinds of similarity and λ without labels.
+
+Every candidate is a clustering of the same samples. It is judged by three numbers between 0 and 1:
+
+- what the cluster of a sample says about the clusters of its neighbours in all views together,
+- the same in every view on its own, on average,
+- what it says about the clusterings that the views give on their own, on average.
+
+The first two ask whether clusters hold together in the data, the third whether the views have been heard. The score is
+their mean. `docs/SELECTION.md` has the experiment that chose it among others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+
+from latefusion.metrics import neighbor_information, shared_information
+from latefusion.types import Array
+
+# Neighbours of a sample that are looked at: near ones in all views together, some more in a single view, which is noisier.
+JOINT_NEIGHBORS = 5
+VIEW_NEIGHBORS = 10
+# Parts of the samples from which the uncertainty of a score is taken.
+N_FOLDS = 5
+
+
+class Neighborhoods(NamedTuple):
+    """Nearest neighbours in every view, and in all of them together.
+
+    Attributes
+    ----------
+    joint : ndarray of shape (n_samples, n_neighbors)
+    views : list of ndarray of shape (n_samples, n_neighbors)
+    """
+
+    joint: NDArray[np.intp]
+    views: list[NDArray[np.intp]]
+
+
+def find_neighborhoods(coordinates: Sequence[Array], shares: NDArray[Any]) -> Neighborhoods:
+    """Nearest neighbours by exact distances.
+
+    Parameters
+    ----------
+    coordinates : sequence of arrays of shape (n_samples, n_features)
+    shares : ndarray of shape (n_views,)
+        How much every view counts in the joint distance, which is the mean of squared distances after bringing their
+        mean to one.
+
+    Returns
+    -------
+    Neighborhoods
+    """
+    joint: Any = 0.0
+    views = []
+    for view, share in zip(coordinates, shares, strict=True):
+        squared = euclidean_distances(view, squared=True).astype(np.float64, copy=False)
+        views.append(_nearest(squared, VIEW_NEIGHBORS))
+        mean = squared.mean()
+        if mean > 0:
+            joint = joint + squared * (share / mean)
+    return Neighborhoods(_nearest(np.atleast_2d(joint), JOINT_NEIGHBORS), views)
+
+
+def _nearest(squared: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
+    n_neighbors = min(n_neighbors, len(squared) - 1)
+    np.fill_diagonal(squared, np.inf)
+    nearest = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    np.fill_diagonal(squared, 0.0)
+    return nearest
+
+
+class Score(NamedTuple):
+    """Score of a clustering and how far it may be off."""
+
+    value: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores clusterings of the samples it has seen.
+
+    Attributes
+    ----------
+    neighborhoods : Neighborhoods
+    opinions : list of list of ndarray of shape (n_samples,)
+        Clusterings that every view gives on its own.
+    shares : ndarray of shape (n_views,)
+        How much every view counts; they sum to one.
+    """
+
+    neighborhoods: Neighborhoods
+    opinions: Sequence[Sequence[NDArray[np.intp]]]
+    shares: NDArray[Any]
+
+    def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
+        """Mean of the three informations, and its standard error over parts of the samples."""
+        n_samples = len(labels)
+        whole = self._score(labels, n_clusters, np.arange(n_samples))
+        n_folds = min(N_FOLDS, n_samples // 2)
+        if n_folds < 2:
+            return Score(whole, 0.0)
+        parts = [self._score(labels, n_clusters, np.arange(fold, n_samples, n_folds)) for fold in range(n_folds)]
+        return Score(whole, float(np.std(parts, ddof=1) / np.sqrt(n_folds)))
+
+    def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
+        joint = neighbor_information(labels, self.neighborhoods.joint, n_clusters, samples=samples)
+        alone = [
+            neighbor_information(labels, neighbors, n_clusters, samples=samples)
+            for neighbors in self.neighborhoods.views
+        ]
+        heard = [
+            np.mean([shared_information(labels[samples], opinion[samples], n_clusters) for opinion in opinions])
+            for opinions in self.opinions
+        ]
+        return float((joint + self.shares @ alone + self.shares @ heard) / 3)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was tried, what it scored, and why one of them was taken.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        One per candidate: ``n_clusters``, ``kind``, ``regularization``, ``score``, ``spread``, ``chosen``, and what else
+        is known of it.
+    reason : str
+        The choice in a sentence.
+    n_samples : int
+        Samples that the search looked at.
+    """
+
+    rows: tuple[Mapping[str, Any], ...]
+    reason: str
+    n_samples: int
+    columns: tuple[str, ...] = field(default=("n_clusters", "kind", "regularization", "score", "spread", "chosen"))
+
+    def __len__(self) -> int:
+        """Number of candidates."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """The candidates, in the order in which they were tried."""
+        return iter(self.rows)
+
+    def __getitem__(self, position: int) -> Mapping[str, Any]:
+        """One candidate."""
+        return self.rows[position]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns by name, as a data frame takes them."""
+        return {column: [row.get(column) for row in self.rows] for column in self.columns}
+
+    def __str__(self) -> str:
+        """A table, best candidate first, and the reason."""
+        lines = ["  ".join(f"{column:>14s}" for column in self.columns)]
+        for row in sorted(self.rows, key=lambda one: -one["score"]):
+            lines.append("  ".join(f"{_shown(row.get(column)):>14s}" for column in self.columns))
+        return "\n".join([*lines, self.reason])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "*" if value else ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,215 @@
+"""Anchor graph: samples are tied to a few of l anchors instead of to one another, so the graph is a sparse factor.
+
+The anchors are centres of regions of the view. Row i of Z holds the weights of the r anchors that are nearest to sample
+i; they sum to one, and they have no unit: a weight is the share of d_{r+1}² - d_j² in the sum of these differences, d_j
+the distance to the j-th nearest anchor. With Λ = diag(Zᵀ1) the graph is
+
+    S = Z Λ^{-1} Zᵀ = ΦΦᵀ,   Φ = Z Λ^{-1/2},
+
+in which two samples are as similar as the anchors they share. Its rows sum to one, so like every normalised graph it
+has the leading eigenvalue one. It takes O(n l) distances, and r numbers per sample to keep.
+
+The weight of the last anchor fades to zero where another one comes as near, so a row depends on its sample without
+jumps, and new samples pass through the same map as the training samples.
+
+References
+----------
+Liu, He, Chang: Large graph construction for scalable semi-supervised learning. ICML, 2010.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import normalize
+from sklearn.utils import check_random_state
+
+from latefusion.arrays import row_blocks
+from latefusion.kernels import gaussian_kernel, mean_distance
+from latefusion.partitions.adaptive import Neighbors, adaptive_weights, connected_components
+from latefusion.partitions.factor import Factor
+from latefusion.types import Array
+
+DEFAULT_ANCHORS = 500
+ANCHORS_PER_CLUSTER = 10
+# Anchors of a sample, r: with three the graph is thin, with many more clusters run into each other.
+NEAREST_ANCHORS = 5
+# Anchors are centres of this many samples each, of a random subset of the view; a few rounds of k-means spread them.
+SAMPLES_PER_ANCHOR = 20
+ROUNDS = 5
+# Samples from which the mean distance is taken, at least, where there are as many.
+MEAN_DISTANCE_SAMPLES = 2000
+# Entries of a block of rows whose anchors are looked for.
+BLOCK_ENTRIES = 2**20
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where samples are put before distances are taken.
+
+    Attributes
+    ----------
+    unit_length : bool
+        Whether rows are divided by their norm (cosine metric).
+    shift : ndarray of shape (n_features,) or None
+        Column means of the training view, taken away: distances do not change, their rounding error shrinks.
+    """
+
+    unit_length: bool
+    shift: NDArray[Any] | None
+
+    @classmethod
+    def of(cls, view: Array, metric: str) -> Placement:
+        """The placement of a training view."""
+        unit_length = metric == "cosine"
+        return cls(unit_length, None if unit_length or scipy.sparse.issparse(view) else view.mean(axis=0))
+
+    def __call__(self, view: Array) -> Array:
+        """The samples in their places."""
+        if self.unit_length:
+            return normalize(view)
+        return view if self.shift is None else view - self.shift
+
+
+@dataclass(frozen=True)
+class AnchorMap:
+    """Rows of Φ = Z Λ^{-1/2}, sparse.
+
+    Attributes
+    ----------
+    placement : Placement
+    finder : NearestNeighbors
+        Finds the nearest anchors.
+    n_neighbors : int
+        Anchors of a sample, r.
+    scale : ndarray of shape (n_anchors,)
+        The diagonal of Λ^{-1/2}; zero for an anchor that no training sample is tied to.
+    """
+
+    placement: Placement
+    finder: NearestNeighbors
+    n_neighbors: int
+    scale: NDArray[Any]
+
+    @property
+    def width(self) -> int:
+        """Number of columns of Φ."""
+        return len(self.scale)
+
+    def __call__(self, rows: Array) -> Any:
+        """Rows of Φ."""
+        block = max(1, BLOCK_ENTRIES // rows.shape[1])
+        parts = [self._block(rows[part]) for part in row_blocks(rows.shape[0], block)]
+        return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
+
+    def _block(self, rows: Array) -> Any:
+        distances, anchors = self.finder.kneighbors(self.placement(rows), self.n_neighbors + 1)
+        # In double precision, so that squares neither overflow nor vanish.
+        weights = adaptive_weights(Neighbors(anchors, distances.astype(np.float64) ** 2))[:, :-1]
+        weights = (weights * self.scale[anchors[:, :-1]]).astype(rows.dtype)
+        starts = np.arange(0, weights.size + 1, self.n_neighbors)
+        return scipy.sparse.csr_array((weights.ravel(), anchors[:, :-1].ravel(), starts), (len(weights), self.width))
+
+
+@dataclass(frozen=True)
+class AnchorExtension:
+    """Features of new samples: the same map. Neighbourhoods are ranked by a Gaussian of the distance.
+
+    Attributes
+    ----------
+    feature_map : AnchorMap
+    sigma : float
+        Mean distance between two training samples.
+    columns : array or sparse matrix of shape (n_columns, n_features) or None
+        The training samples whose neighbourhoods are known, in their places; only for local alignment.
+    """
+
+    feature_map: AnchorMap
+    sigma: float
+    columns: Array | None = None
+
+    def features(self, view: Array, diagonal: Any = None) -> Any:
+        """Rows of Φ, shape (n_new, n_anchors); ``diagonal`` is not needed."""
+        return self.feature_map(view)
+
+    def with_columns(self, view: Array, samples: NDArray[np.intp]) -> AnchorExtension:
+        """The same, knowing the training samples whose neighbourhoods count."""
+        return replace(self, columns=self.feature_map.placement(view[samples]))
+
+    def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
+        """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
+        return gaussian_kernel(self.feature_map.placement(view), self.columns, sigma=self.sigma)
+
+
+def fit_anchor_graph(
+    view: Array, n_clusters: int, *, n_anchors: int | None = None, metric: str = "euclidean", random_state: Any = 0
+) -> tuple[Factor, AnchorExtension]:
+    """Anchor graph of a view.
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+    n_clusters : int
+        Samples get more anchors until the graph has no more components than this.
+    n_anchors : int, default=None
+        Less where there are fewer different samples; 500, or ten per cluster if that is more, when None.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+    random_state : int, RandomState or None, default=0
+        Choice of the anchors.
+
+    Returns
+    -------
+    factor : Factor
+    extension : AnchorExtension
+    """
+    placement = Placement.of(view, metric)
+    n_anchors = max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
+    anchors = _choose_anchors(view, placement, n_anchors, check_random_state(random_state))
+    if anchors.shape[0] < 2:
+        raise ValueError(
+            f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of shape "
+            f"{view.shape} are the same: use method='exact'."
+        )
+    finder = NearestNeighbors().fit(anchors)
+    n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
+    while True:
+        plain = AnchorMap(placement, finder, n_neighbors, np.ones(anchors.shape[0]))
+        weights = plain(view)
+        n_components = connected_components((weights.T @ weights).tocsr())[0]
+        unused = int(np.count_nonzero(np.asarray(weights.sum(axis=0)).ravel() <= 0))
+        if n_components - unused <= n_clusters or n_neighbors == anchors.shape[0] - 1:
+            break
+        n_neighbors = min(2 * n_neighbors, anchors.shape[0] - 1)
+    totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
+    scale = np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0)
+    feature_map = replace(plain, scale=scale)
+    features = (weights @ scipy.sparse.diags_array(scale)).tocsr().astype(view.dtype)
+    spread = placement(view[:: max(1, view.shape[0] // MEAN_DISTANCE_SAMPLES)])
+    return Factor(view, feature_map, features), AnchorExtension(feature_map, mean_distance(spread))
+
+
+def _choose_anchors(view: Array, placement: Placement, n_anchors: int, generator: np.random.RandomState) -> Array:
+    """Centres of a random subset of the samples; of sparse views samples themselves, since centres would be dense."""
+    n_samples = view.shape[0]
+    size = min(n_samples, SAMPLES_PER_ANCHOR * n_anchors)
+    subset = view if size == n_samples else view[np.sort(generator.choice(n_samples, size, replace=False))]
+    subset = placement(subset)
+    chosen = generator.choice(size, min(n_anchors, size), replace=False)
+    centers = subset[chosen]
+    if scipy.sparse.issparse(view):
+        marks = centers @ generator.standard_normal(view.shape[1])  # equal for equal rows only
+        return centers[np.sort(np.unique(marks, return_index=True)[1])]
+    for _ in range(ROUNDS):
+        nearest = pairwise_distances_argmin(subset, centers)
+        members = scipy.sparse.csr_array(
+            (np.ones(size, dtype=subset.dtype), (nearest, np.arange(size))), (len(centers), size)
+        )
+        sizes = np.bincount(nearest, minlength=len(centers))[:, None]
+        centers = np.where(sizes > 0, (members @ subset) / np.maximum(sizes, 1), centers).astype(subset.dtype)
+    return np.unique(centers, axis=0)

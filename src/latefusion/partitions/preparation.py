@@ -1,0 +1,148 @@
+"""What kind of numbers a view holds, and how it is scaled before distances between its rows are taken.
+
+Three questions decide, none of which needs labels:
+
+=============== ============================================================== ========================================
+kind            how it is recognised                                           how it is scaled
+=============== ============================================================== ========================================
+counts          no negative values, most are zero, the rest are small whole    log(1 + x), columns weighed by how rare
+                numbers: words of a document, presence of a feature            they are (idf), rows to unit length
+distribution    no negative values, and most are zero or all rows have the     rows to sum 1, then roots: Euclidean
+                same sum: histograms, compositions, grey values on black       distance becomes Hellinger distance
+measurements    columns whose spreads differ widely: other units               columns to unit variance
+coordinates     everything else: embeddings, pixels, one unit for all columns  as they are
+=============== ============================================================== ========================================
+
+The scaling is learnt from the training samples and applied to new ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.preprocessing import normalize
+
+from latefusion.types import Array
+
+# Views with less than this share of non-zero entries are sparse in the sense of the table above.
+SPARSE_SHARE = 0.5
+# The typical non-zero entry of a table of counts is at most this.
+SMALL_COUNT = 2
+# Row sums that vary by no more than this share of their mean are the same.
+EQUAL_SUMS = 0.1
+# Root mean square of the columns' standard deviations over their geometric mean: above this the units differ.
+UNEQUAL_SPREADS = 3.0
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How one view is scaled.
+
+    Attributes
+    ----------
+    kind : {"counts", "distribution", "measurements", "coordinates"}
+    weights : ndarray of shape (n_features,) or None
+        Factor per column: inverse document frequency of counts, inverse standard deviation of measurements.
+    shift : ndarray of shape (n_features,) or None
+        Column means of measurements.
+    """
+
+    kind: str
+    weights: NDArray[Any] | None = None
+    shift: NDArray[Any] | None = None
+
+    def __call__(self, view: Array) -> Array:
+        """The scaled view; sparse views stay sparse."""
+        if self.kind == "counts":
+            return normalize(_times(_signed(np.log1p, view), self.weights))
+        if self.kind == "distribution":
+            return _signed(np.sqrt, normalize(view, norm="l1"))
+        if self.kind == "measurements":
+            return _times(view if self.shift is None else view - self.shift, self.weights)
+        return view
+
+
+def fit_preparation(view: Array) -> Preparation:
+    """The scaling of a view, from its training samples.
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    Preparation
+    """
+    kind = describe_view(view)
+    if kind == "counts":
+        documents = np.asarray((view != 0).sum(axis=0)).ravel()
+        weights = np.log((1 + view.shape[0]) / (1 + documents)) + 1
+        return Preparation(kind, weights.astype(view.dtype))
+    if kind == "measurements":
+        spreads, means = _spreads(view)
+        # A column without spread is rounding error at most, and dividing by that would make it loud.
+        silent = spreads <= np.finfo(view.dtype).eps * np.abs(means) * view.shape[0]
+        weights = np.where(silent, 0.0, 1.0 / np.where(silent, 1.0, spreads)).astype(view.dtype)
+        return Preparation(kind, weights, None if scipy.sparse.issparse(view) else means.astype(view.dtype))
+    return Preparation(kind)
+
+
+def describe_view(view: Array) -> str:
+    """The kind of numbers in a view: "counts", "distribution", "measurements" or "coordinates".
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    str
+    """
+    entries = view.data if scipy.sparse.issparse(view) else np.asarray(view)
+    present = entries[entries != 0]
+    if present.size and present.min() > 0:
+        sparse = present.size < SPARSE_SHARE * view.shape[0] * view.shape[1]
+        if sparse and np.median(present) <= SMALL_COUNT and np.all(present == np.round(present)):
+            return "counts"
+        sums = np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
+        # With two columns a constant sum leaves one number per sample, which is a coordinate.
+        if sparse or (view.shape[1] > 2 and sums.std() < EQUAL_SUMS * sums.mean()):
+            return "distribution"
+    spreads, _ = _spreads(view)
+    spreads = spreads[spreads > 0]
+    if spreads.size and _root_mean_square(spreads) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(spreads))):
+        return "measurements"
+    return "coordinates"
+
+
+def _spreads(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Standard deviations and means of the columns, in double precision."""
+    means = np.asarray(view.mean(axis=0), dtype=np.float64).ravel()
+    if scipy.sparse.issparse(view):
+        squares = np.asarray(view.multiply(view).mean(axis=0), dtype=np.float64).ravel()
+        return np.sqrt(np.maximum(squares - means**2, 0.0)), means
+    return np.std(view, axis=0, dtype=np.float64), means
+
+
+def _root_mean_square(values: NDArray[Any]) -> float:
+    largest = float(values.max())  # taken out first, so that squares of huge spreads do not overflow
+    return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
+
+
+def _signed(function: Any, view: Array) -> Array:
+    """The function of the absolute values, with the signs put back: new samples may hold what training ones did not."""
+    if scipy.sparse.issparse(view):
+        result = view.copy()
+        result.data = np.sign(view.data) * function(np.abs(view.data))
+        return result
+    return np.sign(view) * function(np.abs(view))
+
+
+def _times(view: Array, weights: NDArray[Any] | None) -> Array:
+    if scipy.sparse.issparse(view):
+        return (view @ scipy.sparse.diags_array(weights)).tocsr()
+    return view * weights

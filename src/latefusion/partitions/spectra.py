@@ -1,0 +1,81 @@
+"""Leading eigenpairs of one similarity of one view, and the map that gives new samples their rows.
+
+A base partition needs k eigenvectors. A few more of them, with their eigenvalues, say nearly all that there is to know
+of a similarity for clustering: what it has in common with others, and its part in their mean. `fuse_spectra` works from
+them alone, so that the samples are looked at once, however many ways of fusing are tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import row_blocks, top_eigenpairs
+from latefusion.partitions.base_partitions import BLOCK_ENTRIES, Similarity, SimilarityExtension
+from latefusion.partitions.factor import Factor
+from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
+from latefusion.types import Array
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Leading eigenpairs of a similarity.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_components,)
+        Descending; zero where they are rounding error.
+    vectors : ndarray of shape (n_samples, n_components)
+        Orthonormal; zero where the value is.
+    extension : SimilarityExtension
+    projection : ndarray of shape (n_features, n_components)
+        What turns the features of a new sample, as the extension gives them, into its row.
+    """
+
+    values: NDArray[Any]
+    vectors: NDArray[Any]
+    extension: SimilarityExtension
+    projection: NDArray[Any]
+
+    def extend(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Rows of new samples; of the training samples, `vectors`."""
+        parts = []
+        for rows in row_blocks(view.shape[0], max(1, BLOCK_ENTRIES // self.projection.shape[0])):
+            own = None if diagonal is None else diagonal[rows]
+            parts.append(np.asarray(self.extension.features(view[rows], own) @ self.projection))
+        return np.concatenate(parts).astype(self.vectors.dtype, copy=False)
+
+
+def fit_spectrum(view: Array, similarity: Similarity, n_components: int, n_clusters: int) -> Spectrum:
+    """Leading eigenpairs of the similarity of a view's samples.
+
+    Parameters
+    ----------
+    view : array
+    similarity : Similarity
+    n_components : int
+        Number of eigenpairs.
+    n_clusters : int
+        What the similarity is to be good for.
+
+    Returns
+    -------
+    Spectrum
+    """
+    matrix, extension = similarity.similarity(view, n_clusters)
+    precision = np.result_type(view.dtype, np.float32)
+    if isinstance(matrix, Factor):
+        features = feature_matrix(matrix)
+        projection = leading_projection(features, n_components, precision)
+        vectors = np.asarray(features @ projection)
+        # The columns of Φᵀ V are V' Λ^{1/2}: their squared lengths are the eigenvalues.
+        values = np.sum(np.asarray(features.T @ vectors) ** 2, axis=0)
+    else:
+        values, vectors = top_eigenpairs(matrix, n_components)
+        inverse = inverse_values(values, precision)
+        values, vectors = np.where(inverse > 0, values, 0.0), vectors * (inverse > 0)
+        projection = vectors * inverse
+    return Spectrum(values, vectors.astype(precision, copy=False), extension, projection.astype(precision, copy=False))

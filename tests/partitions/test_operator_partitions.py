@@ -1,0 +1,166 @@
+"""Factors and graphs side by side: eigenvectors of every similarity and of their mean, as if all were formed."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
+from latefusion.datasets import make_views
+from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, fit_base_partitions
+from latefusion.partitions.operator_partitions import leading_eigenvectors
+
+VIEWS = make_views(700, 4, n_views=4, n_features=[30, 40, 5, 6], random_state=0).views.arrays
+THIN = sp.csr_array(np.where(VIEWS[1] > 0.5, VIEWS[1], 0.0))
+SIMILARITIES = {
+    "dense": (VIEWS[0], KernelPartition("linear", method="factor")),
+    "sparse": (THIN, KernelPartition("linear", method="factor")),
+    "nystrom": (VIEWS[3], KernelPartition(method="factor", n_landmarks=60)),
+    "anchors": (VIEWS[2], GraphPartition(method="anchors", n_anchors=60)),
+    "graph": (VIEWS[2], GraphPartition()),
+    "other graph": (VIEWS[3], GraphPartition(5)),
+}
+MIXTURES = [
+    ("sparse",),
+    ("sparse", "sparse"),
+    ("dense", "sparse"),
+    ("dense", "graph"),
+    ("sparse", "graph"),
+    ("anchors", "graph"),
+    ("graph", "other graph"),
+    ("anchors", "dense"),
+    ("dense", "sparse", "nystrom", "anchors", "graph", "other graph"),
+]
+
+
+def projector(vectors):
+    return vectors @ vectors.T
+
+
+def formed(matrix):
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+
+@pytest.mark.parametrize("names", MIXTURES, ids="-".join)
+@pytest.mark.parametrize("n_neighbors", [None, 200])
+def test_mixtures_equal_the_eigenvectors_of_formed_matrices(names, n_neighbors):
+    views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
+    base = fit_base_partitions(views, similarities, 4, n_neighbors=n_neighbors)
+    matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
+    found = [*base.partitions, base.average]
+    for partition, matrix in zip(found, [*matrices, np.mean(matrices, axis=0)], strict=True):
+        expected = np.linalg.eigh(matrix)[1][:, -4:]
+        np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
+    rows = base.extend([view[50:90] for view in views])
+    for partition, extended in zip(found, [*rows.partitions, rows.average], strict=True):
+        np.testing.assert_allclose(extended, partition[50:90], atol=1e-7)
+    if n_neighbors is not None:
+        closeness = [one.closeness(view) for one, view in zip(base.extensions, views, strict=True)]
+        for neighbors, counts, similarity in zip(
+            base.neighbors, rows.counts, [*closeness, np.mean(closeness, axis=0)], strict=True
+        ):
+            np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, n_neighbors).counts)
+            np.testing.assert_array_equal(counts, neighbors.counts[50:90])
+
+
+@pytest.mark.parametrize("names", MIXTURES, ids="-".join)
+def test_single_precision_is_kept(names):
+    views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
+    views = [view.astype(np.float32) for view in views]
+    base = fit_base_partitions(views, similarities, 4, n_neighbors=200)
+    double = fit_base_partitions([view.astype(np.float64) for view in views], similarities, 4)
+    rows = base.extend([view[:9] for view in views])
+    for one in [*base.partitions, base.average, *base.projections, *rows.partitions, rows.average]:
+        assert one.dtype == np.float32
+    np.testing.assert_allclose(projector(base.average), projector(double.average), atol=2e-3)
+
+
+def test_dense_kernels_among_factors_and_graphs():
+    """A dense kernel makes the mean dense; nothing else changes."""
+    names = ("dense", "sparse", "anchors", "graph")
+    views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
+    views, similarities = (*views, VIEWS[3]), (*similarities, KernelPartition())
+    base = fit_base_partitions(views, similarities, 4, n_neighbors=100)
+    matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
+    for partition, matrix in zip([*base.partitions, base.average], [*matrices, np.mean(matrices, axis=0)], strict=True):
+        expected = np.linalg.eigh(matrix)[1][:, -4:]
+        np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
+    rows = base.extend([view[50:90] for view in views])
+    np.testing.assert_allclose(rows.average, base.average[50:90], atol=1e-7)
+    for neighbors, counts in zip(base.neighbors, rows.counts, strict=True):
+        np.testing.assert_array_equal(counts, neighbors.counts[50:90])
+
+
+def test_null_directions_are_zero():
+    values, vectors = np.array([3.0, 2.0, 0.0, 0.0]), np.linalg.qr(np.random.default_rng(0).random((4, 4)))[0]
+    leading = leading_eigenvectors(vectors * values @ vectors.T, 3)
+    np.testing.assert_allclose(leading.inverse_values, [1 / 3, 1 / 2, 0.0])
+    assert not leading.vectors[:, 2].any()
+
+
+@pytest.mark.parametrize(
+    "names", [("sparse",), ("anchors", "anchors"), ("dense", "sparse", "anchors", "graph")], ids="-".join
+)
+@pytest.mark.parametrize(
+    "model",
+    [
+        GlobalAlignmentClustering(4, random_state=0),
+        LocalAlignmentClustering(4, random_state=0),
+        LocalAlignmentClustering(4, count_samples=150, random_state=0),
+    ],
+    ids=["global", "local", "sampled"],
+)
+def test_training_samples_keep_their_labels(names, model):
+    views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
+    model = clone(model).set_params(partition=list(similarities)).fit(list(views))
+    np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
+    np.testing.assert_allclose(model.transform(list(views)), model.consensus_, atol=1e-6)
+
+
+PEAKS = """
+import json, resource
+import numpy as np, scipy.sparse as sp
+import latefusion as lf
+from latefusion.partitions import GraphPartition, KernelPartition
+
+n = 20_000
+rng = np.random.default_rng(0)
+y = rng.integers(4, size=n)
+view = 4 * rng.standard_normal((4, 5))[y] + rng.standard_normal((n, 5))
+sample, word = np.repeat(np.arange(n), 20), rng.integers(300, size=20 * n) + 300 * np.repeat(y, 20)
+words = sp.csr_array((np.ones(20 * n), (sample, word)))
+linear = KernelPartition("linear")
+problems = {
+    "linear": ([view, view[:, :3]], linear),
+    "sparse linear": ([words, words], linear),
+    "anchors": ([view, view[:, :3]], GraphPartition()),
+    "nystrom": ([view, view[:, :3]], KernelPartition()),
+    "mixed": ([view, words, view, view], [linear, linear, GraphPartition(method="exact"), GraphPartition()]),
+}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+peaks = {}
+for name, (views, partition) in problems.items():
+    for estimator in (lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering):
+        model = estimator(4, partition=partition, random_state=0, n_init=1).fit(views)
+        assert (model.predict([v[:1000] for v in views]) == model.labels_[:1000]).all(), name
+        assert lf.metrics.clustering_accuracy(y, model.labels_) > 0.9, name
+        peaks[f"{name}, {estimator.__name__}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps(peaks))
+"""
+
+
+def test_nothing_of_the_size_of_a_kernel_is_formed():
+    """A kernel of 20 000 samples has 3200 MB. Fitting and predicting stay far below, in a process of their own.
+
+    The peaks add up from one problem to the next, so the first that is too high is the one to blame.
+    """
+    done = subprocess.run([sys.executable, "-c", PEAKS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    unit = 1 if sys.platform == "darwin" else 1024
+    peaks = {name: int(peak) * unit / 1e6 for name, peak in json.loads(done.stdout).items()}
+    assert len(peaks) == 10
+    assert max(peaks.values()) < 300, peaks
