@@ -1,10 +1,10 @@
 """Alignment on one GPU: torch tensors in, everything on the device.
 
-usage: python benchmarks/gpu.py [--scale 1.0] [--output FILE.json]
+usage: python benchmarks/gpu.py [--scale 1.0] [--kernel linear] [--tf32] [--output FILE.json]
 
 For every problem: a path over eleven λ and the labels at λ = 1 (ten k-means starts), for global alignment; the same
-for local alignment at one λ beside one global fit. The second run of the process counts. Needs torch and a GPU;
-``--scale 0.001`` runs on the CPU to try it.
+for local alignment at one λ beside one global fit. The second run of the process counts. Needs torch and a GPU: without
+one it says so and ends with exit code 2, unless ``--scale 0.01`` or less asks for a small try on the CPU.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ PROBLEMS = {
 }
 REGULARIZATIONS = [2.0**exponent for exponent in range(-5, 6)]
 N_CLUSTERS = 10
+# Up to this share of the samples a CPU is done within minutes.
+CPU_SCALE = 0.01
 
 
 def make(n_samples, widths, device, noise=3.0):
@@ -62,16 +64,18 @@ def timed(run, device, repeats=2):
     return seconds, result
 
 
-def measure(name, n_samples, widths, device):
+def measure(name, n_samples, widths, device, kernel):
     """All figures of one problem."""
     views, target = make(n_samples, widths, device)
-    options = {"n_clusters": N_CLUSTERS, "kernel": "linear", "n_init": 10, "random_state": 0}
+    options = {"n_clusters": N_CLUSTERS, "kernel": kernel, "n_init": 10, "random_state": 0}
     gam, lam = lf.GlobalAlignmentClustering(**options), lf.LocalAlignmentClustering(**options)
     if device == "cuda":
         torch.cuda.reset_peak_memory_stats()
     path_seconds, labels = timed(lambda: gam.regularization_path(views, REGULARIZATIONS)[5].labels, device)
     row = {
         "problem": name,
+        "kernel": kernel,
+        "single precision products": torch.get_float32_matmul_precision(),
         "samples": n_samples,
         "path of 11, labels at 1 (s)": round(path_seconds, 3),
         "accuracy": round(accuracy(target, labels), 4),
@@ -94,11 +98,20 @@ def main():
     """Run all problems."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the numbers of samples")
+    parser.add_argument("--kernel", default="linear", choices=sorted(lf.kernels.KERNELS), help="kernel of the features")
+    parser.add_argument("--tf32", action="store_true", help="let torch round products of single precision to TF32")
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "cpu" and args.scale > CPU_SCALE:
+        parser.error(
+            f"torch sees no GPU on this machine. Run it where there is one, or try it on the CPU with "
+            f"--scale {CPU_SCALE} or less."
+        )
+    if args.tf32:
+        torch.set_float32_matmul_precision("high")
     rows = [
-        measure(name, max(2000, int(args.scale * n_samples)), widths, device)
+        measure(name, max(2000, int(args.scale * n_samples)), widths, device, args.kernel)
         for name, (n_samples, widths) in PROBLEMS.items()
     ]
     if args.output:

@@ -1,5 +1,7 @@
 """What all clusterers share: any input becomes the same views at fit and later, and no input gives NaN or a guess."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,9 +10,17 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from latefusion import GlobalAlignmentClustering, GraphPartition, KernelPartition, LocalAlignmentClustering, Views
+from latefusion import (
+    GlobalAlignmentClustering,
+    GraphPartition,
+    KernelPartition,
+    LocalAlignmentClustering,
+    Views,
+    baselines,
+)
+from latefusion.arrays import memory
 from latefusion.base import ComparisonMethod, per_view, warn_not_converged
-from latefusion.baselines import IncompleteLateFusion
+from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
 from latefusion.partitions import PrecomputedPartition
@@ -287,3 +297,48 @@ def test_a_sample_in_no_view_is_named():
     mask[7] = False
     with pytest.raises(ValueError, match="1 samples are in no view at all, the first is sample 7"):
         IncompleteLateFusion(n_clusters=2).fit(Views(data.views.arrays, mask=mask))
+
+
+@pytest.mark.parametrize("step", ["_fit_kernels", "_fit_affinities"])
+def test_comparison_methods_ask_for_the_memory_of_all_kernels(monkeypatch, step):
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 40 * 40 * 8)
+    getattr(Shell(), step)([A, B])
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 40 * 40 * 8 - 1)
+    with pytest.raises(MemoryError, match=r"Shell works on one 40 x 40 similarity .*GlobalAlignmentClustering"):
+        getattr(Shell(), step)([A, B])
+
+
+@pytest.mark.parametrize("name", ["LMSC", "MVGL", "GMC", "SWMC", "MvWCMD"])
+def test_methods_on_features_ask_for_memory_before_they_work(monkeypatch, name):
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 0)
+    with pytest.raises(MemoryError, match=r" 40 x \d+ .*fewer samples"):
+        baselines.METHODS[name](n_clusters=3).fit([A, B])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_partitions_that_do_not_fit_are_refused(monkeypatch, method):
+    copies = 2 if method is LocalAlignmentClustering else 1
+    size = 40 * (copies * 3 + 1) * 3 * 8
+    factor = KernelPartition(method="factor")
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
+    method(3, partition=factor, random_state=0).fit([A, B])
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
+    with pytest.raises(MemoryError, match=r"Clustering 40 samples in 2 views.* float32 views"):
+        method(3, partition=factor).fit([A, B])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [GlobalAlignmentClustering(partition=KernelPartition(method="exact")), AverageKernelKMeans()],
+    ids=["GAM", "A-MKKM"],
+)
+def test_three_million_samples_are_refused_in_good_time(model):
+    """Real sizes on the real machine: 65 TiB are nowhere, and the error comes before any of them is asked for."""
+    view = np.random.default_rng(0).random((3_000_000, 2), dtype=np.float32)
+    tracemalloc.start()
+    try:
+        with pytest.raises(MemoryError, match=r"3000000 x 3000000 .* TiB of memory"):
+            model.fit([view, view])
+        assert tracemalloc.get_traced_memory()[1] < 2**28
+    finally:
+        tracemalloc.stop()

@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
@@ -27,6 +27,8 @@ from latefusion.validation import (
     check_kernel,
     check_n_clusters,
     check_new_views,
+    check_same_place,
+    check_view,
     check_views,
     columns_of,
     is_collection,
@@ -69,6 +71,8 @@ class MultiViewClusterMixin(ClusterMixin):
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
         kinds = self._view_kinds(views)
+        self._check_devices(views, kinds)
+        self._place, self._dtype = place_of(views.arrays[0]), views.arrays[0].dtype
         arrays = []
         for position, (name, array) in enumerate(views.items()):
             if kinds[position] == "precomputed":
@@ -100,6 +104,7 @@ class MultiViewClusterMixin(ClusterMixin):
             X = adopt_names(X, names, precomputed=self._is_precomputed())
             columns = frame_columns(X)
         views = check_new_views(self._read(X, reset=False), names, estimator)
+        check_same_place(views, self._place, estimator)
         arrays = []
         for name, array, width, kind in zip(
             names, views.arrays, self.n_features_per_view_, self._view_kinds_fitted, strict=True
@@ -108,6 +113,8 @@ class MultiViewClusterMixin(ClusterMixin):
                 arrays.append(check_cross_kernel(array, name, int(width)))
             else:
                 check_new_columns(array, name, int(width), estimator, columns.get(name), self._view_columns.get(name))
+                if lies_elsewhere(array):  # where products of two float types may be an error
+                    array = namespace(array).astype(array, self._dtype, copy=False)
                 arrays.append(array)
         return Views(arrays, names, views.mask, views.sample_ids)
 
@@ -142,6 +149,11 @@ class MultiViewClusterMixin(ClusterMixin):
             frame_to_array(X, "X")
         if isinstance(X, np.ma.MaskedArray):  # scikit-learn would read what is hidden
             X = np.ma.filled(X.astype(np.float64), np.nan)
+        if lies_elsewhere(X):
+            table = check_view(X, "X")
+            if reset:
+                self.n_features_in_ = int(table.shape[1])
+            return split_columns(table, self.views, None)
         table = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=1, reset=reset
         )
@@ -154,6 +166,28 @@ class MultiViewClusterMixin(ClusterMixin):
 
     # How kernels of features are computed: the method of `KernelPartition`.
     _kernel_method: ClassVar[str] = "auto"
+
+    # Whether views may lie on a device; the kinds of partition below need NumPy in any case.
+    _accepts_devices: ClassVar[bool] = False
+
+    def _check_devices(self, views: Views, kinds: list[str]) -> None:
+        """Refuse views on a device where the method or the kind of partition works on NumPy arrays only."""
+        specs = per_view(self.partition, views, "partition")
+        for (name, array), spec, kind in zip(views.items(), specs, kinds, strict=True):
+            if not lies_elsewhere(array):
+                continue
+            where = f"View {name!r} lies in {place_of(array)}, but"
+            if not self._accepts_devices:
+                raise ValueError(
+                    f"{where} {type(self).__name__} works on NumPy arrays. Move the views to NumPy first (view.cpu()."
+                    f"numpy() in torch, view.get() in CuPy)."
+                )
+            if kind == "precomputed" or spec == "graph" or isinstance(spec, GraphPartition):
+                what = "kernels that are given" if kind == "precomputed" else "nearest-neighbour graphs"
+                raise ValueError(
+                    f"{where} {what} need NumPy arrays, got partition={spec!r}. Use partition='kernel', which computes "
+                    f"a factor of the kernel where the data lie, or move the views to NumPy first."
+                )
 
     def _accepts_missing_views(self) -> bool:
         return False
@@ -223,6 +257,7 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
     def _fit_kernels(self, X: Any) -> list[NDArray[Any]]:
         """Kernels of all views, centred and with unit diagonal."""
         views = self._fit_views(X)
+        self._require_kernels(views)
         return [
             _dense(similarity.similarity(array, self.n_clusters)[0])
             for similarity, array in zip(self._similarities(views), views.arrays, strict=True)
@@ -231,8 +266,19 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
     def _fit_affinities(self, X: Any) -> list[NDArray[Any]]:
         """Non-negative similarities with unit diagonal, not centred: centred rows sum to zero and have no degree."""
         views = self._fit_views(X)
+        self._require_kernels(views)
         pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
         return [self._affinity(array, kind) for array, kind in pairs]
+
+    def _require_kernels(self, views: Views) -> None:
+        """All kernels are held at once, in double precision, and one more while they are made."""
+        n_samples, n_views = len(views), views.n_views
+        require_memory(
+            (n_views + 1) * n_samples**2 * 8,
+            f"{type(self).__name__} works on one {n_samples} x {n_samples} similarity per view ({n_views} views, and a "
+            f"copy): it",
+            "Use fewer samples, or GlobalAlignmentClustering, which needs no kernel matrices for large problems.",
+        )
 
     def _affinity(self, array: Any, kind: str) -> NDArray[Any]:
         if kind == "precomputed":

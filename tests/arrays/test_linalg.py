@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
 from latefusion.arrays import (
+    inner_products,
     linalg,
     orient_columns,
     polar,
@@ -217,6 +218,15 @@ def test_sylvester_solves_its_equation(seed, rows, columns):
     solution = solve_symmetric_sylvester(left, right, target)
     np.testing.assert_allclose(left @ solution + solution @ right, target, atol=1e-9)
     np.testing.assert_allclose(solution, scipy.linalg.solve_sylvester(left, right, target), atol=1e-8)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-12)])
+def test_inner_products_do_not_lose_digits_with_the_number_of_rows(xp, dtype, tolerance, monkeypatch):
+    monkeypatch.setattr("latefusion.arrays.linalg.PRODUCT_ROWS", 1000)
+    rows = np.random.default_rng(0).random((50_500, 3)).astype(dtype)
+    found = to_numpy(inner_products(xp.asarray(rows), xp=xp))
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, rows.astype(np.float64).T @ rows.astype(np.float64), rtol=tolerance)
 
 
 def long_chain(n, dtype="float64"):

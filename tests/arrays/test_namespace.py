@@ -3,8 +3,19 @@
 import array_api_strict
 import numpy as np
 import pytest
+import scipy.sparse
 
-from latefusion.arrays import namespace, to_numpy
+from latefusion.arrays import (
+    beside,
+    detached,
+    is_lazy,
+    item_bytes,
+    namespace,
+    place_of,
+    take_columns,
+    take_rows,
+    to_numpy,
+)
 
 
 def test_namespace_is_shared_by_arrays_of_one_library(xp):
@@ -29,3 +40,39 @@ def test_numpy_round_trip_keeps_values_and_type(xp, dtype):
 def test_numpy_arrays_are_not_copied():
     array = np.zeros(3)
     assert to_numpy(array) is array
+
+
+def test_places_have_names(xp):
+    place = place_of(xp.asarray([1.0]))
+    assert place == "NumPy" if xp is not array_api_strict else place.startswith("array_api_strict on ")
+    assert place_of(scipy.sparse.eye_array(2)) == "NumPy"
+
+
+def test_rows_and_columns_are_taken_by_numbers_from_numpy(xp):
+    values = np.arange(12.0).reshape(4, 3)
+    rows, columns = np.array([2, 0]), np.array([2, 1])
+    np.testing.assert_array_equal(to_numpy(take_rows(xp.asarray(values), rows)), values[rows])
+    np.testing.assert_array_equal(to_numpy(take_columns(xp.asarray(values), columns)), values[:, columns])
+    np.testing.assert_array_equal(take_rows(scipy.sparse.csr_array(values), rows).toarray(), values[rows])
+
+
+@pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("float64", 8)])
+def test_small_arrays_are_put_beside_others(xp, dtype, size):
+    array = xp.zeros(3, dtype=getattr(xp, dtype))
+    other = beside(np.ones(2), array, array.dtype)
+    assert other.dtype == array.dtype
+    assert item_bytes(other) == size
+    assert namespace(other, array).__name__ == xp.__name__
+
+
+def test_values_that_are_there_are_not_lazy(xp):
+    assert not is_lazy(xp.zeros(3))
+
+
+def test_the_record_of_gradients_is_left_behind():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    tensor = torch.ones(2, requires_grad=True)
+    assert not detached(tensor).requires_grad
+    assert detached(tensor).data_ptr() == tensor.data_ptr()
+    array = np.zeros(2)
+    assert detached(array) is array

@@ -60,3 +60,46 @@ def test_duplicates_and_one_cluster():
     np.testing.assert_allclose(one.centers[0], rows.mean(axis=0))
     many = room.kmeans(rows, 5, n_init=2, generator=np.random.RandomState(0), xp=xnp)
     assert np.all(np.isfinite(many.centers))
+
+
+@pytest.mark.parametrize("noise", [0.3, 0.9, 3.0])
+def test_starts_left_out_early_would_not_have_won(seed, noise):
+    """On all rows none of them costs noticeably less than the best of those that are kept."""
+    import array_api_compat.numpy as xnp
+
+    rows, _ = planted(n_samples=20_000, noise=noise, seed=seed)
+    subset, generator = rows[:5000], np.random.RandomState(seed)
+    drawn = room.spread_rows(subset, 5, n_starts=10, generator=generator, xp=xnp)
+    starts = room._settle(subset, subset[drawn], 100, 1e-4, xnp)
+    kept = room._hopeful(subset, starts, xnp)
+    costs, costs_of_kept = (room._lloyd_step(rows, one, xnp)[1] for one in (starts, kept))
+    assert len(kept) < 10 or noise > 1  # without clusters every start finds something else
+    assert costs_of_kept.min() <= costs.min() * (1 + 1e-3)
+
+
+def test_equal_and_hopeless_starts_are_left_out(xp):
+    rows, target = planted(noise=0.1)
+    right = np.array([rows[target == label].mean(axis=0) for label in range(5)])
+    wrong = right.copy()
+    wrong[0] = wrong[1] + 0.01
+    starts = np.stack([wrong, right, right[::-1], wrong])
+    kept = to_numpy(room._hopeful(xp.asarray(rows), xp.asarray(starts), xp))
+    assert kept.shape == (1, 5, 5)
+    np.testing.assert_allclose(np.sort(kept[0], axis=0), np.sort(right, axis=0))
+
+
+def test_a_start_that_stands_still_is_left_alone(monkeypatch):
+    import array_api_compat.numpy as xnp
+
+    rows, target = planted(noise=0.3)
+    right = np.array([rows[target == label].mean(axis=0) for label in range(5)])
+    seen = []
+    step = room._lloyd_step
+    monkeypatch.setattr(
+        room, "_lloyd_step", lambda rows, starts, xp: seen.append(len(starts)) or step(rows, starts, xp)
+    )
+    settled = room._settle(rows, np.stack([rows[:5], right, rows[10:15]]), 50, 1e-6, xnp)
+    assert settled.shape == (3, 5, 5)
+    assert seen[0] == 3
+    assert seen == sorted(seen, reverse=True)
+    assert seen[-1] < 3

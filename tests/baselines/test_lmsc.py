@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from latefusion.arrays import solve_symmetric_sylvester, unit_rows
+from latefusion.arrays import memory, solve_symmetric_sylvester, unit_rows
 from latefusion.baselines.lmsc import (
     LatentSubspaceClustering,
     express_latent,
@@ -150,3 +150,12 @@ def test_independent_subspaces_are_found(seed):
     ]
     model = LatentSubspaceClustering(n_clusters=3, random_state=0).fit(views)
     assert len({(a, b) for a, b in zip(truth, model.labels_, strict=True)}) == 3
+
+
+def test_the_affinity_is_asked_for_before_the_first_iteration(monkeypatch):
+    views = [np.random.default_rng(0).standard_normal((20, 4))] * 2
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 20 * 20 * 8)
+    LatentSubspaceClustering(n_clusters=2, random_state=0).fit(views)
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 20 * 20 * 8 - 1)
+    with pytest.raises(MemoryError, match=r"LatentSubspaceClustering makes .* 20 x 20 .*GlobalAlignmentClustering"):
+        LatentSubspaceClustering(n_clusters=2).fit(views)

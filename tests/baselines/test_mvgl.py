@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+from latefusion.arrays import memory
 from latefusion.baselines.mvgl import (
     GraphLearning,
     _column_sums,
@@ -124,3 +125,11 @@ def test_unreached_components_warn_and_still_give_all_clusters(seed):
         model = GraphLearning(20, max_iter=3, tol=1e9, random_state=0).fit(data.views)
     assert model.n_components_ != 20
     assert len(np.unique(model.labels_)) == 20
+
+
+def test_a_graph_of_all_pairs_is_asked_for_before_it_is_made(monkeypatch):
+    views = make_views(30, 3, n_views=2, random_state=0).views
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 30 * 30 * 16 - 1)
+    GraphLearning(1, n_neighbors=5).fit(views)
+    with pytest.raises(MemoryError, match=r"local=False.* 30 x 30 .*local=True"):
+        GraphLearning(1, n_neighbors=5, local=False).fit(views)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import latefusion as lf
 
@@ -45,3 +46,61 @@ def test_bad_neighborhoods_are_refused(neighborhood):
     data = lf.datasets.make_views(30, 3, random_state=0)
     with pytest.raises(ValueError, match="neighborhood"):
         lf.LocalAlignmentClustering(3, neighborhood=neighborhood).fit(data.views)
+
+
+TAUS, LAMBDAS = [0.1, 0.3, 20], [0.5, 4.0]
+KINDS = {
+    "kernels": {},
+    "graphs": {"partition": "graph"},
+    "kernel and graph": {"partition": ["kernel", "graph", lf.KernelPartition(method="factor")]},
+    "factors": {"partition": lf.KernelPartition("linear", method="factor")},
+    "sampled counts": {"partition": lf.KernelPartition(method="factor"), "count_samples": 40},
+    "anchors": {"partition": lf.GraphPartition(method="anchors", n_anchors=30)},
+    "mixture without kernels": {
+        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition("linear", method="factor")],
+    },
+    "sampled counts of a mixture": {
+        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition(method="factor")],
+        "count_samples": 40,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_path_over_neighborhoods_is_that_of_separate_fits(kind):
+    data = lf.datasets.make_views(120, 3, noise=1.5, random_state=0)
+    model = lf.LocalAlignmentClustering(3, random_state=0, **KINDS[kind])
+    paths = model.neighborhood_path(data.views, TAUS, LAMBDAS)
+    assert list(paths) == TAUS
+    assert not hasattr(model, "labels_")
+    for tau, path in paths.items():
+        for value, point in zip(LAMBDAS, path, strict=True):
+            alone = clone(model).set_params(neighborhood=tau, regularization=value).fit(data.views)
+            np.testing.assert_array_equal(point.labels, alone.labels_)
+            np.testing.assert_allclose(point.objective, alone.objective_, rtol=1e-12)
+            np.testing.assert_allclose(point.weights, alone.view_weights_, rtol=1e-12)
+            np.testing.assert_allclose(point.consensus, alone.consensus_, atol=1e-12)
+    assert paths[0.1][0].objective[-1] != paths[0.3][0].objective[-1]
+
+
+def test_the_path_over_neighborhoods_computes_similarities_once():
+    data = lf.datasets.make_views(60, 3, random_state=0)
+    calls = []
+
+    def kernel(left, right):
+        calls.append(left.shape)
+        return left @ right.T
+
+    paths = lf.LocalAlignmentClustering(3, kernel=kernel).neighborhood_path(data.views, TAUS)
+    assert len(calls) == 3
+    assert [len(path) for path in paths.values()] == [1, 1, 1]
+    assert paths[0.3][0].regularization == 1.0
+
+
+@pytest.mark.parametrize("neighborhoods", [[], [0.3, 0.3], [0], [1.5], [-0.1], [True], ["all"], [0.2, None]])
+def test_bad_paths_are_refused(neighborhoods):
+    data = lf.datasets.make_views(30, 3, random_state=0)
+    with pytest.raises(ValueError, match="neighborhoods must be"):
+        lf.LocalAlignmentClustering(3).neighborhood_path(data.views, neighborhoods)
+    with pytest.raises(ValueError, match="regularizations must be"):
+        lf.LocalAlignmentClustering(3).neighborhood_path(data.views, [0.3], [-1.0])

@@ -1,12 +1,14 @@
 """Kernels against their formulas written naively, for every kind of input."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from latefusion.kernels import KERNELS, fit_kernel, linear_kernel, mean_distance
+from latefusion.arrays import to_numpy
+from latefusion.kernels import KERNELS, fit_kernel, functions, linear_kernel, mean_distance
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((9, 4)) + 1.0
@@ -182,3 +184,41 @@ def test_what_a_kernel_refuses(kernel, params, words):
 def test_parameters_that_are_none_come_from_the_data():
     assert fit_kernel("gaussian", X, {"sigma": None}).params == fit_kernel("gaussian", X).params
     assert fit_kernel("sigmoid", X, {"theta": -2.0}).params["theta"] == -2.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 2e-5)])
+def test_every_array_library_gives_the_same_kernel(xp, name, dtype, tolerance):
+    left, right = X.astype(dtype), Y.astype(dtype)
+    fitted, expected = fit_kernel(name, xp.asarray(left)), fit_kernel(name, left)
+    for parameter, value in expected.params.items():
+        assert fitted.params[parameter] == pytest.approx(value, rel=tolerance)
+    for arguments in ((left,), (left, right)):
+        found = fitted(*(xp.asarray(one) for one in arguments))
+        assert isinstance(found, type(xp.asarray(left)))
+        assert to_numpy(found).dtype == dtype
+        np.testing.assert_allclose(to_numpy(found), expected(*arguments), rtol=tolerance, atol=tolerance)
+
+
+def test_distances_of_single_precision_keep_their_digits_in_every_library(xp):
+    """Rows that coincide have distance zero up to the rounding of the data, not up to its root."""
+    far = (X + 100.0).astype("float32")
+    distances = to_numpy(functions._distances(xp.asarray(far), xp.asarray(far.copy()), squared=False))
+    assert np.diagonal(distances).max() < 1e-4
+
+
+def test_a_statistic_of_many_rows_is_the_same_in_every_library(xp, monkeypatch):
+    monkeypatch.setattr(functions, "MEAN_DISTANCE_SAMPLES", 200)
+    monkeypatch.setattr(functions, "NORM_ROWS", 64)
+    rows = np.random.default_rng(0).standard_normal((1000, 5))
+    assert mean_distance(xp.asarray(rows)) == pytest.approx(mean_distance(rows), rel=1e-12)
+    for name, parameter in (("gaussian", "sigma"), ("polynomial", "scale"), ("sigmoid", "gamma")):
+        found = fit_kernel(name, xp.asarray(rows)).params[parameter]
+        assert found == pytest.approx(fit_kernel(name, rows).params[parameter], rel=1e-12)
+
+
+def test_a_callable_must_leave_its_values_where_the_data_lie():
+    rows = array_api_strict.asarray(X)
+    fitted = fit_kernel(lambda left, right: to_numpy(left) @ to_numpy(right).T, rows)
+    with pytest.raises(ValueError, match=r"array_api_strict on .* returned a ndarray of NumPy"):
+        fitted(rows)

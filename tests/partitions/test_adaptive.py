@@ -7,6 +7,7 @@ import scipy.sparse
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
+from latefusion.arrays import memory
 from latefusion.partitions.adaptive import (
     Neighbors,
     adaptive_neighbors,
@@ -245,3 +246,23 @@ def test_lapack_finds_as_many_vectors_as_asked_when_an_eigenvalue_repeats():
     vectors = lowest_eigenvectors(matrix, 6)
     assert vectors.shape == (12, 6)
     np.testing.assert_allclose(vectors[7:], 0.0, atol=1e-12)
+
+
+def test_neighbours_that_do_not_fit_are_refused(monkeypatch):
+    view = np.random.default_rng(0).standard_normal((40, 3))
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 40 * 11 * 16)
+    nearest_samples(view, 10)
+    with pytest.raises(MemoryError, match=r"the 12 nearest samples of each of 40.*smaller n_neighbors"):
+        nearest_samples(view, 11)
+
+
+def test_only_a_laplacian_that_becomes_dense_is_asked_for(monkeypatch):
+    sparse = adaptive_neighbors(np.random.default_rng(0).standard_normal((64, 3)), 5)
+    dense = scipy.sparse.csr_array(np.random.default_rng(0).random((64, 64)))
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 64 * 64 * 8)
+    laplacian_eigenvectors(dense, 4)
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 64 * 64 * 8 - 1)
+    laplacian_eigenvectors(sparse, 4)
+    for graph, n_vectors in ((dense, 4), (sparse, 5)):
+        with pytest.raises(MemoryError, match=r"Laplacian of a graph of 64 samples.* 64 x 64 .*fewer clusters"):
+            laplacian_eigenvectors(graph, n_vectors)

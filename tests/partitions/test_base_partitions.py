@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from latefusion.arrays import memory
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.partitions import (
@@ -136,3 +137,23 @@ def test_factors_equal_gram_matrices(n_neighbors):
     if n_neighbors is not None:
         for one, other in zip(formed.neighbors, factors.neighbors, strict=True):
             np.testing.assert_array_equal(one.counts, other.counts)
+
+
+@pytest.mark.parametrize(
+    ("others", "n_neighbors", "n_copies"),
+    [((GRAPH,), None, 1), ((GRAPH,), 7, 2), ((LINEAR,), None, 2), ((GRAPH, NYSTROM), (7, 9), 2), ((KERNEL,), 7, 0)],
+)
+def test_what_joins_a_dense_kernel_is_asked_for_before_it_is_formed(others, n_neighbors, n_copies, monkeypatch):
+    """An n x n array where neither graph nor factor would have made one."""
+    monkeypatch.setattr("latefusion.partitions.kernel.KERNEL_COPIES", 0)
+    views, similarities = VIEWS[: len(others) + 1], [KERNEL, *others]
+    size = n_copies * 50 * 50 * 8
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
+    fit_base_partitions(views, similarities, 3, n_neighbors=n_neighbors)
+    fit_base_partitions(views[1:], others, 3, n_neighbors=n_neighbors)
+    if n_copies > 0:
+        monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
+        words = rf"{len(others)} of {len(views)} views .* 50 x 50 numbers in {n_copies} copies.*method='factor'"
+        with pytest.raises(MemoryError, match=words):
+            fit_base_partitions(views, similarities, 3, n_neighbors=n_neighbors)
+        fit_base_partitions(views[1:], others, 3, n_neighbors=n_neighbors)

@@ -106,6 +106,36 @@ def test_single_precision_is_kept():
 
 
 @pytest.mark.parametrize(
+    ("kernel", "params", "words"),
+    [
+        ("gaussian", {"sigma": 1e12}, "shape \\(200, 6\\) is constant up to rounding"),
+        ("polynomial", {"degree": 3000}, "shape \\(200, 6\\) has values that are NaN or infinite"),
+        (lambda left, right: -left @ right.T, {}, "no positive eigenvalue"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_kernels_without_a_factor_are_refused(kernel, params, words):
+    with pytest.raises(ValueError, match=words):
+        fit_nystrom_map(VIEW, fit_kernel(kernel, VIEW, params), n_landmarks=50)
+
+
+def test_the_unit_of_the_kernel_does_not_matter():
+    """What counts as rounding error is relative to the size of the kernel."""
+    sparse = scipy.sparse.csr_array(np.where(VIEW > 1, VIEW, 0))
+    maps = [fit_nystrom_map(unit * sparse, fit_kernel("linear", unit * sparse), n_landmarks=50) for unit in (1.0, 1e-8)]
+    large, small = (Factor(unit * sparse, one).toarray() for unit, one in zip((1.0, 1e-8), maps, strict=True))
+    np.testing.assert_allclose(small, large, atol=1e-6)
+    assert maps[0].captured == pytest.approx(maps[1].captured)
+
+
+def test_blocks_of_similarities_change_nothing(monkeypatch):
+    feature_map = fit_nystrom_map(VIEW, fit_kernel("gaussian", VIEW), n_landmarks=40)
+    whole = feature_map(VIEW)
+    monkeypatch.setattr("latefusion.partitions.factor.ENTRIES_AT_A_TIME", 40 * 30)
+    np.testing.assert_allclose(feature_map(VIEW), whole, atol=1e-12)
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"method": "fast"}, "method must be one of"),

@@ -1,11 +1,14 @@
 """Kernel similarities of one view, computed or given, and their extension to new samples."""
 
+from time import perf_counter
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
+from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, linear_kernel, standardize_kernel
 from latefusion.partitions import KernelPartition, PrecomputedPartition
 from latefusion.partitions.factor import LinearMap
@@ -97,6 +100,25 @@ def test_prepared_kernels_are_left_alone():
     np.testing.assert_array_equal(extension.features(prepared[:5]), prepared[:5])
     # The switch has a point: standardising twice is something else.
     assert np.abs(standardize_kernel(prepared)[0] - prepared).max() > 1e-3
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_an_exact_kernel_is_refused_before_it_is_formed(monkeypatch, dtype):
+    view, size = VIEW.astype(dtype), 2 * 20 * 20 * np.dtype(dtype).itemsize
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
+    KernelPartition().similarity(view, 3)
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
+    with pytest.raises(MemoryError, match=r"shape \(20, 3\), 20 x 20 .*method='factor'.*float32"):
+        KernelPartition().similarity(view, 3)
+    KernelPartition(method="factor").similarity(view, 3)
+
+
+def test_three_million_samples_are_refused_at_once():
+    view = np.broadcast_to(np.float32(1.0), (3_000_000, 4))
+    start = perf_counter()
+    with pytest.raises(MemoryError, match=r"3000000 x 3000000 numbers .* needs at least 65\.5 TiB of memory"):
+        KernelPartition(method="exact").similarity(view, 3)
+    assert perf_counter() - start < 1
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from latefusion.arrays import to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
 from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, neighborhood_size
@@ -204,3 +205,52 @@ def test_counts_by_closeness(partition, monkeypatch):
         closeness = extension.closeness(view[100:200])
         assert closeness.shape == (100, 300)
         np.testing.assert_allclose(estimate.count_new(closeness), estimate.counts[100:200])
+
+
+def test_several_sizes_are_counted_as_each_alone(xp):
+    similarities = [similarity_matrix(seed, 50, 4) for seed in (0, 1)]
+    sizes = (12, 3, 30)
+    samples, judges = draw_samples(50, 20)
+    blocks = [slice(0, 30), slice(30, 50)]
+
+    def whole(n_neighbors):
+        return [count_neighbors(one, n_neighbors) for one in similarities]
+
+    def exact(n_neighbors):
+        neighborhoods = ExactNeighborhoods(50, n_neighbors, 2)
+        for rows in blocks:
+            neighborhoods.count(rows, (one[rows].copy() for one in similarities))
+        return neighborhoods.results()
+
+    def sampled(n_neighbors):
+        def closeness(rows):
+            return (xp.asarray(one[rows][:, samples]) for one in similarities)
+
+        neighborhoods = SampledNeighborhoods(
+            samples, judges, closeness(judges), n_samples=50, n_neighbors=n_neighbors, n_views=2
+        )
+        for rows in blocks:
+            neighborhoods.count(rows, closeness(rows))
+        return neighborhoods.results()
+
+    for counted in (whole, exact, sampled):
+        alone = [counted(size) for size in sizes]
+        for several, *separate in zip(counted(sizes), *alone, strict=True):
+            for one, expected in zip(several, separate, strict=True):
+                np.testing.assert_array_equal(to_numpy(one.counts), to_numpy(expected.counts))
+                np.testing.assert_array_equal(to_numpy(one.thresholds), to_numpy(expected.thresholds))
+        assert to_numpy(several[1].counts).sum() < to_numpy(several[0].counts).sum() < to_numpy(several[2].counts).sum()
+
+
+@pytest.mark.parametrize("n_columns", [None, 80])
+def test_several_sizes_by_closeness(n_columns):
+    views = make_views(150, 3, n_views=2, n_features=5, random_state=0).views.arrays
+    extensions = [
+        GraphPartition().similarity(views[0], 3)[1],
+        GraphPartition(method="anchors").similarity(views[1], 3)[1],
+    ]
+    _, several = room.count_by_closeness(views, extensions, (20, 60), n_columns)
+    for position, size in enumerate((20, 60)):
+        _, alone = room.count_by_closeness(views, extensions, size, n_columns)
+        for one, expected in zip(several, alone, strict=True):
+            np.testing.assert_array_equal(one[position].counts, expected.counts)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from latefusion.arrays import memory
 from latefusion.partitions.adaptive import adaptive_neighbors, connected_components, laplacian_eigenvectors, symmetrize
 from latefusion.solvers.rank_constraint import (
     constrain_components,
@@ -125,3 +126,17 @@ def test_self_weights_are_the_slopes_of_unsquared_norms(seed):
     np.testing.assert_allclose(distances, [np.linalg.norm((graph - other).toarray()) for other in others])
     np.testing.assert_allclose(2 * self_weights(distances) * distances, 1.0)
     assert np.all(np.isfinite(self_weights(np.zeros(2))))
+
+
+def test_distances_of_all_pairs_are_asked_for_before_they_are_taken(monkeypatch, seed):
+    generator = np.random.default_rng(seed)
+    thin = scipy.sparse.random_array((20, 20), density=0.4, rng=generator, format="csr")
+    thick = scipy.sparse.random_array((20, 20), density=0.6, rng=generator, format="csr")
+    embedding = generator.standard_normal((20, 3))
+    size = (20 * 20 + 2 * thick.nnz) * 8
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
+    edge_distances(thick, embedding)
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
+    edge_distances(thin, embedding)
+    with pytest.raises(MemoryError, match=r"joins most of 20 samples, 20 x 20 distances"):
+        edge_distances(thick, embedding)

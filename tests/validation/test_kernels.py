@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, laplace_kernel, linear_kernel
 from latefusion.validation import check_cross_kernel, check_diagonals, check_kernel
 from latefusion.validation.kernels import FULL_SPECTRUM_LIMIT
@@ -139,3 +140,11 @@ def test_what_diagonals_are_refused(diagonals, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
         check_diagonals(diagonals, ["a", "b"], 3)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize("container", [np.asarray, sp.csr_array])
+def test_kernels_that_do_not_fit_twice_are_refused(monkeypatch, container):
+    kernel = container(np.eye(30))
+    monkeypatch.setattr(memory, "available_memory", lambda like=None: 2 * 30 * 30 * 8 - 1)
+    with pytest.raises(MemoryError, match=r"view 'a', 30 x 30 numbers .* partition='kernel'"):
+        check_kernel(kernel, "a")

@@ -2,6 +2,7 @@
 
 from latefusion.arrays.linalg import (
     Polar,
+    inner_products,
     orient_columns,
     polar,
     singular_value_threshold,
@@ -9,28 +10,48 @@ from latefusion.arrays.linalg import (
     top_eigenpairs,
     unit_rows,
 )
+from latefusion.arrays.memory import available_memory, require_memory
 from latefusion.arrays.namespace import (
+    beside,
     column_means,
+    detached,
     device_of,
+    is_lazy,
+    item_bytes,
     lies_elsewhere,
     namespace,
+    place_of,
     row_blocks,
     row_lengths,
+    take_columns,
+    take_rows,
     to_numpy,
 )
+from latefusion.arrays.spread import spread_rows
 
 __all__ = [
     "Polar",
+    "available_memory",
+    "beside",
     "column_means",
+    "detached",
     "device_of",
+    "inner_products",
+    "is_lazy",
+    "item_bytes",
     "lies_elsewhere",
     "namespace",
     "orient_columns",
+    "place_of",
     "polar",
+    "require_memory",
     "row_blocks",
     "row_lengths",
     "singular_value_threshold",
     "solve_symmetric_sylvester",
+    "spread_rows",
+    "take_columns",
+    "take_rows",
     "to_numpy",
     "top_eigenpairs",
     "unit_rows",

@@ -16,7 +16,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace
+from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks
 from latefusion.types import Array
 
 # Below this size LAPACK's subset driver beats Lanczos on a dense matrix.
@@ -33,6 +33,10 @@ SPARSE_RESTARTS = 20
 BAND_ENTRIES = 2**24
 # Steps towards the vector that bounds the largest eigenvalue of a graph; more would gain little.
 BOUND_STEPS = 100
+
+
+# Rows whose products are summed up in their own precision.
+PRODUCT_ROWS = 2**17
 
 
 class Polar(NamedTuple):
@@ -270,6 +274,19 @@ def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:
     extreme = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None, :], axis=0)[0]
     oriented: NDArray[Any] = vectors * np.where(extreme < 0, -1, 1).astype(vectors.dtype)
     return oriented
+
+
+def inner_products(rows: Array, *, xp: Any) -> Array:
+    """The products rowsᵀ rows of all columns, in double precision.
+
+    Blocks of rows are multiplied in the precision of the rows and summed up in double precision, so that the rounding
+    error of single precision does not grow with their number.
+    """
+    total = xp.zeros((rows.shape[1], rows.shape[1]), dtype=xp.float64, device=device_of(rows))
+    for block in row_blocks(rows.shape[0], PRODUCT_ROWS):
+        part = rows[block, :]
+        total += xp.astype(xp.matrix_transpose(part) @ part, xp.float64, copy=False)
+    return total
 
 
 def unit_rows(matrix: Array, *, xp: Any) -> Array:

@@ -30,6 +30,45 @@ def lies_elsewhere(array: Array) -> bool:
     return array_api_compat.is_array_api_obj(array) and not array_api_compat.is_numpy_array(array)
 
 
+def place_of(array: Array) -> str:
+    """Library and device of an array in words, such as "torch on cuda:0"; NumPy and SciPy are "NumPy"."""
+    if not lies_elsewhere(array):
+        return "NumPy"
+    library = str(namespace(array).__name__).removeprefix("array_api_compat.").partition(".")[0]
+    return f"{library} on {device_of(array)}"
+
+
+def item_bytes(array: Array) -> int:
+    """Size of one number of a float array, in bytes."""
+    limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
+    return int(limits(array.dtype).bits) // 8
+
+
+def is_lazy(array: Array) -> bool:
+    """Whether the values of an array may not be there yet, or cannot be written to (Dask, JAX)."""
+    return bool(array_api_compat.is_lazy_array(array))
+
+
+def detached(array: Array) -> Array:
+    """The same values without the record of how they came about, which torch would carry through all that follows."""
+    return array.detach() if array_api_compat.is_torch_array(array) else array
+
+
+def beside(values: Any, array: Array, dtype: Any = None) -> Array:
+    """Small NumPy values as an array of the same library on the same device."""
+    return namespace(array).asarray(values, dtype=dtype, device=device_of(array))
+
+
+def take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
+    """Some rows of a dense or sparse array, by numbers that come from NumPy."""
+    return namespace(array).take(array, beside(rows, array), axis=0) if lies_elsewhere(array) else array[rows]
+
+
+def take_columns(array: Array, columns: NDArray[np.intp]) -> Array:
+    """The same for columns."""
+    return namespace(array).take(array, beside(columns, array), axis=1) if lies_elsewhere(array) else array[:, columns]
+
+
 def row_blocks(n_rows: int, block: int) -> Iterator[slice]:
     """Consecutive ranges that cover all rows."""
     for start in range(0, n_rows, block):

@@ -1,8 +1,9 @@
 """K-means for tall, thin data with several starts, in any array library.
 
 The starts are found on a random subset of the rows, all of them at once: one matrix product per iteration gives the
-distances to the centres of every start. Then one pass over all rows tells which start is best there, and Lloyd's
-iterations on all rows finish it. Rows are read in blocks, so nothing of the size of the data is made but the labels.
+distances to the centres of every start that still moves. Then one pass over all rows tells which start is best there,
+without those that have no hope or that found what another one found, and Lloyd's iterations on all rows finish it. Rows
+are read in blocks, so nothing of the size of the data is made but the labels.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, lies_elsewhere
+from latefusion.arrays import device_of, lies_elsewhere, spread_rows, take_rows, to_numpy
 from latefusion.types import Array
 
 # Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
 SUBSET_ROWS = 20_000
 SUBSET_ROWS_PER_CLUSTER = 200
+# A start this much worse than the best one on the subset will not be the best one on all rows; one that differs less
+# than this from a better one has found the same clusters.
+HOPELESS = 0.01
+SAME = 1e-5
 # Entries of a block of distances.
-BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**20
 DEVICE_BLOCK_ENTRIES = 2**27
 
 
@@ -66,15 +70,11 @@ def kmeans(
     n_samples = rows.shape[0]
     size = min(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters))
     chosen = np.sort(generator.choice(n_samples, size, replace=False)) if size < n_samples else np.arange(n_samples)
-    subset = rows if size == n_samples else xp.take(rows, _moved(chosen, rows, xp), axis=0)
+    subset = rows if size == n_samples else take_rows(rows, chosen)
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
-    starts = _spread_starts(subset, n_clusters, n_init, generator, xp)
-    for _ in range(max_iter):
-        moved, _, _ = _lloyd_step(subset, starts, xp)
-        shift = float(xp.max(xp.sum((moved - starts) ** 2, axis=(1, 2))))
-        starts = moved
-        if shift <= limit:
-            break
+    drawn = spread_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
+    starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
+    starts = _hopeful(subset, _settle(subset, starts, max_iter, limit, xp), xp)
     moved, costs, _ = _lloyd_step(rows, starts, xp)
     best = int(xp.argmin(costs))
     centers, passes = moved[best : best + 1, ...], 1
@@ -86,6 +86,30 @@ def kmeans(
         cost = float(costs[0])
         passes += 1
     return Clusters(centers[0, ...], cost, passes)
+
+
+def _settle(rows: Array, starts: Array, max_iter: int, limit: float, xp: Any) -> Array:
+    """Lloyd's iterations for all starts together; a start that stands still is no longer looked at."""
+    settled = []
+    for _ in range(max_iter):
+        moved, _, _ = _lloyd_step(rows, starts, xp)
+        moving = to_numpy(xp.sum((moved - starts) ** 2, axis=(1, 2))) > limit
+        settled.append(take_rows(moved, np.flatnonzero(~moving)))
+        starts = take_rows(moved, np.flatnonzero(moving))
+        if not moving.any():
+            break
+    return xp.concat([*settled, starts])
+
+
+def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
+    """The starts that may be the best one on more rows than these, each kind of result once."""
+    costs = to_numpy(_lloyd_step(rows, starts, xp)[1])
+    order = np.argsort(costs, kind="stable")
+    kept = [order[0]]
+    for position in order[1:]:
+        if (1 + SAME) * costs[kept[-1]] < costs[position] <= (1 + HOPELESS) * costs[order[0]]:
+            kept.append(position)
+    return take_rows(starts, np.asarray(kept))
 
 
 def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
@@ -130,34 +154,7 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
     return xp.reshape(half_norms - block @ xp.matrix_transpose(flat), (block.shape[0], n_starts, n_clusters))
 
 
-def _spread_starts(rows: Array, n_clusters: int, n_init: int, generator: np.random.RandomState, xp: Any) -> Array:
-    """Starts by k-means++, for all starts together: the next centre is drawn by its squared distance to the others."""
-    draws = generator.random_sample((n_clusters, n_init))
-    n_samples = rows.shape[0]
-    first = xp.take(rows, _moved((draws[0] * n_samples).astype(np.int64), rows, xp), axis=0)
-    centers = [first]
-    norms = xp.sum(rows**2, axis=1)[:, None]
-    closest = _squared(rows, norms, first, xp)
-    for draw in draws[1:]:
-        steps = xp.cumulative_sum(xp.astype(closest, xp.float64), axis=0)
-        target = _moved(draw, rows, xp) * steps[-1, ...]
-        chosen = xp.sum(xp.astype(steps < target, xp.int64), axis=0)
-        chosen = xp.clip(chosen, max=n_samples - 1)
-        centers.append(xp.take(rows, chosen, axis=0))
-        closest = xp.minimum(closest, _squared(rows, norms, centers[-1], xp))
-    return xp.stack(centers, axis=1)
-
-
-def _squared(rows: Array, norms: Array, centers: Array, xp: Any) -> Array:
-    squared = norms - 2 * rows @ xp.matrix_transpose(centers) + xp.sum(centers**2, axis=1)
-    return xp.clip(squared, min=0.0)
-
-
 def _blocks(rows: Array, n_columns: int) -> Iterator[Array]:
     step = max(1, (DEVICE_BLOCK_ENTRIES if lies_elsewhere(rows) else BLOCK_ENTRIES) // n_columns)
     for start in range(0, rows.shape[0], step):
         yield rows[start : min(start + step, rows.shape[0]), :]
-
-
-def _moved(values: NDArray[Any], like: Array, xp: Any) -> Array:
-    return xp.asarray(values, device=device_of(like))

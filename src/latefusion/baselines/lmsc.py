@@ -52,7 +52,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.arrays import polar, top_eigenpairs, unit_rows
+from latefusion.arrays import polar, require_memory, top_eigenpairs, unit_rows
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.partitions.spectral import normalized_affinity
 from latefusion.solvers.low_rank_expression import (
@@ -389,6 +389,13 @@ class LatentSubspaceClustering(ComparisonMethod):
         LatentSubspaceClustering
         """
         features = stack_views(self._fit_features(X))
+        n_samples = features.shape[1]
+        require_memory(
+            3 * n_samples**2 * 8,
+            f"{type(self).__name__} makes an affinity of its self-expression, {n_samples} x {n_samples} numbers in 3 "
+            f"copies: it",
+            "Use fewer samples, or GlobalAlignmentClustering, which needs no such matrices for large problems.",
+        )
         latent = start_latent(features, self.n_components, self.init, check_random_state(self.random_state))
         result = solve_lmsc(
             features,

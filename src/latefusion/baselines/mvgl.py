@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
+from latefusion.arrays import require_memory
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.partitions.adaptive import (
     Neighbors,
@@ -165,6 +166,11 @@ def _pattern(graphs: Sequence[scipy.sparse.csr_array], *, local: bool) -> scipy.
 
 
 def _full_pattern(n_samples: int) -> scipy.sparse.csr_array:
+    require_memory(
+        n_samples**2 * 16,
+        f"A graph of all pairs (local=False), {n_samples} x {n_samples} numbers and their places,",
+        "Use local=True, which keeps to the edges of the neighbourhoods, or fewer samples.",
+    )
     return scipy.sparse.csr_array(
         (
             np.zeros(n_samples**2),

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import lies_elsewhere, namespace, to_numpy
+from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.path import PathPoint, RegularizationPath
@@ -26,7 +26,7 @@ from latefusion.metrics import (
     objective_gap,
     subspace_agreement,
 )
-from latefusion.partitions import BasePartitions, fit_base_partitions
+from latefusion.partitions import BasePartitions, describe_partition, fit_base_partitions
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
@@ -45,6 +45,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    _accepts_devices: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -134,18 +136,9 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         RegularizationPath
             One point per λ with consensus, weights, objective and labels. The estimator itself is not fitted by this.
         """
-        values = np.asarray(regularizations, dtype=float)
-        if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values)) or values.min() < 0:
-            raise ValueError(f"regularizations must be a non-empty list of numbers >= 0, got {regularizations!r}.")
+        values = check_regularizations(regularizations)
         shell = type(self)(**self.get_params(deep=False))
-        partitions, average = shell._aligned_partitions(shell._fit_partitions(shell._fit_views(X)))
-        small = shell._compress(partitions, average)
-        return RegularizationPath(
-            [
-                PathPoint(float(value), shell._solve(*small, float(value)), partitions, average, shell._labels)
-                for value in values
-            ]
-        )
+        return shell._path(shell._fit_partitions(shell._fit_views(X)), values)
 
     def empirical_error(self, X: Any = None, *, diagonals: Any = None) -> float:
         """The paper's empirical error 1 - mean_i max_v ⟨h(x_i), c_v⟩.
@@ -209,6 +202,25 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         """The same for new samples."""
 
+    def _path(self, base: BasePartitions, regularizations: Sequence[float]) -> RegularizationPath:
+        partitions, average = self._aligned_partitions(base)
+        small = self._compress(partitions, average)
+        return RegularizationPath(
+            [
+                PathPoint(value, self._solve(*small, value), partitions, average, self._labels)
+                for value in regularizations
+            ]
+        )
+
+    def _check_devices(self, views: Views, kinds: list[str]) -> None:
+        super()._check_devices(views, kinds)
+        if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
+            raise ValueError(
+                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but "
+                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
+                f"lie, or move the views to NumPy first."
+            )
+
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
         views = self._new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
@@ -220,9 +232,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
                 )
         return self._base.extend(views.arrays, checked)
 
-    def _base_partitions(
-        self, views: Views, n_neighbors: int | None, count_samples: int | None = None
-    ) -> BasePartitions:
+    def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
+        self._require_partitions(views, copies=1 if n_neighbors is None else 2)
         return fit_base_partitions(
             views.arrays,
             self._similarities(views),
@@ -230,6 +241,18 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
             n_neighbors=n_neighbors,
             count_samples=count_samples,
             n_jobs=self.n_jobs,
+        )
+
+    def _require_partitions(self, views: Views, copies: int) -> None:
+        """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""
+        array = views.arrays[0]
+        n_columns = (copies * (views.n_views + 1) + 1) * self.n_clusters
+        require_memory(
+            len(views) * n_columns * item_bytes(array),
+            f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
+            f"numbers in all,",
+            "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
+            like=array if lies_elsewhere(array) else None,
         )
 
     @staticmethod
@@ -261,6 +284,8 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         self.converged_ = result.converged
         self._mixing = result.mixing
         self.partitions_ = self._base.partitions
+        described = (describe_partition(extension) for extension in self._base.extensions)
+        self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
         self.agreement_ = np.array([subspace_agreement(partition, consensus) for partition in self.partitions_])
         self._n_features_out = self.n_clusters
 
@@ -269,11 +294,6 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         self.confidence_ = self._rule.confidence(self.consensus_)
 
     def _assign(self, consensus: NDArray[Any]) -> Any:
-        if self.assign_labels != "kmeans" and lies_elsewhere(consensus):
-            raise ValueError(
-                f"assign_labels={self.assign_labels!r} needs NumPy arrays, got {type(consensus).__name__}: use "
-                f"'kmeans', which runs where the data lie."
-            )
         assign = ASSIGNMENTS[self.assign_labels]
         state = check_random_state(self.random_state)
         return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
@@ -290,3 +310,11 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def check_regularizations(regularizations: Sequence[float]) -> list[float]:
+    """Values of λ as a list, none of them negative."""
+    values = np.asarray(regularizations, dtype=float)
+    if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values)) or values.min() < 0:
+        raise ValueError(f"regularizations must be a non-empty list of numbers >= 0, got {regularizations!r}.")
+    return [float(value) for value in values]

@@ -70,6 +70,9 @@ class GlobalAlignmentClustering(AlignmentClustering):
         Whether the stopping rule was met.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
         Base partitions (H_p).
+    partition_info_ : dict of str to PartitionInfo
+        By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
+        landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)
@@ -95,6 +98,11 @@ class GlobalAlignmentClustering(AlignmentClustering):
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
+
+    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
+    are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
+    result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
+    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from latefusion.arrays import namespace
-from latefusion.estimators.alignment import AlignmentClustering
+from latefusion.estimators.alignment import AlignmentClustering, check_regularizations
+from latefusion.estimators.path import RegularizationPath
 from latefusion.partitions import BasePartitions, neighborhood_size
 from latefusion.solvers import weigh_partitions
 from latefusion.types import Views
@@ -85,6 +88,9 @@ class LocalAlignmentClustering(AlignmentClustering):
         How many samples have this one among their neighbours, by view, and last by the mean similarity.
     neighbor_count_error_ : float
         Mean relative standard error of these counts; 0 when they are exact.
+    partition_info_ : dict of str to PartitionInfo
+        By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
+        landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)
@@ -114,6 +120,11 @@ class LocalAlignmentClustering(AlignmentClustering):
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
+
+    Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
+    are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
+    result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
+    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------
@@ -172,6 +183,40 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def neighborhood_path(
+        self, X: Any, neighborhoods: Sequence[float], regularizations: Sequence[float] | None = None
+    ) -> dict[float, RegularizationPath]:
+        """Solutions for many sizes of the neighbourhood, and many λ for each, from one set of base partitions.
+
+        Similarities and base partitions are computed once. A size costs one count of the neighbours and one compression
+        of the partitions; λ costs next to nothing.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        neighborhoods : sequence of float or int
+            Values of τ: fractions of the samples, or counts where they are integers.
+        regularizations : sequence of float, default=None
+            Values of λ, none negative; that of the estimator when None.
+
+        Returns
+        -------
+        dict of float to RegularizationPath
+            By τ as it was given, one point per λ: ``path[0.3][0].labels``. The estimator itself is not fitted by this.
+        """
+        sizes = _check_neighborhoods(neighborhoods)
+        values = check_regularizations([self.regularization] if regularizations is None else regularizations)
+        shell = type(self)(**self.get_params(deep=False))
+        views = shell._fit_views(X)
+        counts = tuple(neighborhood_size(size, len(views)) for size in sizes)
+        base = shell._base_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
+        neighbors: list[Any] = base.neighbors or []
+        return {
+            size: shell._path(replace(base, neighbors=[one[position] for one in neighbors]), values)
+            for position, size in enumerate(sizes)
+        }
+
     def _fit_partitions(self, views: Views) -> BasePartitions:
         size = neighborhood_size(self.neighborhood, len(views))
         return self._base_partitions(views, n_neighbors=size, count_samples=self.count_samples)
@@ -189,5 +234,18 @@ class LocalAlignmentClustering(AlignmentClustering):
     def _store_labels(self) -> None:
         super()._store_labels()
         neighbors = self._base.neighbors or []
+        xp = namespace(neighbors[0].relative_errors)
         self.neighbor_counts_ = namespace(neighbors[0].counts).stack([one.counts for one in neighbors])
-        self.neighbor_count_error_ = float(np.mean([float(one.relative_errors.mean()) for one in neighbors]))
+        self.neighbor_count_error_ = float(xp.mean(xp.stack([one.relative_errors for one in neighbors])))
+
+
+def _check_neighborhoods(neighborhoods: Sequence[float]) -> list[float]:
+    sizes = list(neighborhoods)
+    for size in sizes:
+        count = isinstance(size, Integral) and not isinstance(size, bool) and size >= 1
+        share = isinstance(size, Real) and not isinstance(size, Integral) and 0 < size <= 1
+        if not count and not share:
+            raise ValueError(f"neighborhoods must be fractions in (0, 1] or counts of at least 1, got {size!r}.")
+    if not sizes or len(set(sizes)) < len(sizes):
+        raise ValueError(f"neighborhoods must be a non-empty list of different sizes, got {neighborhoods!r}.")
+    return sizes

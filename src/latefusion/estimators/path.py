@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import namespace
 from latefusion.solvers import mix_partitions
 from latefusion.types import SolverResult
 
@@ -81,7 +82,8 @@ class RegularizationPath(Sequence[PathPoint]):
     @property
     def labels(self) -> NDArray[np.intp]:
         """Labels for every λ, shape (n_points, n_samples)."""
-        return np.array([point.labels for point in self._points])
+        found = [point.labels for point in self._points]
+        return namespace(found[0]).stack(found)
 
     def __len__(self) -> int:
         return len(self._points)

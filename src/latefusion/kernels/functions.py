@@ -13,6 +13,9 @@ sigmoid     tanh(gamma xᵀy + theta)         gamma = 1 / mean squared norm; the
 The Laplace kernel uses the Euclidean norm, as the paper does; scikit-learn's uses the sum of absolute differences. The
 division by s in the polynomial kernel cancels when the kernel is scaled to unit diagonal; it keeps high degrees from
 overflowing. The sigmoid kernel is not positive semi-definite in general.
+
+Arrays on a device are compared there: the kernels are written over the array namespace, and what the libraries do
+differently stands in the helpers at the end.
 """
 
 from __future__ import annotations
@@ -30,12 +33,24 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import check_pairwise_arrays, euclidean_distances
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from latefusion.arrays import (
+    column_means,
+    device_of,
+    lies_elsewhere,
+    namespace,
+    place_of,
+    row_blocks,
+    row_lengths,
+    take_rows,
+)
 from latefusion.types import Array
 
-KernelFunction = Callable[..., NDArray[Any]]
+KernelFunction = Callable[..., Array]
 
 # The default width is an average over pairs; beyond this many samples an evenly spaced subset gives the same average.
 MEAN_DISTANCE_SAMPLES = 2000
+# Rows of an array on a device that are squared and summed up at a time.
+NORM_ROWS = 2**16
 
 
 def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
@@ -51,9 +66,13 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    # Products of integers or booleans would overflow in their own type: everything becomes a float first.
-    X, Y = check_pairwise_arrays(X, Y)
-    product: NDArray[Any] = safe_sparse_dot(X, Y.T, dense_output=True)
+    product: NDArray[Any]
+    if lies_elsewhere(X):
+        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
+    else:
+        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+        X, Y = check_pairwise_arrays(X, Y)
+        product = safe_sparse_dot(X, Y.T, dense_output=True)
     return product
 
 
@@ -106,8 +125,7 @@ def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = N
     width = mean_distance(X) if sigma is None else sigma
     kernel = _distances(X, Y, squared=True)
     kernel *= -0.5 / width**2
-    np.exp(kernel, out=kernel)
-    return kernel
+    return _elementwise("exp", kernel)
 
 
 def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
@@ -128,8 +146,7 @@ def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = No
     width = mean_distance(X) if sigma is None else sigma
     kernel = _distances(X, Y, squared=False)
     kernel *= -1.0 / width
-    np.exp(kernel, out=kernel)
-    return kernel
+    return _elementwise("exp", kernel)
 
 
 def sigmoid_kernel(
@@ -154,8 +171,7 @@ def sigmoid_kernel(
     kernel = linear_kernel(X, Y)
     kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma
     kernel += theta
-    np.tanh(kernel, out=kernel)
-    return kernel
+    return _elementwise("tanh", kernel)
 
 
 KERNELS: dict[str, KernelFunction] = {
@@ -166,12 +182,13 @@ KERNELS: dict[str, KernelFunction] = {
     "sigmoid": sigmoid_kernel,
 }
 
-# The parameters that depend on the data, and the statistic of the training view each of them takes its value from.
-_DATA_DRIVEN: dict[str, dict[str, Callable[[Array], float]]] = {
-    "polynomial": {"scale": lambda X: _mean_squared_norm(X)},
-    "gaussian": {"sigma": lambda X: mean_distance(X)},
-    "laplace": {"sigma": lambda X: mean_distance(X)},
-    "sigmoid": {"gamma": lambda X: 1.0 / _mean_squared_norm(X)},
+# The parameters that depend on the data, and the statistic of the training view (and of its column means, where they
+# are taken away) each of them takes its value from.
+_DATA_DRIVEN: dict[str, dict[str, Callable[[Array, Array | None], float]]] = {
+    "polynomial": {"scale": lambda X, shift: _mean_squared_norm(X)},
+    "gaussian": {"sigma": lambda X, shift: mean_distance(X if shift is None else _spaced_rows(X) - shift)},
+    "laplace": {"sigma": lambda X, shift: mean_distance(X if shift is None else _spaced_rows(X) - shift)},
+    "sigmoid": {"gamma": lambda X, shift: 1.0 / _mean_squared_norm(X)},
 }
 
 
@@ -185,26 +202,31 @@ class FittedKernel:
         ``function(X, Y, **params)``.
     params : dict
         All parameters, those taken from the training view included.
-    shift : ndarray of shape (n_features,) or None
+    shift : array of shape (n_features,) or None
         Column means of the training view, taken away first where that changes neither distances nor centred inner
         products: their rounding error shrinks.
     """
 
     function: KernelFunction
     params: dict[str, Any] = field(default_factory=dict)
-    shift: NDArray[Any] | None = None
+    shift: Array | None = None
 
-    def __call__(self, X: Array, Y: Array | None = None) -> NDArray[Any]:
+    def __call__(self, X: Array, Y: Array | None = None) -> Array:
         """Kernel values between the rows of X and those of Y (X itself when None)."""
         moved = X if self.shift is None else X - self.shift
         other = moved if Y is None else Y if self.shift is None else Y - self.shift
-        values = np.asarray(self.function(moved, other, **self.params))
+        values = self.function(moved, other, **self.params)
+        if lies_elsewhere(X):
+            _check_stayed(values, X)
+            return values if values.dtype == X.dtype else namespace(X).astype(values, X.dtype)
+        values = np.asarray(values)
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
-    def diagonal(self, X: Array, block: int = 64) -> NDArray[Any]:
+    def diagonal(self, X: Array, block: int = 64) -> Array:
         """Self-similarities k(x, x) of the rows of X, from small blocks so that any callable will do."""
-        parts = [np.diagonal(self(X[start : start + block])) for start in range(0, X.shape[0], block)]
-        return np.concatenate(parts)
+        blocks = [self(X[start : start + block]) for start in range(0, X.shape[0], block)]
+        xp = namespace(blocks[0])
+        return xp.concat([xp.linalg.diagonal(one) for one in blocks])
 
 
 def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None) -> FittedKernel:
@@ -226,10 +248,10 @@ def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any]
         return FittedKernel(kernel, settled)
     _check_params(kernel, settled)
     shifts = kernel in ("linear", "gaussian", "laplace") and not scipy.sparse.issparse(X)
-    shift = np.asarray(X).mean(axis=0) if shifts else None
+    shift = _column_shift(X) if shifts else None
     for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
         if name not in settled:
-            settled[name] = statistic(X if shift is None else X - shift)
+            settled[name] = statistic(X, shift)
     return FittedKernel(KERNELS[kernel], settled, shift)
 
 
@@ -260,18 +282,50 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
-    X, _ = check_pairwise_arrays(X, None)
+    if not lies_elsewhere(X):
+        X, _ = check_pairwise_arrays(X, None)
+    X = _spaced_rows(X)
     n_samples = X.shape[0]
-    if n_samples > MEAN_DISTANCE_SAMPLES:
-        X = X[np.linspace(0, n_samples - 1, MEAN_DISTANCE_SAMPLES).astype(np.intp)]
-        n_samples = MEAN_DISTANCE_SAMPLES
     if n_samples < 2:
         return 1.0
-    total = float(_distances(X, None, squared=False).sum(dtype=np.float64))
+    distances = _distances(X, None, squared=False)
+    xp = namespace(distances)
+    total = float(xp.sum(distances, dtype=xp.float64))
     return total / (n_samples * (n_samples - 1)) or 1.0
 
 
-def _distances(X: Array, Y: Array | None, *, squared: bool) -> NDArray[Any]:
+def _spaced_rows(X: Array) -> Array:
+    """All rows of a small array, evenly spaced ones of a large one."""
+    if X.shape[0] <= MEAN_DISTANCE_SAMPLES:
+        return X
+    return take_rows(X, np.linspace(0, X.shape[0] - 1, MEAN_DISTANCE_SAMPLES).astype(np.intp))
+
+
+def _column_shift(X: Array) -> Array:
+    if not lies_elsewhere(X):
+        return np.asarray(X).mean(axis=0)
+    xp = namespace(X)
+    return xp.astype(column_means(X, xp=xp), X.dtype)
+
+
+def _elementwise(function: str, values: Array) -> NDArray[Any]:
+    """A function of every entry, in the memory of the entries where the library is known to allow it."""
+    place = {"out": values} if isinstance(values, np.ndarray) else {}
+    results: NDArray[Any] = getattr(namespace(values), function)(values, **place)
+    return results
+
+
+def _check_stayed(values: Any, X: Array) -> None:
+    if place_of(values) != place_of(X):
+        raise ValueError(
+            f"The kernel was given arrays of {place_of(X)} and returned a {type(values).__name__} of "
+            f"{place_of(values)}: a callable must leave its values where the data lie. Give NumPy arrays otherwise."
+        )
+
+
+def _distances(X: Array, Y: Array | None, *, squared: bool) -> Array:
+    if lies_elsewhere(X):
+        return _distances_on_device(X, X if Y is None else Y, squared=squared)
     if squared and isinstance(X, np.ndarray) and X.dtype == np.float32 and (Y is None or isinstance(Y, np.ndarray)):
         return _single_precision_squares(X, Y)
     distances: NDArray[Any] = euclidean_distances(X, Y, squared=squared)
@@ -295,6 +349,27 @@ def _single_precision_squares(X: NDArray[Any], Y: NDArray[Any] | None) -> NDArra
     return squares
 
 
+def _distances_on_device(X: Array, Y: Array, *, squared: bool) -> Array:
+    """The same for any array library; roots, which magnify rounding error, are taken in double precision."""
+    xp, dtype, same = namespace(X), X.dtype, Y is X
+    if not squared:
+        X, Y = (xp.astype(rows, xp.float64, copy=False) for rows in (X, Y))
+    squares = X @ xp.matrix_transpose(Y)
+    squares *= -2.0
+    squares += row_lengths(X, xp=xp)[:, None] ** 2
+    squares += row_lengths(Y, xp=xp) ** 2
+    squares = xp.maximum(squares, xp.zeros((), dtype=squares.dtype, device=device_of(squares)))
+    if same:
+        squares *= 1.0 - xp.eye(squares.shape[0], dtype=squares.dtype, device=device_of(squares))
+    return squares if squared else xp.astype(xp.sqrt(squares), dtype, copy=False)
+
+
 def _mean_squared_norm(X: Array) -> float:
-    X, _ = check_pairwise_arrays(X, None)
-    return float(np.mean(row_norms(X, squared=True), dtype=np.float64)) or 1.0
+    if not lies_elsewhere(X):
+        X, _ = check_pairwise_arrays(X, None)
+        return float(np.mean(row_norms(X, squared=True), dtype=np.float64)) or 1.0
+    xp = namespace(X)
+    total = xp.zeros((), dtype=xp.float64, device=device_of(X))
+    for rows in row_blocks(X.shape[0], NORM_ROWS):
+        total = total + xp.sum(xp.astype(X[rows, :], xp.float64) ** 2)
+    return float(total) / X.shape[0] or 1.0

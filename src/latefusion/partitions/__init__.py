@@ -2,6 +2,7 @@
 
 from latefusion.partitions.base_partitions import BasePartitions, fit_base_partitions
 from latefusion.partitions.graph import GraphPartition
+from latefusion.partitions.info import PartitionInfo, describe_partition
 from latefusion.partitions.kernel import KernelPartition, PrecomputedPartition
 from latefusion.partitions.neighborhoods import NeighborCounts, count_neighbors, neighborhood_size
 
@@ -10,8 +11,10 @@ __all__ = [
     "GraphPartition",
     "KernelPartition",
     "NeighborCounts",
+    "PartitionInfo",
     "PrecomputedPartition",
     "count_neighbors",
+    "describe_partition",
     "fit_base_partitions",
     "neighborhood_size",
 ]

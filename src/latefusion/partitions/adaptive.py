@@ -27,7 +27,7 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import require_memory, top_eigenpairs
 from latefusion.partitions.spectral import normalized_affinity
 from latefusion.types import Array
 
@@ -86,6 +86,11 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
     if n_samples < 3:
         raise ValueError(f"An adaptive-neighbour graph needs at least 3 samples, got n_samples={n_samples}.")
     width = min(n_neighbors, n_samples - 2) + 1
+    require_memory(
+        n_samples * width * 16,
+        f"Finding the {width} nearest samples of each of {n_samples}, as {n_samples} x {width} indices and distances,",
+        "Use a smaller n_neighbors (it is doubled while a graph has more components than clusters), or fewer samples.",
+    )
     data = np.asarray(data, dtype=np.float64)
     centered = data if precomputed else data - data.mean(axis=0)
     lengths = np.zeros(n_samples) if precomputed else np.einsum("ij,ij->i", centered, centered)
@@ -277,6 +282,12 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
     degrees = np.asarray(weights.sum(axis=1)).ravel()
     n_samples = len(degrees)
     if weights.nnz > DENSE_GRAPH_FRACTION * n_samples**2 or n_vectors > MANY_VECTORS_FRACTION * n_samples:
+        require_memory(
+            3 * n_samples**2 * 8,
+            f"The Laplacian of a graph of {n_samples} samples, dense since most of them are joined or {n_vectors} "
+            f"eigenvectors are many, {n_samples} x {n_samples} numbers in 3 copies,",
+            "Use a smaller n_neighbors, fewer clusters or fewer samples.",
+        )
         return lowest_eigenvectors(np.diag(degrees) - weights.toarray(), n_vectors)
     # Gershgorin: no eigenvalue of L lies above the largest degree plus the largest sum of magnitudes in a row.
     above = float((degrees + np.asarray(abs(weights).sum(axis=1)).ravel()).max(initial=0.0))

@@ -20,13 +20,14 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import lies_elsewhere, namespace
+from latefusion.arrays import item_bytes, lies_elsewhere, namespace, require_memory
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
 from latefusion.partitions.neighborhoods import (
     EXACT_COUNTS,
     NeighborCounts,
     SampledNeighborhoods,
+    Sizes,
     count_by_closeness,
     count_neighbors,
     draw_samples,
@@ -91,7 +92,9 @@ class BasePartitions:
     projections : list of ndarray of shape (n_features, 2 * n_clusters)
         Per view what turns the features of a new sample into its row of H_p and into the view's share of its row of M.
     neighbors : list of NeighborCounts or None
-        Neighbour counts per view, and last those of the mean similarity; only for local alignment.
+        Neighbour counts per view, and last those of the mean similarity; only for local alignment. Where several sizes
+        were asked for, every entry is a list with one `NeighborCounts` per size, and one of them has to be chosen (by
+        `dataclasses.replace`) before new samples are extended.
     """
 
     partitions: list[Array]
@@ -149,7 +152,7 @@ def fit_base_partitions(
     similarities: Sequence[Similarity],
     n_clusters: int,
     *,
-    n_neighbors: int | None = None,
+    n_neighbors: Sizes | None = None,
     count_samples: int | None = None,
     n_jobs: int | None = None,
 ) -> BasePartitions:
@@ -162,8 +165,9 @@ def fit_base_partitions(
         One per view.
     n_clusters : int
         Number of columns of every partition.
-    n_neighbors : int, default=None
-        Size of the neighbourhoods to count for local alignment; no counts when None.
+    n_neighbors : int or tuple of int, default=None
+        Size of the neighbourhoods to count for local alignment; no counts when None. For several sizes every entry of
+        ``neighbors`` is a list with one `NeighborCounts` per size.
     count_samples : int, default=None
         Number of neighbourhoods to look at for the counts where no view is a dense kernel; None looks at all of them
         up to 5000 samples and at 512 beyond.
@@ -211,7 +215,7 @@ class _FittedView(NamedTuple):
     neighbors: NeighborCounts | None = None
 
 
-def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: int | None) -> _FittedView:
+def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: Sizes | None) -> _FittedView:
     matrix, extension = similarity.similarity(view, n_clusters)
     if isinstance(matrix, Factor):
         return _FittedView(matrix, extension)
@@ -234,7 +238,7 @@ def _from_factors(
     views: Sequence[Array],
     results: list[_FittedView],
     n_clusters: int,
-    n_neighbors: int | None,
+    n_neighbors: Sizes | None,
     count_samples: int | None,
 ) -> BasePartitions:
     """Narrow dense factors only: two passes over the rows."""
@@ -275,7 +279,7 @@ def _from_operators(
     views: Sequence[Array],
     results: list[_FittedView],
     n_clusters: int,
-    n_neighbors: int | None,
+    n_neighbors: Sizes | None,
     count_samples: int | None,
 ) -> BasePartitions:
     """Factors of any kind and sparse graphs: products with vectors only."""
@@ -292,9 +296,10 @@ def _from_matrices(
     mean: _RunningMean,
     mean_closeness: _RunningMean,
     n_clusters: int,
-    n_neighbors: int | None,
+    n_neighbors: Sizes | None,
 ) -> BasePartitions:
     """Dense similarities, which are in the mean already, and others among them, which are formed to join it."""
+    _require_formed(results, mean.value, n_neighbors)
     for position, (view, one) in enumerate(zip(views, results, strict=True)):
         if one.matrix is None:
             continue
@@ -311,6 +316,22 @@ def _from_matrices(
         neighbors.append(count_neighbors(mean_closeness.value, n_neighbors))
     return BasePartitions(
         found.partitions, found.average, [one.extension for one in results], found.projections, neighbors
+    )
+
+
+def _require_formed(results: list[_FittedView], mean: NDArray[Any], n_neighbors: Sizes | None) -> None:
+    """A factor, and what any view's neighbourhoods are ranked by, are formed and scaled; a graph is added to a copy."""
+    others = [one.matrix for one in results if one.matrix is not None]
+    if not others:
+        return
+    n_samples = len(mean)
+    n_copies = 1 if n_neighbors is None and not any(isinstance(one, Factor) for one in others) else 2
+    require_memory(
+        n_copies * n_samples**2 * item_bytes(mean),
+        f"Beside a dense kernel, {len(others)} of {len(results)} views are formed as well, one at a time, for the mean "
+        f"of all: {n_samples} x {n_samples} numbers in {n_copies} copies, which",
+        "Use KernelPartition(method='factor') for the dense kernels, so that nothing is formed, or fewer samples; "
+        "float32 views need half.",
     )
 
 

@@ -21,13 +21,28 @@ from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import column_means, namespace, row_lengths, top_eigenpairs
+from latefusion.arrays import (
+    beside,
+    column_means,
+    lies_elsewhere,
+    namespace,
+    row_blocks,
+    row_lengths,
+    spread_rows,
+    take_rows,
+    to_numpy,
+    top_eigenpairs,
+)
 from latefusion.kernels import FittedKernel
 from latefusion.partitions.centered_rows import CenteredRows, centered_lengths
 from latefusion.types import Array
 
 # Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.
 SUBSET_ROWS = 10_000
+# Rows of that subset on which the captured share is measured.
+CAPTURED_ROWS = 1000
+# Similarities to landmarks, and dense features they are computed from, that are held at a time.
+ENTRIES_AT_A_TIME = 2**26
 
 
 class FeatureMap(Protocol):
@@ -82,20 +97,27 @@ class NystromMap:
     Attributes
     ----------
     kernel : FittedKernel
-    landmarks : ndarray of shape (n_landmarks, n_features)
-    whitening : ndarray of shape (n_landmarks, rank)
+    landmarks : array or sparse matrix of shape (n_landmarks, n_features)
+    whitening : array of shape (n_landmarks, rank)
         Leading part of K_ll^{-1/2}.
-    mean : ndarray of shape (rank,)
+    mean : array of shape (rank,)
         Mean of ψ over the training samples.
     energy : float
         Share of the trace of K_ll that the kept directions carry.
+    captured : float
+        Share of the variance of the training samples in the feature space of the kernel that ψ carries: 1 when the
+        factor is the kernel itself.
+    floor : float
+        Length below which a centred row is rounding error and counts as zero.
     """
 
     kernel: FittedKernel
     landmarks: Array
-    whitening: NDArray[Any]
-    mean: NDArray[Any]
+    whitening: Array
+    mean: Array
     energy: float
+    captured: float
+    floor: float
 
     @property
     def width(self) -> int:
@@ -104,9 +126,17 @@ class NystromMap:
 
     def __call__(self, rows: Array) -> Array:
         """Rows of Φ."""
+        columns = (
+            self.whitening.shape[0] if scipy.sparse.issparse(rows) else max(self.whitening.shape[0], rows.shape[1])
+        )
+        step = max(1, ENTRIES_AT_A_TIME // columns)
+        parts = [self._features(rows[block.start : block.stop]) for block in row_blocks(rows.shape[0], step)]
+        return parts[0] if len(parts) == 1 else namespace(self.whitening).concat(parts)
+
+    def _features(self, rows: Array) -> Array:
         features = self.kernel(rows, self.landmarks) @ self.whitening
         features -= self.mean
-        return _to_unit_length(features, 1e-6)
+        return _to_unit_length(features, self.floor)
 
 
 @dataclass(frozen=True)
@@ -142,7 +172,7 @@ class Factor:
     def toarray(self) -> Array:
         """The similarity itself, for small problems."""
         features = self.feature_map(self.view)
-        return inner_products(features, features)
+        return row_products(features, features)
 
 
 @dataclass(frozen=True)
@@ -170,10 +200,10 @@ class FactorExtension:
     def closeness(self, view: Array, features: Array | None = None) -> Array:
         """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""
         assert self.columns is not None
-        return inner_products(self.feature_map(view) if features is None else features, self.columns)
+        return row_products(self.feature_map(view) if features is None else features, self.columns)
 
 
-def inner_products(left: Array, right: Array) -> Array:
+def row_products(left: Array, right: Array) -> Array:
     """Inner products of all pairs of rows of two sets of features, as a dense array."""
     if isinstance(left, CenteredRows):
         return left.inner_products(right)
@@ -228,21 +258,67 @@ def fit_nystrom_map(
     n_samples = view.shape[0]
     subset = view
     if n_samples > SUBSET_ROWS:
-        subset = view[np.sort(generator.choice(n_samples, SUBSET_ROWS, replace=False))]
+        subset = take_rows(view, np.sort(generator.choice(n_samples, SUBSET_ROWS, replace=False)))
     n_landmarks = min(n_landmarks, subset.shape[0])
-    if landmarks == "kmeans++":
-        chosen = kmeans_plusplus(subset, n_landmarks, random_state=generator)[1]
-    else:
-        chosen = generator.choice(subset.shape[0], n_landmarks, replace=False)
-    anchors = subset[np.sort(chosen)]
-    gram = kernel(anchors).astype(np.float64)
-    values, vectors = top_eigenpairs((gram + gram.T) / 2, n_landmarks)
-    shares = np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0))
+    anchors = take_rows(subset, np.sort(_choose_landmarks(subset, n_landmarks, landmarks, generator)))
+    gram = to_numpy(kernel(anchors)).astype(np.float64)
+    if not np.all(np.isfinite(gram)):
+        raise ValueError(
+            f"The kernel of a view of shape {tuple(view.shape)} has values that are NaN or infinite. Check the kernel "
+            f"and its parameters, or scale the columns."
+        )
+    values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
+    if values[0] <= 1e-10 * np.max(np.abs(gram)):
+        raise ValueError(
+            f"The kernel of a view of shape {tuple(view.shape)} has no positive eigenvalue: it is no kernel. Check how "
+            f"it is computed."
+        )
+    shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
     rank = rank if max_rank is None else min(rank, max_rank)
-    whitening = (vectors[:, :rank] / np.sqrt(values[:rank])).astype(view.dtype)
-    mean = np.mean(kernel(subset, anchors) @ whitening, axis=0, dtype=np.float64).astype(view.dtype)
-    return NystromMap(kernel, anchors, whitening, mean, float(shares[rank - 1]))
+    whitening: Array = vectors[:, :rank] / np.sqrt(values[:rank])
+    whitening = beside(whitening, view, view.dtype) if lies_elsewhere(view) else whitening.astype(view.dtype)
+    features = kernel(subset, anchors) @ whitening
+    xp = namespace(features)
+    mean = xp.astype(column_means(features, xp=xp), view.dtype)
+    captured, floor = _captured_share(subset, kernel, features, mean)
+    if captured == 0:
+        raise constant_kernel(view.shape)
+    return NystromMap(kernel, anchors, whitening, mean, float(shares[rank - 1]), captured, floor)
+
+
+def constant_kernel(shape: tuple[int, ...]) -> ValueError:
+    """The error for a kernel that sees no difference between samples."""
+    return ValueError(
+        f"The kernel of a view of shape {tuple(shape)} is constant up to rounding: it cannot separate any samples. "
+        f"Choose another kernel or kernel_params, or standardise the columns of the view."
+    )
+
+
+def _choose_landmarks(subset: Array, n_landmarks: int, rule: str, generator: np.random.RandomState) -> NDArray[np.intp]:
+    if rule == "uniform":
+        return generator.choice(subset.shape[0], n_landmarks, replace=False)
+    if not lies_elsewhere(subset):
+        chosen: NDArray[np.intp] = kmeans_plusplus(subset, n_landmarks, random_state=generator)[1]
+        return chosen
+    drawn = spread_rows(subset, n_landmarks, n_starts=1, generator=generator, xp=namespace(subset))
+    return np.unique(to_numpy(drawn))
+
+
+def _captured_share(subset: Array, kernel: FittedKernel, features: Array, mean: Array) -> tuple[float, float]:
+    """Variance of the features relative to that of the kernel, and the length below which a feature is rounding error.
+
+    The variance of the kernel is the mean of its centred diagonal, k(x, x) - ‖mean‖². Few rows are enough for both.
+    """
+    step = -(-subset.shape[0] // CAPTURED_ROWS)
+    self_similarity = float(to_numpy(kernel.diagonal(subset[::step])).mean(dtype=np.float64))
+    floor = 1e-6 * max(self_similarity, 0.0) ** 0.5
+    center = to_numpy(mean).astype(np.float64)
+    apart = np.sum((to_numpy(features[::step]) - center) ** 2, axis=1)
+    if not apart.max() > floor**2:
+        return 0.0, floor
+    # Indefinite kernels may have less variance in all than in their positive directions.
+    return min(1.0, float(apart.mean()) / max(self_similarity - float(center @ center), float(apart.mean()))), floor
 
 
 def _to_unit_length(rows: Array, floor: float) -> Array:

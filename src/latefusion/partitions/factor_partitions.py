@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, lies_elsewhere, namespace, row_blocks, top_eigenpairs
+from latefusion.arrays import (
+    device_of,
+    inner_products,
+    lies_elsewhere,
+    namespace,
+    row_blocks,
+    take_rows,
+    top_eigenpairs,
+)
 from latefusion.partitions.factor import Factor, LinearMap
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, SampledNeighborhoods
 from latefusion.types import Array
@@ -67,8 +75,7 @@ class FactorStack:
 
     def take(self, samples: NDArray[np.intp]) -> list[Array]:
         """Rows of every Φ_p of some samples."""
-        chosen = self.xp.asarray(samples, device=self.device) if self.on_device else samples
-        return [factor.feature_map(factor.view[chosen]) for factor in self.factors]
+        return [factor.feature_map(take_rows(factor.view, samples)) for factor in self.factors]
 
     def split(self, features: Array) -> list[Array]:
         """The columns of every view."""
@@ -103,7 +110,7 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
     xp, width, n_views = stack.xp, int(stack.edges[-1]), len(stack.factors)
     gram = stack.zeros(width, width, dtype=xp.float64)
     for _, features in stack.blocks():
-        gram += features.T @ features
+        gram += inner_products(features, xp=xp)
     projections = stack.zeros(width, (n_views + 1) * n_clusters, dtype=xp.float64)
     for p in range(n_views):
         own = slice(int(stack.edges[p]), int(stack.edges[p + 1]))
@@ -156,8 +163,8 @@ def factor_partitions(
         rows_of_all[rows, :] = features @ small
         if neighborhoods is not None:
             # Narrow features come in blocks that are too long for their closeness to all columns.
-            step = stack.block if stack.on_device else max(1, CLOSENESS_ENTRIES // columns[0].shape[0])
-            for part in row_blocks(rows.stop - rows.start, step):
+            entries = DEVICE_BLOCK_ENTRIES if stack.on_device else CLOSENESS_ENTRIES
+            for part in row_blocks(rows.stop - rows.start, max(1, entries // columns[0].shape[0])):
                 counted = slice(rows.start + part.start, rows.start + part.stop)
                 neighborhoods.count(counted, factor_closeness(stack.split(features[part, :]), columns))
     return rows_of_all

@@ -12,12 +12,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from latefusion.arrays import lies_elsewhere
+from latefusion.arrays import item_bytes, lies_elsewhere, place_of, require_memory
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
 from latefusion.partitions.factor import (
     Factor,
     FactorExtension,
     FeatureMap,
+    constant_kernel,
     fit_linear_map,
     fit_nystrom_map,
 )
@@ -30,6 +31,8 @@ NYSTROM_SAMPLES = 6000
 # Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
 LEAST_RANK = 100
 RANK_PER_CLUSTER = 5
+# A Gram matrix is there twice at least: as it is, and in the mean of all views or in what a method makes of it.
+KERNEL_COPIES = 2
 
 
 @dataclass(frozen=True)
@@ -98,11 +101,12 @@ class KernelPartition(BaseEstimator):
         "exact" forms the n x n Gram matrix. "factor" never does: the linear kernel of a view is its own features,
         centred and scaled, with the same result (sparse views stay sparse); other kernels go through a Nyström factor,
         which is an approximation. "auto" takes the factor beyond 6000 samples, and beyond 1000 for linear kernels of
-        views that are sparse or have fewer columns than samples.
+        views that are sparse or have fewer columns than samples. Views on a device (torch, CuPy) always go through a
+        factor, which is computed there.
     n_landmarks : int, default=300
         Landmark samples of the Nyström factor.
     landmarks : {"uniform", "kmeans++"}, default="uniform"
-        How they are chosen.
+        How they are chosen: at random, or spread out.
     random_state : int, RandomState or None, default=0
         Seed of that choice.
     """
@@ -138,7 +142,7 @@ class KernelPartition(BaseEstimator):
 
     def _takes_factor(self, view: Array) -> bool:
         if lies_elsewhere(view):
-            self._check_device()
+            self._check_device(view)
             return True
         if self.method != "auto":
             return self.method == "factor"
@@ -147,11 +151,12 @@ class KernelPartition(BaseEstimator):
             return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
         return bool(n_samples > NYSTROM_SAMPLES)
 
-    def _check_device(self) -> None:
-        if self.kernel != "linear" or self.method == "exact":
+    def _check_device(self, view: Array) -> None:
+        if self.method == "exact":
             raise ValueError(
-                f"Arrays on a device are clustered by the factor of their linear kernel, got kernel={self.kernel!r} "
-                f"and method={self.method!r}. Use kernel='linear', or give NumPy arrays."
+                f"A view of shape {tuple(view.shape)} lies in {place_of(view)}, where no n x n kernel is formed, got "
+                f"method='exact'. Use method='factor', which computes a factor of the kernel where the data lie, or "
+                f"give NumPy arrays."
             )
 
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
@@ -170,6 +175,12 @@ class KernelPartition(BaseEstimator):
         return Factor(view, feature_map), FactorExtension(feature_map)
 
     def _gram(self, view: Array) -> tuple[NDArray[Any], KernelExtension]:
+        n_samples = view.shape[0]
+        require_memory(
+            KERNEL_COPIES * n_samples**2 * item_bytes(view),
+            f"The exact kernel of a view of shape {tuple(view.shape)}, {n_samples} x {n_samples} numbers and a copy,",
+            "Use KernelPartition(method='factor'), which never forms it, or fewer samples; float32 views need half.",
+        )
         fitted = fit_kernel(self.kernel, view, self.kernel_params)
         with np.errstate(over="ignore", invalid="ignore"):  # refused in the next line, with advice
             gram = fitted(view)
@@ -177,10 +188,7 @@ class KernelPartition(BaseEstimator):
         # A callable may hand out memory that is its own.
         matrix, statistics = standardize_kernel(gram, overwrite=not callable(self.kernel))
         if not statistics.inverse_root.any():
-            raise ValueError(
-                f"The kernel of a view of shape {view.shape} is constant up to rounding: it cannot separate any "
-                f"samples. Choose another kernel or kernel_params, or standardise the columns of the view."
-            )
+            raise constant_kernel(view.shape)
         return matrix, KernelExtension(fitted, view, statistics)
 
 

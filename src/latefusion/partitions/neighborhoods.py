@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, namespace, row_blocks
+from latefusion.arrays import beside, device_of, namespace, row_blocks
 from latefusion.types import Array
+
+# One size of all neighbourhoods, or several, which are counted together.
+Sizes = int | Sequence[int]
 
 # Neighbourhoods that are looked at when there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
@@ -76,8 +79,8 @@ class NeighborCounts:
         if self.samples is None:
             return xp.where(coincides, self.counts[nearest], inside)
         known = xp.take(self.counts, xp.asarray(self.samples, device=device_of(self.counts)))
-        estimate = inside * ((self.counts.shape[0] - 1) / len(self.samples))
-        return xp.where(coincides, xp.take(known, nearest), xp.astype(estimate, known.dtype))
+        estimate = xp.astype(inside, known.dtype) * ((self.counts.shape[0] - 1) / len(self.samples))
+        return xp.where(coincides, xp.take(known, nearest), estimate)
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
@@ -92,46 +95,62 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     return max(1, min(size, n_samples - 1))
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: int) -> NeighborCounts:
+def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
-    n_neighbors : int
+    n_neighbors : int or sequence of int
         Size of every neighbourhood, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
-    NeighborCounts
+    NeighborCounts, or list of NeighborCounts for several sizes
 
     Notes
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    n_samples = len(similarity)
-    counts = np.zeros(n_samples, dtype=np.intp)
-    thresholds = np.empty(n_samples, dtype=similarity.dtype)
+    sizes, n_samples = _as_sequence(n_neighbors), len(similarity)
+    counts = np.zeros((len(sizes), n_samples), dtype=np.intp)
+    thresholds = np.empty((len(sizes), n_samples), dtype=similarity.dtype)
     for rows in row_blocks(n_samples, max(1, BLOCK_ENTRIES // n_samples)):
-        members, thresholds[rows] = _count_block(similarity[rows].copy(), rows.start, n_neighbors)
+        members, thresholds[:, rows] = _count_block(similarity[rows].copy(), rows.start, sizes)
         counts += members
-    return NeighborCounts(counts, thresholds)
+    return _as_asked([NeighborCounts(*one) for one in zip(counts, thresholds, strict=True)], n_neighbors)
 
 
-def _count_block(rows: NDArray[Any], start: int, n_neighbors: int) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these."""
-    n_samples = rows.shape[1]
+def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
+    return n_neighbors if isinstance(n_neighbors, Sequence) else (n_neighbors,)
+
+
+def _as_asked(by_size: list[NeighborCounts], n_neighbors: Sizes) -> Any:
+    """The counts of every size, or those of the only one where no sequence of sizes was asked for."""
+    return by_size if isinstance(n_neighbors, Sequence) else by_size[0]
+
+
+def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these.
+
+    Both have one row per size.
+    """
     own = np.arange(len(rows))
     rows[own, start + own] = -np.inf
-    edge = np.partition(rows, n_samples - n_neighbors, axis=1)[:, n_samples - n_neighbors]
+    places = [rows.shape[1] - size for size in sizes]
+    edges = np.partition(rows, places, axis=1)[:, places].T
+    return np.stack([_count_members(rows, edge, size) for edge, size in zip(edges, sizes, strict=True)]), edges
+
+
+def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
     above = rows > edge[:, None]
-    counts = np.count_nonzero(above, axis=0)
+    counts: NDArray[np.intp] = np.count_nonzero(above, axis=0)
     # Places left after the strictly nearer samples go to the ties, lowest index first.
     places = n_neighbors - np.count_nonzero(above, axis=1)
     tied = rows == edge[:, None]
     tied &= np.cumsum(tied, axis=1) <= places[:, None]
     counts += np.count_nonzero(tied, axis=0)
-    return counts, edge
+    return counts
 
 
 class ExactNeighborhoods:
@@ -140,42 +159,43 @@ class ExactNeighborhoods:
     Parameters
     ----------
     n_samples : int
-    n_neighbors : int
+    n_neighbors : int or sequence of int
         Size of every neighbourhood, the sample itself not counted.
     n_views : int
     """
 
-    def __init__(self, n_samples: int, n_neighbors: int, n_views: int) -> None:
+    def __init__(self, n_samples: int, n_neighbors: Sizes, n_views: int) -> None:
         self.n_neighbors = n_neighbors
         self.n_views = n_views
-        self._counts = np.zeros((n_views + 1, n_samples), dtype=np.intp)
+        self._counts = np.zeros((n_views + 1, len(_as_sequence(n_neighbors)), n_samples), dtype=np.intp)
         self._thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_views + 1)]
 
     def count(self, rows: slice, closeness: Iterable[Array]) -> None:
         """Count the neighbours of a block of rows, given its closeness to all samples in every view."""
         for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
-            members, thresholds = _count_block(similarity, rows.start, self.n_neighbors)
+            members, thresholds = _count_block(similarity, rows.start, _as_sequence(self.n_neighbors))
             self._counts[p] += members
             self._thresholds[p].append(thresholds)
 
-    def results(self) -> list[NeighborCounts]:
-        """Counts of all samples, per view and for the mean similarity."""
-        return [
-            NeighborCounts(counts, np.concatenate(thresholds))
-            for counts, thresholds in zip(self._counts, self._thresholds, strict=True)
-        ]
+    def results(self) -> list[Any]:
+        """Counts of all samples, per view and for the mean similarity; for several sizes a list of them each."""
+        found = []
+        for counts, blocks in zip(self._counts, self._thresholds, strict=True):
+            by_size = zip(counts, np.concatenate(blocks, axis=1), strict=True)
+            found.append(_as_asked([NeighborCounts(*one) for one in by_size], self.n_neighbors))
+        return found
 
 
 def count_by_closeness(
-    views: Sequence[Array], extensions: Sequence[Any], n_neighbors: int, n_columns: int | None = None
-) -> tuple[list[Any], list[NeighborCounts]]:
+    views: Sequence[Array], extensions: Sequence[Any], n_neighbors: Sizes, n_columns: int | None = None
+) -> tuple[list[Any], list[Any]]:
     """Counts of all samples from blocks of rows of their closeness to some or all samples.
 
     Parameters
     ----------
     views : sequence of arrays
     extensions : sequence of SimilarityExtension
-    n_neighbors : int
+    n_neighbors : int or sequence of int
         Size of every neighbourhood, the sample itself not counted.
     n_columns : int, default=None
         Neighbourhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
@@ -185,7 +205,7 @@ def count_by_closeness(
     extensions : list of SimilarityExtension
         Knowing the samples whose neighbourhoods were looked at.
     counts : list of NeighborCounts
-        Per view, and last for the mean of all closeness.
+        Per view, and last for the mean of all closeness; for several sizes a list of them each.
     """
     n_samples, n_views = views[0].shape[0], len(views)
     exact = n_columns is None and n_samples <= EXACT_COUNTS
@@ -244,13 +264,13 @@ class SampledNeighborhoods:
     closeness : sequence of arrays of shape (n_judges, n_columns)
         Of the judges to the samples, one per view; the thresholds of the neighbourhoods are read off from it.
     n_samples : int
-    n_neighbors : int
+    n_neighbors : int or sequence of int
         Size of every neighbourhood, the sample itself not counted.
     n_views : int
 
     Attributes
     ----------
-    thresholds : list of arrays of shape (n_columns,)
+    thresholds : list of arrays of shape (n_sizes, n_columns)
         Per view, and last for the mean similarity.
     """
 
@@ -261,49 +281,58 @@ class SampledNeighborhoods:
         closeness: Iterable[Array],
         *,
         n_samples: int,
-        n_neighbors: int,
+        n_neighbors: Sizes,
         n_views: int,
     ) -> None:
         self.samples = samples
+        self.n_neighbors = n_neighbors
         self.n_views = n_views
         self.thresholds: list[Array] = []
-        places = max(1, round(n_neighbors * len(judges) / n_samples))
+        places = [max(1, round(size * len(judges) / n_samples)) for size in _as_sequence(n_neighbors)]
         own: Any = None
         for similarity in _with_mean(closeness, n_views):
             if own is None:
                 self.xp, self.device = namespace(similarity), device_of(similarity)
                 own = self.xp.asarray(judges[:, None] == samples, device=self.device)
             similarity[own] = -np.inf
-            self.thresholds.append(_kth_largest(similarity, places))
-        self._inside = self.xp.zeros((n_views + 1, n_samples), dtype=self.xp.float64, device=self.device)
+            self.thresholds.append(_largest(similarity, places))
+        shape = (n_views + 1, len(places), n_samples)
+        self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
     def count(self, rows: slice, closeness: Iterable[Array]) -> None:
         """Count a block of rows, given its closeness to the samples in every view."""
         for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
             # The same slack as for new samples, see `NeighborCounts.count_new`.
             slack = float(self.xp.finfo(similarity.dtype).eps) ** 0.6
-            inside = self.xp.count_nonzero(similarity >= self.thresholds[p] - slack, axis=1)
-            self._inside[p, rows] = self.xp.astype(inside, self.xp.float64)
+            for position in range(self._inside.shape[1]):
+                inside = self.xp.count_nonzero(similarity >= self.thresholds[p][position, :] - slack, axis=1)
+                self._inside[p, position, rows] = self.xp.astype(inside, self.xp.float64)
 
-    def results(self) -> list[NeighborCounts]:
-        """Estimated counts of all samples, per view and for the mean similarity."""
-        n_samples, n_columns = self._inside.shape[1], len(self.samples)
+    def results(self) -> list[Any]:
+        """Estimated counts of all samples, per view and for the mean similarity; for several sizes a list each."""
+        n_samples, n_columns = self._inside.shape[2], len(self.samples)
         # A sampled sample lies above its own threshold, but nobody is in their own neighbourhood.
         own = np.zeros(n_samples)
         own[self.samples] = 1.0
         scale = (n_samples - 1) / np.maximum(1, n_columns - own)
         own, scale = (self.xp.asarray(one, device=self.device) for one in (own, scale))
         counts = self.xp.clip(self._inside - own, min=0.0) * scale
-        return [NeighborCounts(counts[p, :], one, self.samples) for p, one in enumerate(self.thresholds)]
+        found = []
+        for p, thresholds in enumerate(self.thresholds):
+            positions = range(thresholds.shape[0])
+            by_size = [NeighborCounts(counts[p, one, :], thresholds[one, :], self.samples) for one in positions]
+            found.append(_as_asked(by_size, self.n_neighbors))
+        return found
 
 
-def _kth_largest(similarity: Array, k: int) -> Array:
-    """The k-th largest entry of every column; leaves NumPy arrays in disorder, to save a copy."""
-    size = similarity.shape[0]
+def _largest(similarity: Array, places: Sequence[int]) -> Array:
+    """The entries at these places of every descending column, one row each; leaves NumPy arrays in disorder."""
+    from_below = [similarity.shape[0] - place for place in places]
     if isinstance(similarity, np.ndarray):
-        similarity.partition(size - k, axis=0)
-        return similarity[size - k].copy()
-    return namespace(similarity).sort(similarity, axis=0)[size - k, :]
+        similarity.partition(from_below, axis=0)  # in place, to save a copy
+        return similarity[from_below]
+    xp = namespace(similarity)
+    return xp.take(xp.sort(similarity, axis=0), beside(from_below, similarity), axis=0)
 
 
 def _with_mean(closeness: Iterable[Array], n_views: int) -> Iterator[Array]:

@@ -30,6 +30,7 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from latefusion.arrays import require_memory
 from latefusion.partitions.adaptive import (
     DENSE_GRAPH_FRACTION,
     component_indicator,
@@ -108,8 +109,15 @@ def penalized_rows(
 def edge_distances(graph: scipy.sparse.csr_array, embedding: NDArray[Any]) -> NDArray[Any]:
     """Squared distance of the two ends of every stored entry, in storage order."""
     n_samples = graph.shape[0]
+    is_dense = graph.nnz > DENSE_GRAPH_FRACTION * n_samples**2
+    if is_dense:
+        require_memory(
+            (n_samples**2 + 2 * graph.nnz) * 8,
+            f"A graph that joins most of {n_samples} samples, {n_samples} x {n_samples} distances and its edges,",
+            "Use a smaller n_neighbors or fewer samples.",
+        )
     ends = np.repeat(np.arange(n_samples), np.diff(graph.indptr))
-    if graph.nnz > DENSE_GRAPH_FRACTION * n_samples**2:
+    if is_dense:
         every_pair: NDArray[Any] = cdist(embedding, embedding, "sqeuclidean")[ends, graph.indices]
         return every_pair
     distances = np.empty(graph.nnz)

@@ -8,6 +8,11 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+# Steps to the boundary that differ by less than this, as those of identical views do by rounding, count as equal.
+TIE = 1e-9
+# Singular values below this share of the largest count as zero.
+ROUNDING = 1e-13
+
 
 def project_rows_to_simplex(matrix: NDArray[Any]) -> NDArray[Any]:
     """The nearest point of the probability simplex for every row.
@@ -55,9 +60,12 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
     Notes
     -----
     Starts with every weight free. The equality-constrained problem on the free weights has the closed form
-    γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where a weight would turn negative, which is then fixed at zero, and a
-    fixed weight is freed when its multiplier says that the objective would fall. Each working set is visited once at
-    most, so the method ends; m is the number of views, so it ends at once.
+    γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where weights would turn negative, which are then fixed at zero, and
+    fixed weights are freed when their multipliers say that the objective would fall. Each working set is visited once
+    at most, so the method ends; m is the number of views, so it ends at once.
+
+    Identical views have the same weight at every step: they are fixed together and freed together. One by one, the
+    weight of the last to be fixed would go to the first to be freed, at no loss to the objective.
     """
     size = len(matrix)
     scale = float(np.max(np.abs(matrix)))
@@ -74,18 +82,17 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
         if blocking.any():
             ratios = np.full(size, np.inf)
             ratios[blocking] = weights[blocking] / -step[blocking]
-            first = int(np.argmin(ratios))
-            weights = np.maximum(weights + ratios[first] * step, 0.0)
+            weights = np.maximum(weights + ratios.min() * step, 0.0)
+            first = ratios <= ratios.min() + TIE
             weights[first] = 0.0
             free[first] = False
             continue
         weights = target
         gradient = quadratic @ weights
         multipliers = np.where(free, 0.0, gradient - gradient[free].mean())
-        worst = int(np.argmin(multipliers))
-        if multipliers[worst] >= -tol:
+        if multipliers.min() >= -tol:
             break
-        free[worst] = True
+        free |= multipliers < -tol
     weights = np.maximum(weights, 0.0)
     normalised: NDArray[Any] = weights / weights.sum()
     return normalised
@@ -93,12 +100,13 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
 
 def _equality_minimiser(quadratic: NDArray[Any]) -> NDArray[Any]:
     # γ = Q⁻¹1 / 1ᵀQ⁻¹1. A singular Q (two identical views) is solved in the least-squares sense of its KKT system,
-    # whose minimum-norm solution shares the weight between the twins.
+    # whose minimum-norm solution shares the weight between the twins. The zero among its singular values is a rounding
+    # error of a few units; dividing by it would hand the weight to either twin by chance.
     size = len(quadratic)
     system = np.zeros((size + 1, size + 1))
     system[:size, :size] = quadratic
     system[size, :size] = system[:size, size] = 1.0
     right = np.zeros(size + 1)
     right[size] = 1.0
-    solution: NDArray[Any] = scipy.linalg.lstsq(system, right)[0][:size]
+    solution: NDArray[Any] = scipy.linalg.lstsq(system, right, cond=ROUNDING)[0][:size]
     return solution

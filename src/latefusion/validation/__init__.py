@@ -5,6 +5,7 @@ from latefusion.validation.kernels import check_cross_kernel, check_diagonals, c
 from latefusion.validation.views import (
     check_n_clusters,
     check_new_views,
+    check_same_place,
     check_view,
     check_views,
     is_collection,
@@ -18,6 +19,7 @@ __all__ = [
     "check_kernel",
     "check_n_clusters",
     "check_new_views",
+    "check_same_place",
     "check_view",
     "check_views",
     "columns_of",

@@ -11,6 +11,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
+from latefusion.arrays import item_bytes, require_memory
 from latefusion.kernels import standardize_kernel
 
 # Relative to the largest entry; published kernels are symmetric to 1e-16.
@@ -19,6 +20,8 @@ SYMMETRY_TOLERANCE = 1e-5
 INDEFINITE_TOLERANCE = 0.01
 # Up to this size all eigenvalues cost less than a Lanczos run that has to converge at the lower end.
 FULL_SPECTRUM_LIMIT = 400
+# The kernel made symmetric, and its standardised form.
+CHECK_COPIES = 2
 
 
 def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
@@ -35,12 +38,19 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples, n_samples)
     """
-    dense = kernel.toarray() if scipy.sparse.issparse(kernel) else np.asarray(kernel)
-    if dense.shape[0] != dense.shape[1]:
+    if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(
-            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {dense.shape}. Give features "
+            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {kernel.shape}. Give features "
             f"with another partition, or the kernel of the training samples."
         )
+    require_memory(
+        CHECK_COPIES * kernel.shape[0] ** 2 * item_bytes(kernel),
+        f"Checking the kernel of view {name!r}, {kernel.shape[0]} x {kernel.shape[1]} numbers in "
+        f"{CHECK_COPIES} copies,",
+        "Give features with partition='kernel' (no kernel matrix is formed for large problems), float32 kernels, or "
+        "fewer samples.",
+    )
+    dense = kernel.toarray() if scipy.sparse.issparse(kernel) else np.asarray(kernel)
     size = float(np.max(np.abs(dense)))
     asymmetry = float(np.max(np.abs(dense - dense.T)))
     if asymmetry > SYMMETRY_TOLERANCE * size:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latefusion.arrays import device_of, lies_elsewhere, namespace
+from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, place_of, take_columns, to_numpy
 from latefusion.types import Array, Views
 from latefusion.validation.frames import align_by_id, columns_of, frame_to_array, is_frame
 
@@ -144,7 +144,7 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     """
     label = f"View {name!r}"
     if lies_elsewhere(array):
-        return _check_device_array(array, label)
+        return _check_device_array(array, label, observed)
     if is_frame(array):
         array = frame_to_array(array, label)
     elif scipy.sparse.issparse(array):
@@ -184,28 +184,61 @@ def _hide(array: Array, observed: NDArray[np.bool_], precomputed: bool) -> Array
     return array
 
 
-def _check_device_array(array: Array, label: str) -> Array:
-    """A tensor that stays where it is: two dimensions, single or double precision, finite."""
-    xp = namespace(array)
+def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | None) -> Array:
+    """A tensor that stays where it is: two dimensions, single or double precision, finite, all samples observed."""
+    place = place_of(array)
+    if is_lazy(array):
+        raise ValueError(
+            f"{label} is a {type(array).__name__} of {place}, whose values cannot be written or are not there yet: "
+            f"give arrays of NumPy, torch or CuPy, for example np.asarray(view)."
+        )
+    xp, array = namespace(array), detached(array)
     if array.ndim != 2 or 0 in array.shape:
         raise ValueError(f"{label} must have two dimensions, neither of them empty, got shape {tuple(array.shape)}.")
     if array.dtype not in (xp.float32, xp.float64):
-        raise ValueError(f"{label} has the type {array.dtype}: arrays on a device must be float32 or float64.")
-    if not np.isfinite(float(xp.sum(array))) and not bool(xp.all(xp.isfinite(array))):
-        raise ValueError(f"{label} holds values that are NaN or infinite. Fill in or drop them.")
+        raise ValueError(
+            f"{label} has the type {array.dtype}: arrays on a device ({place}) must be float32 or float64. Convert it "
+            f"there first (view.float() in torch, view.astype('float32') in CuPy), or give NumPy arrays."
+        )
+    if observed is not None and not observed.all():
+        raise ValueError(f"{label} lies in {place}, but samples that are missing from a view need NumPy arrays.")
+    if not np.isfinite(_largest(array)):
+        _refuse_values(xp.isfinite(array), label, xp)
     return array
 
 
+def _refuse_values(finite: Array, label: str, xp: Any) -> None:
+    bad = to_numpy(xp.stack(xp.nonzero(~finite)))  # an error is allowed to be slow
+    raise ValueError(
+        f"{label} holds {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
+        f"{bad[1, 0]}. Fill in or drop them; the input must be finite."
+    )
+
+
+def _largest(array: Array) -> float:
+    """Largest magnitude in an array on a device, NaN where there is one; nothing of its size is made."""
+    xp = namespace(array)
+    return float(xp.max(xp.stack([xp.max(array), -xp.min(array)])))
+
+
 def _check_one_place(arrays: Mapping[str, Array]) -> None:
-    """All views must belong to one array library and lie on one device."""
-    places = {
-        name: f"{type(array).__module__.split('.')[0]} on {device_of(array)}"
-        for name, array in arrays.items()
-        if lies_elsewhere(array)
-    }
-    if places and (len(set(places.values())) > 1 or len(places) < len(arrays)):
-        others = {name: "NumPy" for name in arrays if name not in places}
-        raise ValueError(f"All views must lie in one place, got {places | others}. Move them to one device first.")
+    """All views must belong to one array library and lie on one device, where they share one float type."""
+    places = {name: place_of(array) for name, array in arrays.items()}
+    if len(set(places.values())) > 1:
+        raise ValueError(f"All views must lie in one place, got {places}. Move them to one device first.")
+    types = {name: str(array.dtype) for name, array in arrays.items() if lies_elsewhere(array)}
+    if len(set(types.values())) > 1:
+        raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
+
+
+def check_same_place(views: Views, place: str, estimator: str) -> None:
+    """New samples must lie where the training samples lay."""
+    for name, array in views.items():
+        if place_of(array) != place:
+            raise ValueError(
+                f"View {name!r} lies in {place_of(array)}, but {estimator} was fitted on arrays in {place}. Move the "
+                f"new samples there, or fit on arrays of the kind that you want to predict for."
+            )
 
 
 def _as_float(array: Array, label: str) -> Array:
@@ -244,14 +277,16 @@ def _check_finite(array: Array, label: str) -> None:
 def check_magnitude(array: Array, name: str) -> None:
     """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
     if lies_elsewhere(array):
-        return
-    values = array.data if scipy.sparse.issparse(array) else array
-    if _sum_of_squares(values) < float(np.finfo(values.dtype).max) / SAFETY**2:
-        return
-    largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
-    if largest > float(np.finfo(values.dtype).max) ** 0.5 / SAFETY:
+        largest, limit = _largest(array), float(namespace(array).finfo(array.dtype).max)
+    else:
+        values = array.data if scipy.sparse.issparse(array) else array
+        limit = float(np.finfo(values.dtype).max)
+        if _sum_of_squares(values) < limit / SAFETY**2:
+            return
+        largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
+    if largest > limit**0.5 / SAFETY:
         raise ValueError(
-            f"View {name!r} has values of magnitude {largest:.3g}, whose squares leave the range of {values.dtype} "
+            f"View {name!r} has values of magnitude {largest:.3g}, whose squares leave the range of {array.dtype} "
             f"numbers. Divide it by a constant, or standardise its columns."
         )
 
@@ -312,7 +347,10 @@ def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
     if len(views) == 0:
         raise ValueError("views is empty: name at least one group of columns, or leave it out for a single view.")
     return Views(
-        {name: table[:, _positions(group, name, table, columns)] for name, group in named_views(views).items()}
+        {
+            name: take_columns(table, _positions(group, name, table, columns))
+            for name, group in named_views(views).items()
+        }
     )
 
 

@@ -1,0 +1,119 @@
+"""How much memory is free, and a refusal in good time of what will not fit.
+
+A system that promises more memory than it has kills the process halfway instead of raising an error. So whoever is
+about to allocate something that grows with the square of the samples asks here first. What they ask for is a lower
+bound of what they will use, so nothing is refused that could have worked; where nothing is known, nothing is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import array_api_compat
+
+from latefusion.arrays.namespace import place_of
+from latefusion.types import Array
+
+PROC = Path("/proc")
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def available_memory(like: Array = None) -> int | None:
+    """Bytes that can still be allocated where an array lies.
+
+    Parameters
+    ----------
+    like : array, default=None
+        An array on the device in question; the memory of the computer when None.
+
+    Returns
+    -------
+    int or None
+        None when it is unknown.
+    """
+    if array_api_compat.is_cupy_array(like):
+        cupy = sys.modules["cupy"]
+        with like.device:
+            return int(cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes())
+    if array_api_compat.is_torch_array(like) and like.device.type != "cpu":
+        if like.device.type != "cuda":
+            return None
+        cuda = sys.modules["torch"].cuda
+        held = cuda.memory_reserved(like.device) - cuda.memory_allocated(like.device)  # by torch, for later use
+        return int(cuda.mem_get_info(like.device)[0] + held)
+    return min([*_free_memory(), *_free_shares()], default=None)
+
+
+def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> None:
+    """Raise a `MemoryError` if there is less memory than needed.
+
+    Parameters
+    ----------
+    n_bytes : int
+        The least that is needed.
+    what : str
+        What needs it: the subject of the error message.
+    advice : str
+        What to do instead: the last sentences of the error message.
+    like : array, default=None
+        An array on the device in question; the memory of the computer when None.
+    """
+    available = available_memory(like)
+    if available is not None and n_bytes > available:
+        place = "" if like is None else f" ({place_of(like)})"
+        raise MemoryError(
+            f"{what} needs at least {_in_words(n_bytes)} of memory, but {_in_words(available)} are free{place}. "
+            f"{advice}"
+        )
+
+
+def _in_words(n_bytes: int) -> str:
+    size = float(n_bytes)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:,.1f} TiB"
+
+
+def _free_memory() -> Iterator[int]:
+    """What the system could hand out; where it does not say, the size of its memory."""
+    try:
+        lines = (PROC / "meminfo").read_text().splitlines()
+        yield from (1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except OSError:
+        if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", {}):
+            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_shares() -> Iterator[int]:
+    """What containers and job schedulers leave to this process: the control groups it is in, of both versions."""
+    try:
+        groups = [line.split(":", 2) for line in (PROC / "self" / "cgroup").read_text().splitlines()]
+    except OSError:
+        return
+    for _, controllers, path in groups:
+        if controllers == "":
+            yield from _free_in_groups(CGROUPS, path, "memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            yield from _free_in_groups(CGROUPS / "memory", path, *names)
+
+
+def _free_in_groups(root: Path, path: str, limit: str, usage: str, reclaimable: str) -> Iterator[int]:
+    group = root / path.lstrip("/")
+    while True:
+        try:
+            most = (group / limit).read_text().strip()
+            if most != "max":
+                statistics = dict(line.split() for line in (group / "memory.stat").read_text().splitlines())
+                cached = int(statistics.get(reclaimable, 0))
+                yield max(0, int(most) - int((group / usage).read_text()) + cached)
+        except OSError:
+            pass  # inside a container the group may go by another path; its limit then stands at the root
+        if group == root or root not in group.parents:
+            return
+        group = group.parent

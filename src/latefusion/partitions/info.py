@@ -1,0 +1,52 @@
+"""What became of a view on the way to its base partition: an exact similarity, or a factor, and how good a one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from latefusion.partitions.anchors import AnchorExtension
+from latefusion.partitions.factor import FactorExtension, NystromMap
+from latefusion.partitions.graph import GraphExtension
+from latefusion.partitions.kernel import KernelExtension, PrecomputedExtension
+
+NAMES = {KernelExtension: "exact kernel", PrecomputedExtension: "given kernel", GraphExtension: "graph"}
+
+
+class PartitionInfo(NamedTuple):
+    """How the similarity of one view was represented.
+
+    Attributes
+    ----------
+    similarity : str
+        "exact kernel", "given kernel", "graph", "anchor graph", "factor" (features, dense or sparse, with the same
+        inner products as the kernel) or "nystrom factor" (features with nearly the same).
+    rank : int or None
+        Number of columns of the factor; None where there is none.
+    n_landmarks : int or None
+        Landmark samples of a Nyström factor, anchors of an anchor graph.
+    energy : float or None
+        Share of the trace of the landmarks' kernel that the kept directions carry.
+    captured : float or None
+        Share of the variance of the samples in the feature space of the kernel that the factor carries: 1 when nothing
+        is lost. Raise ``n_landmarks`` of `KernelPartition` when it is low.
+    """
+
+    similarity: str
+    rank: int | None = None
+    n_landmarks: int | None = None
+    energy: float | None = None
+    captured: float | None = None
+
+
+def describe_partition(extension: Any) -> PartitionInfo:
+    """Read what is known off the extension of a view to new samples."""
+    if isinstance(extension, AnchorExtension):
+        n_anchors = extension.feature_map.width
+        return PartitionInfo("anchor graph", n_anchors, n_anchors)
+    if not isinstance(extension, FactorExtension):
+        return PartitionInfo(NAMES.get(type(extension), type(extension).__name__))
+    feature_map = extension.feature_map
+    if isinstance(feature_map, NystromMap):
+        n_landmarks = int(feature_map.landmarks.shape[0])
+        return PartitionInfo("nystrom factor", feature_map.width, n_landmarks, feature_map.energy, feature_map.captured)
+    return PartitionInfo("factor", feature_map.width, energy=1.0, captured=1.0)
