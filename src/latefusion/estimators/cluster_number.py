@@ -31,6 +31,8 @@ from latefusion.partitions.preparation import Preparation
 from latefusion.partitions.sources import FeatureSource, ViewSource
 
 N_SPLITS = 5
+# Starts of the label assignment: there are hundreds of clusterings.
+N_STARTS = 3
 # Samples that are looked at, and the largest number of clusters that "auto" tries.
 NUMBER_SAMPLES = 1000
 GREATEST_NUMBER = 20
@@ -40,7 +42,7 @@ VECTORS_PER_CLUSTER = 3
 # Principal components that a cloud without clusters has.
 CLOUD_COMPONENTS = 50
 
-Assign = Callable[[NDArray[Any], int], Any]
+Assign = Callable[..., Any]
 
 
 class NumberEvidence(NamedTuple):
@@ -78,38 +80,42 @@ class NumberOfClusters:
         One per number that was tried.
     null : tuple of NumberEvidence
         The same of data without clusters.
-    n_clusters : int
-        The number with the highest score.
     """
 
     evidence: tuple[NumberEvidence, ...]
     null: tuple[NumberEvidence, ...]
 
     @property
-    def n_clusters(self) -> int:
-        """The number with the highest score."""
-        return max(self.evidence, key=lambda one: one.score).n_clusters
+    def has_structure(self) -> bool:
+        """Whether the best clusters come back more often than those of data without clusters do."""
+        real = max(self.evidence, key=lambda one: one.score)
+        null = next(one for one in self.null if one.n_clusters == real.n_clusters)
+        return bool(real.stability - null.stability > 2 * np.hypot(real.spread, null.spread))
 
     @property
-    def has_structure(self) -> bool:
-        """Whether the clusters come back more often than those of data without clusters do."""
-        chosen = self.n_clusters
-        real = next(one for one in self.evidence if one.n_clusters == chosen)
-        null = next(one for one in self.null if one.n_clusters == chosen)
-        return real.stability - null.stability > 2 * np.hypot(real.spread, null.spread)
+    def chosen(self) -> NumberEvidence:
+        """The evidence for the number that was taken: without structure, the one that comes back most often."""
+        found = self.has_structure
+        return max(self.evidence, key=lambda one: one.score if found else one.stability)
+
+    @property
+    def n_clusters(self) -> int:
+        """The number that was taken."""
+        return self.chosen.n_clusters
 
     @property
     def reason(self) -> str:
         """The choice in a sentence."""
-        chosen = next(one for one in self.evidence if one.n_clusters == self.n_clusters)
+        chosen = self.chosen
         text = (
             f"{chosen.n_clusters} clusters: found again in other samples with an adjusted Rand index of "
-            f"{chosen.stability:.2f} ± {chosen.spread:.2f}, best of {len(self.evidence)} numbers by stability times "
-            f"information."
+            f"{chosen.stability:.2f} ± {chosen.spread:.2f}, best of {len(self.evidence)} numbers by "
         )
-        if not self.has_structure:
-            text += " Data of the same shape without clusters do as well: there is no sign of clusters here."
-        return text
+        if self.has_structure:
+            return text + "stability times information."
+        return (
+            text + "stability. Data of the same shape without clusters do as well: there is no sign of clusters here."
+        )
 
 
 def choose_number(
@@ -138,17 +144,46 @@ def choose_number(
     NumberOfClusters
     """
     generator = np.random.default_rng(seed)
-    n_samples = sources[0].coordinates.shape[0]
-    if n_samples > NUMBER_SAMPLES:
-        chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))
-        sources, n_samples = [source.take(chosen) for source in sources], NUMBER_SAMPLES
-    orders = [generator.permutation(n_samples) for _ in range(N_SPLITS)]
-    splits = [(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])) for order in orders]
+    sources, splits = _halve(sources, generator)
     keys = [EnsembleKey(view, name) for view, own in enumerate(names) for name in own]
     weigh = _Weigher(keys, choice, assign)
     evidence = weigh.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
     return NumberOfClusters(tuple(evidence), tuple(weigh.evidence(clouds, numbers, splits)))
+
+
+def stability(
+    sources: Sequence[ViewSource], keys: Sequence[EnsembleKey], choice: Choice, number: int, assign: Assign, seed: int
+) -> tuple[float, float]:
+    """How well a number of clusters is found again in other samples, and the standard error of that.
+
+    Parameters
+    ----------
+    sources : sequence of ViewSource
+    keys : sequence of EnsembleKey
+        The similarities to use.
+    choice : Choice
+    number : int
+    assign : callable
+    seed : int
+
+    Returns
+    -------
+    stability, spread : float
+    """
+    sources, splits = _halve(sources, np.random.default_rng(seed))
+    found = np.array([_Weigher(keys, choice, assign).stability(sources, [number], *split)[0] for split in splits])
+    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+
+
+def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tuple[Sequence[ViewSource], list[Any]]:
+    """Sources of not too many samples, and several ways to cut these into halves."""
+    n_samples = sources[0].coordinates.shape[0]
+    if n_samples > NUMBER_SAMPLES:
+        chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))
+        sources, n_samples = [source.take(chosen) for source in sources], NUMBER_SAMPLES
+    orders = [generator.permutation(n_samples) for _ in range(N_SPLITS)]
+    return sources, [(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])) for order in orders]
 
 
 @dataclass(frozen=True)
@@ -158,7 +193,8 @@ class _Weigher:
     assign: Assign
 
     def evidence(self, sources: Sequence[Any], numbers: Sequence[int], splits: Sequence[Any]) -> list[NumberEvidence]:
-        stability = np.array([self._stability(sources, numbers, *split) for split in splits])
+        """Stability and information of every number."""
+        stability = np.array([self.stability(sources, numbers, *split) for split in splits])
         neighborhoods = find_neighborhoods([source.coordinates for source in sources], np.ones(len(sources)))
         fusion = self._fit(sources, max(numbers))
         rows = []
@@ -170,9 +206,10 @@ class _Weigher:
             rows.append(NumberEvidence(number, float(own.mean()), spread, float(np.mean(information) * np.log(number))))
         return rows
 
-    def _stability(
+    def stability(
         self, sources: Sequence[Any], numbers: Sequence[int], first: NDArray[np.intp], second: NDArray[np.intp]
     ) -> list[float]:
+        """For every number, the agreement of what two halves make of each other."""
         halves = [self._fit([source.take(own) for source in sources], max(numbers)) for own in (first, second)]
         # The rows of every half in the spectra of the other.
         crossed = [
@@ -201,7 +238,7 @@ class _Weigher:
     def _cluster(self, fusion: Fusion, number: int) -> Any:
         own = fusion.with_clusters(number)
         (fused,) = own.fuse(own.plan(self.choice), [1.0])
-        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), number)
+        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), number, n_init=N_STARTS)
         return labels, rule, fused.coefficients
 
 

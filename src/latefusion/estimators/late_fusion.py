@@ -18,6 +18,7 @@ from latefusion.arrays import lies_elsewhere
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
+from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
@@ -42,7 +43,9 @@ VECTORS_PER_CLUSTER = 4
 SEARCH_SAMPLES = 3000
 
 
-class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
+class LateFusionClustering(
+    ViewDiagnosticsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
+):
     """Multi-view clustering by late fusion that needs nothing but the views.
 
     Every view is scaled by what it holds (counts, distributions, measurements in different units, coordinates). From
@@ -402,6 +405,8 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
         self.rotations_ = result.rotations
         self._joint = fusion.sources[-1] if any(key.view == self.n_views_ for key in plan) else None
         self._members = []
+        self._plan = plan
+        self._average = np.asarray(ensemble.rows(fused.mean))
         names = [*map(str, self.view_names_), "all views"]
         self.partition_names_, self.partitions_ = [], []
         for key in plan:
@@ -410,9 +415,7 @@ class LateFusionClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mu
             self.partition_names_.append((names[key.view], key.similarity))
             self.partitions_.append(spectrum.vectors[:, : self.n_clusters_])
         owners = np.array([key.view for key in plan])
-        squares = np.bincount(owners, weights=result.weights**2, minlength=self.n_views_ + 1)
-        # What all views together contribute is every view's in equal parts.
-        self.view_weights_ = np.sqrt(squares[:-1] + squares[-1] / self.n_views_)
+        self.view_weights_ = self._weights_of_views(result.weights)
         agreement = [subspace_agreement(partition, self.consensus_) for partition in self.partitions_]
         of_views = owners < self.n_views_
         self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])

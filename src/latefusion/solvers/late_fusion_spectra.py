@@ -56,11 +56,14 @@ class FusedSpectra(NamedTuple):
     ----------
     coefficients : ndarray of shape (n_columns, n_clusters)
         The consensus is B times this.
+    mean : ndarray of shape (n_columns, n_clusters)
+        The partition M of the mean similarity is B times this.
     result : SolverResult
         Of the members in their order; ``result.consensus`` is the small consensus.
     """
 
     coefficients: FloatArray
+    mean: FloatArray
     result: SolverResult
 
 
@@ -125,7 +128,7 @@ def fuse_spectra(
             width = min(n_clusters, len(member.values))
             own = slice(member.columns.start, member.columns.start + width)
             coefficients[own] += member.factor * mixing[:width]
-        fused.append(FusedSpectra(coefficients, result))
+        fused.append(FusedSpectra(coefficients, mean, result))
     return fused
 
 

@@ -1,0 +1,170 @@
+"""What every view is good for: intervals of the weights, and what would be without it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import array_api_compat.numpy as xp
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.estimators.cluster_number import stability
+from latefusion.estimators.fusion import WEIGHINGS, Choice, similarity_names
+from latefusion.metrics import match_labels
+from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.solvers import compress_partitions, solve_alignment
+
+
+class WeightIntervals(NamedTuple):
+    """Intervals of the view weights.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_views,)
+        Those of all samples.
+    lower, upper : ndarray of shape (n_views,)
+    """
+
+    weights: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+class ViewVerdict(NamedTuple):
+    """What happens without one of the views.
+
+    Attributes
+    ----------
+    view : str
+    changed : float
+        Share of the samples that get another label, after the best renaming.
+    stability : float
+        How well the clusters of the other views are found again in other samples (adjusted Rand index).
+    gain : float
+        By how much that is more than with all views.
+    doubt : float
+        Standard error of the gain.
+    """
+
+    view: str
+    changed: float
+    stability: float
+    gain: float
+    doubt: float
+
+    def __str__(self) -> str:
+        """The verdict in a sentence."""
+        if abs(self.gain) <= 2 * self.doubt:
+            effect = f"leaves stability as it is ({self.gain:+.3f} ± {self.doubt:.3f})"
+        else:
+            effect = f"{'raises' if self.gain > 0 else 'lowers'} stability ({self.gain:+.3f} ± {self.doubt:.3f})"
+        return f"Dropping view {self.view!r} changes {self.changed:.0%} of the labels and {effect}."
+
+
+class ViewDiagnosticsMixin:
+    """Methods of a fitted `LateFusionClustering` that look at its views."""
+
+    labels_: Any
+    view_weights_: Any
+    view_names_: Any
+    partitions_: Any
+    n_views_: int
+    n_clusters_: int
+    kind_: str
+    weighing_: str
+    regularization_: float
+    _average: Any
+    _assign: Any
+    _fusion: Any
+    _plan: Any
+    _seed: int
+    _solver_options: Any
+    _sources: Any
+
+    def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
+        """Bootstrap intervals of the view weights.
+
+        The samples are drawn anew, their partitions stay what they are, and the alignment is solved again.
+
+        Parameters
+        ----------
+        n_bootstrap : int, default=200
+        level : float, default=0.95
+            Share of the bootstrap weights that the interval holds.
+
+        Returns
+        -------
+        WeightIntervals
+        """
+        check_is_fitted(self)
+        if n_bootstrap < 2 or not 0 < level < 1:
+            raise ValueError(
+                f"n_bootstrap must be at least 2 and level between 0 and 1, got n_bootstrap={n_bootstrap!r} and "
+                f"level={level!r}."
+            )
+        generator = np.random.default_rng(self._seed)
+        n_samples = len(self.labels_)
+        partitions = [factor * one for factor, one in zip(self._plan.values(), self.partitions_, strict=True)]
+        drawn = []
+        for _ in range(n_bootstrap):
+            roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
+            small = compress_partitions([roots * one for one in partitions], roots * self._average, xp=xp)
+            result = solve_alignment(*small, regularization=self.regularization_, **self._solver_options(), xp=xp)
+            drawn.append(self._weights_of_views(result.weights))
+        tail = (1 - level) / 2
+        lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
+        return WeightIntervals(self.view_weights_, lower, upper)
+
+    def leave_one_view_out(self) -> list[ViewVerdict]:
+        """What happens without each of the views: labels that change, and whether clusters become more stable.
+
+        Returns
+        -------
+        list of ViewVerdict
+            One per view, in their order.
+        """
+        check_is_fitted(self)
+        if self.n_views_ < 2:
+            raise ValueError("There is only one view: without it nothing is left.")
+        whole = self._stability(self._sources)
+        verdicts = []
+        for view, name in enumerate(self.view_names_):
+            rest = [source for position, source in enumerate(self._sources) if position != view]
+            labels = match_labels(self.labels_, self._labels_of(rest))
+            without = self._stability(rest)
+            verdicts.append(
+                ViewVerdict(
+                    str(name),
+                    float(np.mean(labels != self.labels_)),
+                    without[0],
+                    without[0] - whole[0],
+                    float(np.hypot(without[1], whole[1])),
+                )
+            )
+        return verdicts
+
+    def _labels_of(self, sources: Any) -> NDArray[np.intp]:
+        """Labels from other views by the choice that was made for these."""
+        choice = Choice(self.kind_, self.weighing_ if len(sources) > 1 else WEIGHINGS[0])
+        fusion = self._fusion(sources)
+        (fused,) = fusion.fuse(fusion.plan(choice), [self.regularization_], **self._solver_options())
+        labels, _ = self._assign(np.asarray(fusion.ensemble.rows(fused.coefficients)), self.n_clusters_)
+        found: NDArray[np.intp] = labels
+        return found
+
+    def _stability(self, sources: Any) -> tuple[float, float]:
+        keys = [
+            EnsembleKey(view, name)
+            for view, source in enumerate(sources)
+            for name in similarity_names(source, self.kind_)
+        ]
+        choice = Choice(self.kind_, WEIGHINGS[0])
+        return stability(sources, keys, choice, self.n_clusters_, self._assign, self._seed)
+
+    def _weights_of_views(self, weights: NDArray[Any]) -> NDArray[np.float64]:
+        """From the weights of the partitions; what all views together contribute is every view's in equal parts."""
+        owners = np.array([key.view for key in self._plan])
+        squares = np.bincount(owners, weights=weights**2, minlength=self.n_views_ + 1)
+        of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] / self.n_views_)
+        return of_views
