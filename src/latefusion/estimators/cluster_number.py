@@ -113,9 +113,7 @@ class NumberOfClusters:
         )
         if self.has_structure:
             return text + "stability times information."
-        return (
-            text + "stability. Data of the same shape without clusters do as well: there is no sign of clusters here."
-        )
+        return text + "stability. Data of the same shape without clusters do as well: no sign of clusters here."
 
 
 def choose_number(

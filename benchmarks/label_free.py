@@ -1,0 +1,213 @@
+"""Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
+
+usage: python benchmarks/label_free.py {ranks,views,numbers} DATA_DIR [--output FILE.json] [--seeds 1] [--limit 600]
+
+ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
+          with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
+views     what a view of pure noise, or one of the views once more, does to the accuracy.
+numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15 classes.
+
+Views are given as they are in the files; the classes are used for scores only. Rows are saved as they come, and a run
+that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from measuring import machine
+from scipy.stats import rankdata
+
+import latefusion as lf
+
+OURS = {
+    "LateFusion": lf.LateFusionClustering,
+    "LF-MVC-GAM": lf.GlobalAlignmentClustering,
+    "LF-MVC-LAM": lf.LocalAlignmentClustering,
+}
+METHODS = {**OURS, **lf.baselines.METHODS}
+MOST_SAMPLES, MOST_CLASSES = 2100, 60
+MOST_NUMBERED = 15
+
+
+def small_sets(folder):
+    """Names of the data sets that are looked at, smallest first."""
+    found = []
+    for path in sorted(Path(folder).glob("*.npz")):
+        with np.load(path, allow_pickle=False) as archive:
+            target = archive["y"]
+        if len(target) <= MOST_SAMPLES and len(np.unique(target)) <= MOST_CLASSES:
+            found.append((len(target), path))
+    return [path for _, path in sorted(found)]
+
+
+def cluster(method, views, kind, n_clusters, seed):
+    """A fitted model."""
+    extra = {"partition": "precomputed"} if kind == "kernels" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return METHODS[method](n_clusters=n_clusters, random_state=seed, **extra).fit(views)
+
+
+def cell(path, method, seed):
+    """One method on one data set, as JSON on the standard output; runs in a process of its own."""
+    data = lf.datasets.load_views(path)
+    start = time.perf_counter()
+    model = cluster(method, data.views, data.kind, len(np.unique(data.target)), seed)
+    scores = lf.metrics.clustering_scores(data.target, model.labels_)
+    print(json.dumps({"ACC": scores["accuracy"], "NMI": scores["nmi"], "seconds": time.perf_counter() - start}))
+
+
+def ranks(args, store):
+    """Fill the table of all methods and data sets, and print mean ranks."""
+    for path in small_sets(args.data):
+        for method in METHODS:
+            for seed in range(args.seeds):
+                key = {"data": path.stem, "method": method, "seed": seed}
+                if not store.has(key):
+                    command = [sys.executable, __file__, "cell", str(path), "--method", method, "--seed", str(seed)]
+                    store.add(key | run_cell(command, args.limit))
+    names = sorted({row["data"] for row in store.rows})
+    table = np.array([[mean_of(store.rows, name, method, "ACC") for name in names] for method in METHODS])
+    filled = np.where(np.isnan(table), -1.0, table)  # no answer is the last rank
+    order = np.array([rankdata(-filled[:, column], method="average") for column in range(len(names))]).T
+    print(f"mean over {len(names)} data sets, {args.seeds} seed(s): rank by ACC, ACC, NMI, answers, seconds")
+    for position in np.argsort(order.mean(axis=1)):
+        method = list(METHODS)[position]
+        own = [row for row in store.rows if row["method"] == method and "ACC" in row]
+        means = [np.mean([row[column] for row in own]) for column in ("ACC", "NMI", "seconds")]
+        print(
+            f"{method:16s} {order[position].mean():6.2f}  {means[0]:.3f}  {means[1]:.3f}  "
+            f"{np.isfinite(table[position]).sum():3d}  {means[2]:8.2f}"
+        )
+
+
+def run_cell(command, limit):
+    """What a process printed last, or why it has nothing to say."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"no answer in {limit} s"}
+    if done.returncode:
+        return {"failed": done.stderr.strip().splitlines()[-1][:200]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def mean_of(rows, name, method, column):
+    """Mean over seeds, NaN without an answer."""
+    values = [row[column] for row in rows if row["data"] == name and row["method"] == method and column in row]
+    return np.mean(values) if values else np.nan
+
+
+def views(args, store):
+    """Accuracy as it is, with a view of noise, and with the first view twice."""
+    for path in small_sets(args.data):
+        data = lf.datasets.load_views(path)
+        arrays, n_clusters = list(data.views.arrays), len(np.unique(data.target))
+        generator = np.random.default_rng(0)
+        noise = generator.standard_normal((len(data.target), 50))
+        if data.kind == "kernels":
+            noise = noise @ noise.T
+        for name, given in {"as it is": arrays, "noise": [*arrays, noise], "twice": [*arrays, arrays[0]]}.items():
+            for seed in range(args.seeds):
+                key = {"data": path.stem, "views": name, "seed": seed}
+                if store.has(key):
+                    continue
+                model = cluster("LateFusion", given, data.kind, n_clusters, seed)
+                accuracy = lf.metrics.clustering_accuracy(data.target, model.labels_)
+                store.add(key | {"ACC": accuracy, "weights": np.round(model.view_weights_, 4).tolist()})
+    for name in ("as it is", "noise", "twice"):
+        print(f"{name:10s} mean ACC {np.mean([row['ACC'] for row in store.rows if row['views'] == name]):.4f}")
+
+
+def numbers(args, store):
+    """Numbers of clusters found, beside those that are there."""
+    for n_clusters in range(2, 13):
+        for balanced in (True, False):
+            for seed in range(args.seeds):
+                key = {"data": f"planted, {'' if balanced else 'un'}balanced", "true": n_clusters, "seed": seed}
+                if store.has(key):
+                    continue
+                sizes = None if balanced else np.linspace(1, 3, n_clusters) / np.linspace(1, 3, n_clusters).sum()
+                data = lf.datasets.make_views(
+                    n_samples=60 * n_clusters,
+                    n_clusters=n_clusters,
+                    balance=sizes,
+                    random_state=100 * seed + n_clusters,
+                )
+                store.add(key | found(data.views, "features", seed))
+    for path in small_sets(args.data):
+        data = lf.datasets.load_views(path)
+        n_classes = len(np.unique(data.target))
+        if n_classes > MOST_NUMBERED:
+            continue
+        for seed in range(args.seeds):
+            key = {"data": path.stem, "true": n_classes, "seed": seed}
+            if not store.has(key):
+                store.add(key | found(data.views, data.kind, seed))
+    for planted in (True, False):
+        off = [abs(row["found"] - row["true"]) for row in store.rows if row["data"].startswith("planted") == planted]
+        print(
+            f"{'planted' if planted else 'real'}: {len(off)} runs, exact {np.mean(np.array(off) == 0):.2f}, within two "
+            f"{np.mean(np.array(off) <= 2):.2f}"
+        )
+
+
+def found(views, kind, seed):
+    """The number that was found and its evidence."""
+    start = time.perf_counter()
+    model = cluster("LateFusion", views, kind, "auto", seed)
+    chosen = model.number_selection_.chosen
+    return {
+        "found": model.n_clusters_,
+        "stability": round(chosen.stability, 3),
+        "structure": model.number_selection_.has_structure,
+        "seconds": round(time.perf_counter() - start, 2),
+    }
+
+
+class Store:
+    """Rows in a file, written after every one of them."""
+
+    def __init__(self, path):
+        self.path = path
+        self.rows = json.loads(path.read_text())["rows"] if path and path.exists() else []
+
+    def has(self, key):
+        """Whether a row is there already."""
+        return any(key.items() <= row.items() for row in self.rows)
+
+    def add(self, row):
+        """Print and save a row."""
+        print(json.dumps(row), flush=True)
+        self.rows.append(row)
+        if self.path:
+            self.path.write_text(json.dumps({"machine": machine(), "rows": self.rows}, indent=1) + "\n")
+
+
+def main():
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["ranks", "views", "numbers", "cell"])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=600, help="seconds per cell")
+    parser.add_argument("--method", help=argparse.SUPPRESS)
+    parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.what == "cell":
+        cell(args.data, args.method, args.seed)
+    else:
+        {"ranks": ranks, "views": views, "numbers": numbers}[args.what](args, Store(args.output))
+
+
+if __name__ == "__main__":
+    main()
