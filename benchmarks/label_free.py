@@ -22,10 +22,10 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from measuring import machine
 from scipy.stats import rankdata
 
 import latefusion as lf
+from measuring import machine
 
 OURS = {
     "LateFusion": lf.LateFusionClustering,
