@@ -5,7 +5,8 @@ usage: python benchmarks/label_free.py {ranks,views,numbers} DATA_DIR [--output 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
           with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
 views     what a view of pure noise, or one of the views once more, does to the accuracy.
-numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15 classes.
+numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15
+          classes.
 
 Views are given as they are in the files; the classes are used for scores only. Rows are saved as they come, and a run
 that was interrupted goes on where it was.
