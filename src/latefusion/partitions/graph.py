@@ -15,6 +15,7 @@ Beyond some size an anchor graph takes its place, see `latefusion.partitions.anc
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -53,8 +54,6 @@ class GraphExtension:
         Neighbours of a sample, itself not counted.
     widths, radii, degrees : ndarray of shape (n_samples,)
         Local width, distance of the furthest neighbour, and degree of every training sample.
-    sigma : float
-        Mean distance between two training samples.
     columns : array or sparse matrix of shape (n_columns, n_features) or None
         The training samples whose neighbourhoods are known; all of them when None.
     """
@@ -65,8 +64,12 @@ class GraphExtension:
     widths: NDArray[Any]
     radii: NDArray[Any]
     degrees: NDArray[Any]
-    sigma: float
     columns: Array | None = None
+
+    @cached_property
+    def sigma(self) -> float:
+        """Mean distance between two training samples; only neighbourhoods need it."""
+        return mean_distance(self.training)
 
     def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
         """Normalised edge weights of new samples to training samples, sparse, shape (n_new, n_samples)."""
@@ -171,7 +174,7 @@ class GraphPartition(BaseEstimator):
         degrees = np.asarray(graph.sum(axis=1)).ravel()
         scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
         matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
-        return matrix, GraphExtension(view, placement, n_neighbors, widths, radii, degrees, mean_distance(view))
+        return matrix, GraphExtension(view, placement, n_neighbors, widths, radii, degrees)
 
 
 def _self_tuning_graph(view: Array, n_neighbors: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
