@@ -63,7 +63,7 @@ class Preparation:
         if self.kind == "counts":
             return normalize(_times(_signed(np.log1p, view), self.weights))
         if self.kind == "distribution":
-            return _signed(np.sqrt, normalize(view, norm="l1"))
+            return _signed(np.sqrt, _to_unit_sum(view))
         if self.kind == "measurements":
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
@@ -155,6 +155,14 @@ def _signed(function: Any, view: Array) -> Array:
         result.data = np.sign(view.data) * function(np.abs(view.data))
         return result
     return np.sign(view) * function(np.abs(view))
+
+
+def _to_unit_sum(view: Array) -> Array:
+    if scipy.sparse.issparse(view):
+        return normalize(view, norm="l1")
+    # scikit-learn takes small sums of dense rows for zero, which they are not in every unit.
+    sums = np.abs(view).sum(axis=1, keepdims=True)
+    return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
 
 
 def _times(view: Array, weights: NDArray[Any] | None) -> Array:
