@@ -69,6 +69,13 @@ def test_neighbor_information_is_that_of_all_pairs_in_both_directions(seed):
     assert neighbor_information(labels, neighbors, k) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("k", range(2, 20))
+def test_both_ends_are_exact_bounds(k):
+    labels = np.repeat(np.arange(k), k)
+    assert 1 - 1e-12 <= shared_information(labels, labels[::-1], k) <= 1
+    assert 0 <= shared_information(labels, np.tile(np.arange(k), k), k) <= 1e-12
+
+
 def test_best_and_worst():
     labels = np.repeat(np.arange(4), 5)
     assert shared_information(labels, 3 - labels, 4) == pytest.approx(1)
