@@ -132,7 +132,7 @@ class Fusion:
             self.n_clusters,
         )
         beyond = np.maximum(agreement - self.n_clusters / self.ensemble.n_samples, 0.0)
-        if not beyond.any():
+        if beyond.max() < np.sqrt(np.finfo(beyond.dtype).eps):  # with as many clusters as samples, all agree by chance
             return np.ones(self.n_views)
         trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
         return trust

@@ -88,4 +88,5 @@ def _information(table: NDArray[Any], n_clusters: int) -> float:
     joint = table / table.sum()
     apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     seen = joint > 0
-    return float(np.sum(joint[seen] * np.log(joint[seen] / apart[seen])) / np.log(n_clusters))
+    information = np.sum(joint[seen] * np.log(joint[seen] / apart[seen])) / np.log(n_clusters)
+    return float(np.clip(information, 0.0, 1.0))  # rounding may pass either end

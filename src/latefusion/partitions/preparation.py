@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from latefusion.types import Array
 
@@ -34,6 +35,8 @@ SPARSE_SHARE = 0.5
 SMALL_COUNT = 2
 # Row sums that vary by no more than this share of their mean are the same.
 EQUAL_SUMS = 0.1
+# But where they hold this share of the variance, they are what tells the samples apart: temperatures, say.
+LEVEL_SHARE = 0.5
 # Root mean square of the columns' standard deviations over their geometric mean: above this the units differ.
 UNEQUAL_SPREADS = 3.0
 
@@ -60,7 +63,7 @@ class Preparation:
         if self.kind == "counts":
             return normalize(_times(_signed(np.log1p, view), self.weights))
         if self.kind == "distribution":
-            return _signed(np.sqrt, normalize(view, norm="l1"))
+            return _signed(np.sqrt, _to_unit_sum(view))
         if self.kind == "measurements":
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
@@ -83,10 +86,8 @@ def fit_preparation(view: Array) -> Preparation:
         weights = np.log((1 + view.shape[0]) / (1 + documents)) + 1
         return Preparation(kind, weights.astype(view.dtype))
     if kind == "measurements":
-        spreads, means = _spreads(view)
-        # A column without spread is rounding error at most, and dividing by that would make it loud.
-        silent = spreads <= np.finfo(view.dtype).eps * np.abs(means) * view.shape[0]
-        weights = np.where(silent, 0.0, 1.0 / np.where(silent, 1.0, spreads)).astype(view.dtype)
+        spreads, means = column_spreads(view)
+        weights = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0).astype(view.dtype)
         return Preparation(kind, weights, None if scipy.sparse.issparse(view) else means.astype(view.dtype))
     return Preparation(kind)
 
@@ -102,30 +103,44 @@ def describe_view(view: Array) -> str:
     -------
     str
     """
+    spreads, _ = column_spreads(view)
+    spreads = spreads[spreads > 0]
     entries = view.data if scipy.sparse.issparse(view) else np.asarray(view)
     present = entries[entries != 0]
-    if present.size and present.min() > 0:
+    # Scaling rows of two columns would leave one number per sample, which is a coordinate.
+    if spreads.size > 2 and present.min() > 0:
         sparse = present.size < SPARSE_SHARE * view.shape[0] * view.shape[1]
         if sparse and np.median(present) <= SMALL_COUNT and np.all(present == np.round(present)):
             return "counts"
         sums = np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
-        # With two columns a constant sum leaves one number per sample, which is a coordinate.
-        if sparse or (view.shape[1] > 2 and sums.std() < EQUAL_SUMS * sums.mean()):
+        level = sums.std() ** 2 / view.shape[1]
+        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(spreads**2)):
             return "distribution"
-    spreads, _ = _spreads(view)
-    spreads = spreads[spreads > 0]
     if spreads.size and _root_mean_square(spreads) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(spreads))):
         return "measurements"
     return "coordinates"
 
 
-def _spreads(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Standard deviations and means of the columns, in double precision."""
-    means = np.asarray(view.mean(axis=0), dtype=np.float64).ravel()
+def column_spreads(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Standard deviations and means of the columns, in double precision.
+
+    A column whose spread is rounding error has none: dividing by it would make the column loud.
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+
+    Returns
+    -------
+    spreads, means : ndarray of shape (n_features,)
+    """
     if scipy.sparse.issparse(view):
-        squares = np.asarray(view.multiply(view).mean(axis=0), dtype=np.float64).ravel()
-        return np.sqrt(np.maximum(squares - means**2, 0.0)), means
-    return np.std(view, axis=0, dtype=np.float64), means
+        means, variances = mean_variance_axis(view.astype(np.float64), axis=0)
+        spreads = np.sqrt(variances)
+    else:
+        means, spreads = np.mean(view, axis=0, dtype=np.float64), np.std(view, axis=0, dtype=np.float64)
+    rounding = np.maximum(np.finfo(np.float64).eps * view.shape[0] * np.abs(means), np.finfo(view.dtype).tiny)
+    return np.where(spreads > rounding, spreads, 0.0), means
 
 
 def _root_mean_square(values: NDArray[Any]) -> float:
@@ -140,6 +155,14 @@ def _signed(function: Any, view: Array) -> Array:
         result.data = np.sign(view.data) * function(np.abs(view.data))
         return result
     return np.sign(view) * function(np.abs(view))
+
+
+def _to_unit_sum(view: Array) -> Array:
+    if scipy.sparse.issparse(view):
+        return normalize(view, norm="l1")
+    # scikit-learn takes small sums of dense rows for zero, which they are not in every unit.
+    sums = np.abs(view).sum(axis=1, keepdims=True)
+    return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
 
 
 def _times(view: Array, weights: NDArray[Any] | None) -> Array:

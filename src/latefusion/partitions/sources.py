@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latefusion.partitions.base_partitions import Similarity
 from latefusion.partitions.kernel import PrecomputedPartition
-from latefusion.partitions.preparation import Preparation, fit_preparation
+from latefusion.partitions.preparation import Preparation, column_spreads, fit_preparation
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 from latefusion.types import Array
 
@@ -214,6 +214,5 @@ def _side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
 
 def _mean_squared_distance(coordinates: Array) -> float:
     """Of two samples drawn at random: twice the sum of the columns' variances."""
-    squares = coordinates.multiply(coordinates) if scipy.sparse.issparse(coordinates) else coordinates**2
-    means = np.asarray(coordinates.mean(axis=0), dtype=np.float64)
-    return float(2 * (squares.sum(dtype=np.float64) / coordinates.shape[0] - np.sum(means**2)))
+    spreads, _ = column_spreads(coordinates)
+    return float(2 * np.sum(spreads**2))

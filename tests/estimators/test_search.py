@@ -1,0 +1,177 @@
+"""Choosing without labels: neighbours, scores, and the rule that a default is left only for good reason."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.neighbors import NearestNeighbors
+
+import latefusion as lf
+from latefusion.estimators.fusion import Choice
+from latefusion.estimators.search import (
+    JOINT_NEIGHBORS,
+    VIEW_NEIGHBORS,
+    Candidate,
+    Judge,
+    Neighborhoods,
+    Score,
+    choose,
+    find_neighborhoods,
+)
+from latefusion.metrics import neighbor_information, shared_information
+
+DATA = lf.datasets.make_views(60, 3, n_views=2, n_features=[4, 7], random_state=0)
+VIEWS = DATA.views.arrays
+
+
+def sets(neighbors):
+    return [set(row) for row in neighbors.tolist()]
+
+
+def nearest(view, n_neighbors):
+    return NearestNeighbors(n_neighbors=n_neighbors).fit(view).kneighbors(return_distance=False)
+
+
+def test_neighbors_are_the_nearest_of_every_view():
+    found = find_neighborhoods(VIEWS, np.ones(2))
+    for view, neighbors in zip(VIEWS, found.views, strict=True):
+        assert sets(neighbors) == sets(nearest(view, VIEW_NEIGHBORS))
+
+
+@pytest.mark.parametrize("shares", [[1.0, 1.0], [1.0, 0.2], [0.0, 1.0]])
+def test_joint_neighbors_are_the_nearest_side_by_side(shares):
+    scaled = [view * np.sqrt(share / view.var(axis=0).sum()) for view, share in zip(VIEWS, shares, strict=True)]
+    found = find_neighborhoods(VIEWS, np.array(shares))
+    assert sets(found.joint) == sets(nearest(np.hstack(scaled), JOINT_NEIGHBORS))
+
+
+def test_nobody_is_their_own_neighbor():
+    twins = np.repeat(VIEWS[0][:10], 3, axis=0)
+    found = find_neighborhoods([twins], np.ones(1))
+    assert all(row not in neighbors for row, neighbors in enumerate(sets(found.joint)))
+    assert all(row not in neighbors for row, neighbors in enumerate(sets(found.views[0])))
+
+
+def test_neither_unit_nor_container_of_a_view_matters():
+    reference = find_neighborhoods(VIEWS, np.ones(2))
+    for others in ([VIEWS[0] * 1e6, VIEWS[1] * 1e-6], [sp.csr_array(VIEWS[0]), VIEWS[1]]):
+        found = find_neighborhoods(others, np.ones(2))
+        assert sets(found.joint) == sets(reference.joint)
+        assert [sets(one) for one in found.views] == [sets(one) for one in reference.views]
+
+
+@pytest.mark.xfail(reason="distances far from the origin are rounding error")
+def test_the_origin_of_a_view_does_not_matter():
+    found = find_neighborhoods([VIEWS[0] + 1e9, VIEWS[1]], np.ones(2))
+    assert sets(found.views[0]) == sets(nearest(VIEWS[0], VIEW_NEIGHBORS))
+
+
+def test_a_view_without_distances_has_no_say_in_the_joint_neighbors():
+    found = find_neighborhoods([VIEWS[0], np.ones((60, 2))], np.ones(2))
+    assert sets(found.joint) == sets(nearest(VIEWS[0], JOINT_NEIGHBORS))
+
+
+@pytest.mark.parametrize("n_samples", [2, 3, 6])
+def test_few_samples_are_all_neighbors(n_samples):
+    found = find_neighborhoods([VIEWS[0][:n_samples]], np.ones(1))
+    others = [set(range(n_samples)) - {row} for row in range(n_samples)]
+    assert sets(found.views[0]) == others
+    assert all(len(row) == min(JOINT_NEIGHBORS, n_samples - 1) for row in sets(found.joint))
+
+
+@pytest.fixture(scope="module")
+def judge():
+    opinions = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
+    return Judge(find_neighborhoods(VIEWS, np.ones(2)), opinions, np.array([0.25, 0.75]))
+
+
+def test_score_is_the_mean_of_the_three_informations(judge):
+    labels = np.random.default_rng(0).integers(3, size=60)
+    joint = neighbor_information(labels, judge.neighborhoods.joint, 3)
+    alone = [neighbor_information(labels, one, 3) for one in judge.neighborhoods.views]
+    heard = [np.mean([shared_information(labels, one, 3) for one in opinions]) for opinions in judge.opinions]
+    expected = (joint + 0.25 * alone[0] + 0.75 * alone[1] + 0.25 * heard[0] + 0.75 * heard[1]) / 3
+    assert judge.score(labels, 3).value == pytest.approx(expected)
+
+
+def test_the_truth_scores_best(judge):
+    rng = np.random.default_rng(0)
+    right = judge.score(DATA.target, 3)
+    worse = DATA.target.copy()
+    worse[:15] = rng.integers(3, size=15)
+    scores = [right.value, judge.score(worse, 3).value, judge.score(rng.integers(3, size=60), 3).value]
+    assert 1 >= scores[0] > scores[1] > scores[2] >= 0
+    assert judge.score(np.zeros(60, dtype=int), 3).value == 0
+
+
+def test_names_of_clusters_do_not_change_a_score(judge):
+    one, other = judge.score(DATA.target, 3), judge.score((DATA.target + 1) % 3, 3)
+    assert one.value == pytest.approx(other.value)
+    np.testing.assert_allclose(one.parts, other.parts)
+
+
+def test_a_score_knows_its_uncertainty(judge):
+    score = judge.score(DATA.target, 3)
+    assert len(score.parts) > 1
+    assert score.spread == pytest.approx(score.parts.std(ddof=1) / np.sqrt(len(score.parts)))
+
+
+@pytest.mark.xfail(reason="every fifth sample may be of one cluster")
+def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
+    labels = np.arange(100) % 5
+    neighbors = (np.arange(100)[:, None] + [5, 10]) % 100
+    score = Judge(Neighborhoods(neighbors, [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
+    assert score.value == pytest.approx(1)
+    assert score.parts.min() > 0.7
+
+
+@pytest.mark.parametrize("n_samples", [2, 3])
+def test_few_samples_have_a_score_without_uncertainty(n_samples):
+    neighborhoods = Neighborhoods(np.array([[1], [0], [0]])[:n_samples], [np.array([[1], [0], [0]])[:n_samples]])
+    labels = np.arange(n_samples) % 2
+    score = Judge(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
+    assert np.isfinite(score.value)
+    assert score.spread == 0
+
+
+def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
+    return Candidate(3, Choice(kind, "alike"), regularization, Score(value, value + np.array(spread_by)))
+
+
+def chosen(selection):
+    [position] = [position for position, row in enumerate(selection) if row["chosen"]]
+    return position
+
+
+def test_the_best_candidate_wins():
+    selection = choose([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph"), candidate(0.7)], 60)
+    assert chosen(selection) == 2
+    assert all(word in selection.reason for word in ("Best of 4", "'graph'", "0.800", "0.300"))
+
+
+def test_the_default_is_kept_where_a_gain_may_be_chance():
+    selection = choose([candidate(0.5), candidate(0.52, (-0.3, 0.3))], 60)
+    assert chosen(selection) == 0
+    assert all(word in selection.reason for word in ("default was kept", "0.020", "chance", "0.300"))
+
+
+def test_the_default_is_kept_among_equals():
+    selection = choose([candidate(0.5), candidate(0.5, kind="graph")], 60)
+    assert chosen(selection) == 0
+    assert selection.reason.startswith("The default was kept")
+    assert chosen(choose([candidate(0.5)], 60)) == 0
+
+
+def test_selection_is_a_table():
+    selection = choose([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)], 60)
+    assert len(selection) == 2
+    assert [row["kind"] for row in selection] == ["both", "graph"]
+    assert selection[1]["regularization"] == 4.0
+    assert selection.n_samples == 60
+    columns = selection.to_dict()
+    assert set(columns) == set(selection.columns) == set(selection[0])
+    assert columns["score"] == [0.5, 0.8]
+    first, second, *_ = str(selection).splitlines()[1:]
+    assert "graph" in first
+    assert "*" in first
+    assert "both" in second
+    assert str(selection).endswith(selection.reason)

@@ -1,0 +1,74 @@
+"""Eigenvectors of several similarities of several views, side by side."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from latefusion.partitions import GraphPartition, KernelPartition
+from latefusion.partitions import ensemble as module
+from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble
+from latefusion.partitions.sources import FeatureSource
+from latefusion.partitions.spectra import fit_spectrum
+
+RNG = np.random.default_rng(0)
+VIEWS = [RNG.standard_normal((40, 3)), RNG.standard_normal((40, 5)), RNG.standard_normal((40, 1))]
+SIMILARITIES = {"graph": GraphPartition(5), "kernel": KernelPartition(), "linear": KernelPartition("linear")}
+KEYS = [EnsembleKey(0, "graph"), EnsembleKey(1, "kernel"), EnsembleKey(0, "kernel"), EnsembleKey(2, "linear")]
+SOURCES = [FeatureSource.of(view, SIMILARITIES) for view in VIEWS]
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    return fit_ensemble(SOURCES, KEYS, 4, 2)
+
+
+def test_every_key_has_its_spectrum(ensemble):
+    for key in KEYS:
+        direct = fit_spectrum(VIEWS[key.view], SIMILARITIES[key.similarity], 4, 2)
+        position = ensemble.position(key)
+        np.testing.assert_array_equal(ensemble.spectra[position].vectors, direct.vectors)
+        np.testing.assert_array_equal(ensemble.basis()[:, ensemble.columns[position]], direct.vectors)
+    assert ensemble.n_samples == 40
+
+
+def test_columns_follow_each_other_without_gaps(ensemble):
+    assert [(own.start, own.stop) for own in ensemble.columns] == [(0, 4), (4, 8), (8, 12), (12, 16)]
+
+
+def test_products_and_rows_are_those_of_the_basis(ensemble, monkeypatch):
+    basis = ensemble.basis()
+    np.testing.assert_allclose(ensemble.products(), basis.T @ basis, atol=1e-12)
+    monkeypatch.setattr(module, "PRODUCT_ROWS", 7)
+    np.testing.assert_allclose(ensemble.products(), basis.T @ basis, atol=1e-12)
+    coefficients = RNG.standard_normal((16, 2))
+    np.testing.assert_allclose(ensemble.rows(coefficients), basis @ coefficients, atol=1e-12)
+
+
+def test_threads_change_nothing(ensemble):
+    threaded = fit_ensemble(SOURCES, KEYS, 4, 2, n_jobs=2)
+    np.testing.assert_array_equal(threaded.basis(), ensemble.basis())
+
+
+def test_agreement_is_symmetric_bounded_and_one_with_itself(ensemble):
+    for first in range(4):
+        assert ensemble.agreement(first, first, 2) == pytest.approx(1)  # also where one of two directions is missing
+        for second in range(first):
+            agreement = ensemble.agreement(first, second, 2)
+            assert 0 <= agreement < 1
+            assert ensemble.agreement(second, first, 2) == pytest.approx(agreement)
+
+
+def test_a_missing_direction_is_no_agreement(ensemble):
+    whole = replace(ensemble.spectra[0], values=np.ones(2), vectors=np.eye(40, 2))
+    half = replace(whole, values=np.array([1.0, 0.0]), vectors=np.eye(40, 2) * [1, 0])
+    pair = replace(ensemble, spectra=[whole, half])
+    assert pair.agreement(0, 1, 2) == pair.agreement(1, 0, 2) == 0.5
+    assert pair.agreement(1, 1, 2) == 1
+
+
+def test_single_precision_stays_in_the_rows_and_products_are_double():
+    sources = [FeatureSource.of(view.astype(np.float32), SIMILARITIES) for view in VIEWS]
+    ensemble = fit_ensemble(sources, KEYS, 4, 2)
+    assert ensemble.products().dtype == ensemble.basis().dtype == np.float64
+    assert ensemble.rows(np.ones((16, 2))).dtype == np.float32

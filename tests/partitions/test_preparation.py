@@ -1,0 +1,180 @@
+"""What a view is taken for, and what its scaling promises."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import StandardScaler
+
+from latefusion.partitions.preparation import column_spreads, describe_view, fit_preparation
+
+RNG = np.random.default_rng(0)
+EXAMPLES = {
+    "counts": RNG.poisson(0.4, (60, 12)).astype(float),
+    "distribution": RNG.dirichlet(np.ones(8), 60),
+    "measurements": RNG.normal(size=(60, 5)) * [1, 10, 100, 1e3, 1e4],
+    "coordinates": RNG.normal(size=(60, 5)),
+}
+KINDS = list(EXAMPLES)
+CONTAINERS = [np.asarray, sp.csr_array, sp.csr_matrix]
+
+
+def dense(view):
+    return view.toarray() if sp.issparse(view) else view
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_kinds_are_recognised_in_every_container(kind, container, dtype):
+    assert describe_view(container(EXAMPLES[kind].astype(dtype))) == kind
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_and_dense_views_get_the_same_distances(kind):
+    view = EXAMPLES[kind]
+    prepared, sparse = fit_preparation(view)(view), fit_preparation(sp.csr_array(view))(sp.csr_array(view))
+    assert sp.issparse(sparse)
+    np.testing.assert_allclose(euclidean_distances(sparse), euclidean_distances(prepared), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_the_float_type_and_the_input_are_kept(kind, dtype, container):
+    view = container(EXAMPLES[kind].astype(dtype))
+    before = view.copy()
+    assert fit_preparation(view)(view).dtype == dtype
+    np.testing.assert_array_equal(dense(view), dense(before))
+
+
+@pytest.mark.parametrize(
+    ("view", "kind"),
+    [
+        ((RNG.random((50, 20)) < 0.2) * 1.0, "counts"),
+        ((RNG.random((50, 20)) < 0.2) * RNG.random((50, 20)), "distribution"),  # like grey values on black
+        ((RNG.random((50, 20)) < 0.2) * 100.0, "distribution"),  # whole numbers, too large for counts
+        (RNG.random((50, 20)) + 10, "distribution"),  # sums are nearly the same
+        (RNG.random((50, 20)) ** 4 * RNG.exponential(size=(50, 1)), "coordinates"),  # sums are not
+        (np.tile([[0.3, 0.7], [0.5, 0.5]], (25, 1)), "coordinates"),  # one number per sample
+        ((RNG.random((50, 2)) < 0.3) * RNG.random((50, 2)), "coordinates"),
+        ((RNG.random((50, 1)) < 0.3) * 1.0, "coordinates"),
+        (np.c_[RNG.random((50, 1)), np.zeros((50, 9))], "coordinates"),  # all but one column are empty
+        (-EXAMPLES["distribution"], "coordinates"),
+        (np.zeros((5, 3)), "coordinates"),
+    ],
+)
+def test_borderline_views(view, kind):
+    assert describe_view(view) == kind
+    assert describe_view(sp.csr_array(view)) == kind
+
+
+def test_sums_that_tell_samples_apart_are_no_distribution():
+    warm = RNG.integers(2, size=(50, 1)) * 10.0
+    temperatures = 290 + warm + RNG.normal(size=(50, 4))
+    assert describe_view(temperatures) == "coordinates"
+    distances = euclidean_distances(fit_preparation(temperatures)(temperatures))
+    same = warm == warm.T
+    assert distances[same].max() < distances[~same].min()
+
+
+def test_a_constant_column_changes_nothing():
+    for kind in ("measurements", "coordinates"):
+        view = EXAMPLES[kind]
+        more = np.column_stack([view, np.full(60, 0.1)])
+        assert describe_view(more) == kind
+        assert describe_view(sp.csr_array(more)) == kind
+        scaled = fit_preparation(more)(more)
+        np.testing.assert_allclose(scaled[:, :-1], fit_preparation(view)(view))
+        assert np.ptp(scaled[:, -1]) == 0
+
+
+def test_spreads_are_standard_deviations_also_far_from_the_origin():
+    view = np.column_stack([RNG.normal(size=40), np.full(40, 0.1), np.zeros(40)])
+    for offset in (0.0, 1e8):
+        for container in CONTAINERS:
+            spreads, means = column_spreads(container(view + offset))
+            np.testing.assert_allclose(spreads, [view[:, 0].std(), 0, 0], rtol=1e-6)
+            np.testing.assert_allclose(means, view.mean(axis=0) + offset)
+
+
+def test_single_precision_spreads_of_many_samples_are_not_lost():
+    view = (100 + RNG.normal(size=(200_000, 1))).astype(np.float32)
+    np.testing.assert_allclose(column_spreads(view)[0], 1.0, rtol=0.01)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_counts_are_weighed_by_tf_idf_of_their_logarithms(container):
+    view = EXAMPLES["counts"]
+    reference = TfidfTransformer().fit_transform(sp.csr_array(np.log1p(view))).toarray()
+    np.testing.assert_allclose(dense(fit_preparation(container(view))(container(view))), reference, atol=1e-12)
+
+
+def test_distances_of_distributions_are_hellinger_distances():
+    p = EXAMPLES["distribution"]
+    prepared = fit_preparation(7 * p)(7 * p)
+    coefficients = np.sqrt(p[:, None, :] * p[None, :, :]).sum(axis=2)
+    np.testing.assert_allclose(euclidean_distances(prepared, squared=True), 2 - 2 * coefficients, atol=1e-12)
+
+
+def test_measurements_are_standardised():
+    view = EXAMPLES["measurements"]
+    np.testing.assert_allclose(fit_preparation(view)(view), StandardScaler().fit_transform(view), atol=1e-12)
+
+
+def test_coordinates_stay_as_they_are():
+    view = EXAMPLES["coordinates"]
+    assert fit_preparation(view)(view) is view
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_new_samples_are_scaled_like_the_training_samples(kind, container):
+    view = container(EXAMPLES[kind])
+    preparation = fit_preparation(view)
+    np.testing.assert_array_equal(dense(preparation(view[10:20])), dense(preparation(view))[10:20])
+
+
+@pytest.mark.parametrize("kind", ["counts", "distribution"])
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_new_samples_may_be_negative(kind, container):
+    preparation = fit_preparation(EXAMPLES[kind])
+    new = container(-EXAMPLES[kind][:5])
+    np.testing.assert_allclose(dense(preparation(new)), -preparation(EXAMPLES[kind][:5]), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["distribution", "measurements"])
+@pytest.mark.parametrize("factor", [1e-100, 1e145])
+def test_the_unit_does_not_matter(kind, factor):
+    view = EXAMPLES[kind]
+    assert describe_view(view * factor) == kind
+    np.testing.assert_allclose(fit_preparation(view * factor)(view * factor), fit_preparation(view)(view), atol=1e-9)
+
+
+def test_the_unit_of_coordinates_does_not_change_what_they_are():
+    for factor in (1e-100, 1e150):
+        assert describe_view(EXAMPLES["coordinates"] * factor) == "coordinates"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_outlier_gives_finite_values(kind):
+    view = EXAMPLES[kind].copy()
+    view[3, 2] = 1e12
+    assert np.isfinite(fit_preparation(view)(view)).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_empty_rows_give_finite_values(kind, container):
+    view = EXAMPLES[kind].copy()
+    view[::3] = 0
+    assert np.isfinite(dense(fit_preparation(container(view))(container(view)))).all()
+
+
+def test_subnormal_columns_count_as_constant():
+    view = EXAMPLES["measurements"].astype(np.float32)
+    more = np.column_stack([view, view[:, 0] * np.float32(1e-42)])
+    scaled = fit_preparation(more)(more)
+    np.testing.assert_allclose(scaled[:, :-1], fit_preparation(view)(view))
+    assert not scaled[:, -1].any()

@@ -1,0 +1,144 @@
+"""What the similarities of a view work on: scaled features, points behind a kernel, all views side by side."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import euclidean_distances
+
+from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
+from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions.preparation import fit_preparation
+from latefusion.partitions.sources import FeatureSource, JointSource, KernelSource
+from latefusion.partitions.spectra import fit_spectrum
+
+RNG = np.random.default_rng(0)
+POINTS = RNG.standard_normal((30, 4))
+MEASURED = RNG.standard_normal((30, 3)) * [1, 100, 10_000]
+COUNTS = sp.csr_array(RNG.poisson(0.3, (30, 40)).astype(float))
+SIMILARITIES = {"graph 5": GraphPartition(5), "kernel": KernelPartition()}
+OF_KERNEL = {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()}
+KERNEL = linear_kernel(POINTS + 1.0)
+DIAGONAL = np.diagonal(KERNEL)
+
+
+def mean_squared(points):
+    return euclidean_distances(points, squared=True).mean()
+
+
+def test_features_are_scaled_once_for_all_similarities():
+    source = FeatureSource.of(MEASURED, SIMILARITIES)
+    np.testing.assert_array_equal(source.coordinates, fit_preparation(MEASURED)(MEASURED))
+    assert source.kind == "measurements"
+    assert all(source.training(name) is source.coordinates for name in SIMILARITIES)
+
+
+@pytest.mark.parametrize("view", [POINTS, MEASURED, COUNTS], ids=["coordinates", "measurements", "counts"])
+def test_training_features_come_back_to_their_place_and_row(view):
+    source = FeatureSource.of(view, SIMILARITIES)
+    gap = source.place(view, None) - source.coordinates
+    assert np.abs(gap).max() == 0
+    for name, similarity in SIMILARITIES.items():
+        spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
+        np.testing.assert_allclose(source.extend(name, spectrum, view, None), spectrum.vectors, atol=1e-8)
+
+
+def test_some_samples_keep_the_scaling_of_all():
+    source = FeatureSource.of(MEASURED, SIMILARITIES)
+    part = source.take(np.array([3, 1, 20]))
+    np.testing.assert_array_equal(part.coordinates, source.coordinates[[3, 1, 20]])
+    assert part.preparation is source.preparation
+
+
+def test_points_behind_a_kernel_have_its_inner_products():
+    source = KernelSource.of(KERNEL, OF_KERNEL)
+    np.testing.assert_allclose(source.coordinates @ source.coordinates.T, standardize_kernel(KERNEL)[0], atol=1e-8)
+    assert source.kind == "kernel"
+    assert source.training("kernel") is KERNEL
+    np.testing.assert_array_equal(source.training("graph 5"), source.coordinates)
+
+
+def test_an_indefinite_kernel_has_the_points_of_its_positive_part():
+    kernel = np.tanh(KERNEL - 1)
+    standardized = standardize_kernel(kernel)[0]
+    values, vectors = np.linalg.eigh(standardized)
+    assert values[0] < -0.1
+    points = KernelSource.of(kernel, OF_KERNEL).coordinates
+    np.testing.assert_allclose(points @ points.T, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-8)
+
+
+def test_training_samples_of_a_kernel_come_back_to_their_place_and_row():
+    source = KernelSource.of(KERNEL, OF_KERNEL)
+    np.testing.assert_allclose(source.place(KERNEL, DIAGONAL), source.coordinates, atol=1e-8)
+    for name, similarity in OF_KERNEL.items():
+        spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
+        np.testing.assert_allclose(source.extend(name, spectrum, KERNEL, DIAGONAL), spectrum.vectors, atol=1e-7)
+
+
+def test_new_samples_of_a_kernel_keep_their_similarities_to_training_samples():
+    gram = gaussian_kernel(POINTS)
+    source = KernelSource.of(gram[:20, :20], OF_KERNEL)
+    placed = source.place(gram[20:, :20], None)
+    _, statistics = standardize_kernel(gram[:20, :20])
+    expected = statistics.apply(gram[20:, :20], np.ones(10))
+    np.testing.assert_allclose(placed @ source.coordinates.T, expected, atol=1e-6)
+
+
+def test_some_samples_of_a_kernel_are_the_source_of_the_smaller_kernel():
+    rows = np.array([4, 0, 9, 17, 22])
+    part = KernelSource.of(KERNEL, OF_KERNEL).take(rows)
+    direct = KernelSource.of(KERNEL[np.ix_(rows, rows)], OF_KERNEL)
+    np.testing.assert_array_equal(part.kernel, direct.kernel)
+    np.testing.assert_array_equal(part.coordinates, direct.coordinates)
+
+
+def joint_of(views, shares=None):
+    sources = [FeatureSource.of(view, SIMILARITIES) for view in views]
+    return JointSource.of(sources, SIMILARITIES, np.ones(len(views)) if shares is None else shares)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_joint_distances_are_sums_of_distances_of_mean_one(offset):
+    shares = np.array([1.0, 0.25])
+    joint = joint_of([POINTS + offset * np.array([1, -1, 1, -1]), MEASURED], shares)
+    parts = [euclidean_distances(view, squared=True) for view in (POINTS, fit_preparation(MEASURED)(MEASURED))]
+    expected = sum(share * part / part.mean() for share, part in zip(shares, parts, strict=True))
+    centered = joint.coordinates - joint.coordinates.mean(axis=0)
+    np.testing.assert_allclose(euclidean_distances(centered, squared=True), expected, atol=1e-5)
+    assert mean_squared(centered) == pytest.approx(1.25)
+
+
+def test_joint_scaling_is_exact_in_single_precision():
+    views = [(POINTS + 1e3 * np.array([1, -1, 1, -1])).astype(np.float32), MEASURED.astype(np.float32)]
+    joint = joint_of(views)
+    assert joint.coordinates.dtype == np.float32
+    assert mean_squared(joint.coordinates - joint.coordinates.mean(axis=0)) == pytest.approx(2.0, rel=1e-2)
+
+
+def test_a_sparse_view_keeps_all_views_sparse():
+    joint = joint_of([POINTS, COUNTS])
+    assert sp.issparse(joint.coordinates)
+    np.testing.assert_allclose(
+        joint.coordinates.toarray(), joint_of([POINTS, COUNTS.toarray()]).coordinates, atol=1e-12
+    )
+    wide = sp.csr_array((np.ones(60), (np.arange(60) % 30, np.arange(60) * 10**4)), shape=(30, 6 * 10**5))
+    assert joint_of([POINTS, wide]).coordinates.nnz == POINTS.size + 60
+
+
+def test_training_samples_come_back_to_their_joint_place():
+    sources = [
+        FeatureSource.of(MEASURED, SIMILARITIES),
+        KernelSource.of(KERNEL, OF_KERNEL),
+        FeatureSource.of(COUNTS, SIMILARITIES),
+    ]
+    joint = JointSource.of(sources, SIMILARITIES, np.ones(3))
+    placed = joint.place([MEASURED, KERNEL, COUNTS], [None, DIAGONAL, None])
+    assert sp.issparse(placed)
+    np.testing.assert_allclose(placed.toarray(), joint.coordinates.toarray(), atol=1e-8)
+    assert joint.training("kernel") is joint.coordinates
+    assert joint.kind == "joint"
+
+
+def test_a_view_without_any_distance_is_passed_over():
+    joint = joint_of([POINTS, np.ones((30, 2))])
+    assert joint.scales[1] == 0
+    assert mean_squared(joint.coordinates) == pytest.approx(1.0)
