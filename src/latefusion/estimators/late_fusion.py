@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -39,8 +40,9 @@ OPINION_STARTS = 3
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed.
 VECTORS_PER_CLUSTER = 4
-# The search looks at no more samples than this.
+# The search looks at no more samples than this, unless that leaves too few for every cluster.
 SEARCH_SAMPLES = 3000
+SEARCH_SAMPLES_PER_CLUSTER = 10
 
 
 class LateFusionClustering(
@@ -59,7 +61,7 @@ class LateFusionClustering(
         Number of clusters; "auto" tries 2 to 20, a range or list the numbers in it, and takes the one whose clusters
         are found again in other samples and say most about the data.
     regularization : float or "auto", default="auto"
-        Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1/2, 1, 2 and 4.
+        Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
@@ -107,7 +109,8 @@ class LateFusionClustering(
     regularization_ : float
         λ that was chosen.
     view_kinds_ : dict
-        What every view was found to hold: "counts", "distribution", "measurements", "coordinates" or "kernel".
+        What every view was found to hold: "counts", "distribution", "measurements", "coordinates" or "kernel";
+        "given" where the partition is an object.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1.
     agreement_ : ndarray of shape (n_views,)
@@ -209,7 +212,10 @@ class LateFusionClustering(
         self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
         seen = self._search_samples(len(views))
         fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
-        candidates, self.selection_ = self._search(fusion)
+        with warnings.catch_warnings():
+            # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            candidates, self.selection_ = self._search(fusion)
         best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
         plan = fusion.plan(best.choice)
@@ -277,7 +283,8 @@ class LateFusionClustering(
         -------
         ndarray of shape (n_new,)
         """
-        return self._rule.predict(self.transform(X, diagonals=diagonals))
+        rows = self.transform(X, diagonals=diagonals)
+        return self._rule.predict(rows)
 
     def _source(self, view: Array, spec: Any, name: str) -> ViewSource:
         if lies_elsewhere(view):
@@ -342,9 +349,10 @@ class LateFusionClustering(
 
     def _search_samples(self, n_samples: int) -> NDArray[np.intp] | None:
         """The samples that the search looks at; None for all."""
-        if n_samples <= SEARCH_SAMPLES:
+        enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * self.n_clusters_)
+        if n_samples <= enough:
             return None
-        return np.sort(np.random.default_rng(self._seed).choice(n_samples, SEARCH_SAMPLES, replace=False))
+        return np.sort(np.random.default_rng(self._seed).choice(n_samples, enough, replace=False))
 
     def _fusion(self, sources: Sequence[ViewSource], keys: Sequence[EnsembleKey] | None = None) -> Fusion:
         """The similarities of some samples: those that are named, or all that any candidate needs."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
@@ -62,7 +63,9 @@ def find_neighborhoods(coordinates: Sequence[Array], shares: NDArray[Any]) -> Ne
     joint: Any = 0.0
     views = []
     for view, share in zip(coordinates, shares, strict=True):
-        squared = euclidean_distances(view, squared=True).astype(np.float64, copy=False)
+        # Far from the origin, distances would be rounding error.
+        near = view if scipy.sparse.issparse(view) else view - view.mean(axis=0)
+        squared = euclidean_distances(near, squared=True).astype(np.float64, copy=False)
         views.append(_nearest(squared, VIEW_NEIGHBORS))
         mean = squared.mean()
         if mean > 0:
@@ -123,7 +126,9 @@ class Judge:
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
         """Mean of the three informations."""
         n_samples = len(labels)
-        folds = [np.arange(fold, n_samples, N_FOLDS) for fold in range(min(N_FOLDS, n_samples // 2))]
+        # Shuffled: samples that come in turns would fill a part with one cluster.
+        order = np.random.default_rng(0).permutation(n_samples)
+        folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, n_samples // 2))]
         parts = np.array([self._score(labels, n_clusters, fold) for fold in folds])
         return Score(self._score(labels, n_clusters, np.arange(n_samples)), parts)
 
