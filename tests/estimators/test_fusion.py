@@ -24,10 +24,11 @@ CHOICES = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
 
 def fusion_of(views, *, joint=True, n_components=12, n_clusters=K):
     sources = [FeatureSource.of(view, SIMILARITIES) for view in views]
-    if joint:
-        sources = [*sources, JointSource.of(sources, SIMILARITIES, np.ones(len(views)))]
     keys = [EnsembleKey(view, name) for view in range(len(sources)) for name in SIMILARITIES]
-    return Fusion.of(sources, len(views), keys, n_components, n_clusters, None)
+    fusion = Fusion.of(sources, keys, n_components, n_clusters)
+    if not joint:
+        return fusion
+    return fusion.with_joint(JointSource.of(sources, SIMILARITIES, fusion.shares), list(SIMILARITIES), n_components)
 
 
 def consensus(fusion, plan, regularization=1.0):
@@ -126,7 +127,7 @@ def test_a_view_given_twice_changes_nothing_where_views_count_alike():
 
 def test_few_samples_and_many_give_the_same_way_of_fusing(plain):
     narrow = fusion_of([view[:30] for view in DATA])
-    assert narrow.root.shape[0] == 30  # the eigenvectors themselves
+    assert narrow.ensemble.root.shape[0] == 30  # the eigenvectors themselves
     width = plain.ensemble.columns[-1].stop
-    assert plain.root.shape[1] == width
-    np.testing.assert_allclose(plain.root.T @ plain.root, plain.ensemble.products(), atol=1e-10)
+    assert plain.ensemble.root.shape[1] == width
+    np.testing.assert_allclose(plain.ensemble.root.T @ plain.ensemble.root, plain.ensemble.products(), atol=1e-10)

@@ -83,12 +83,27 @@ def test_new_samples_of_a_kernel_keep_their_similarities_to_training_samples():
     np.testing.assert_allclose(placed @ source.coordinates.T, expected, atol=1e-6)
 
 
-def test_some_samples_of_a_kernel_are_the_source_of_the_smaller_kernel():
+def test_some_samples_of_a_kernel_keep_their_places():
     rows = np.array([4, 0, 9, 17, 22])
-    part = KernelSource.of(KERNEL, OF_KERNEL).take(rows)
-    direct = KernelSource.of(KERNEL[np.ix_(rows, rows)], OF_KERNEL)
-    np.testing.assert_array_equal(part.kernel, direct.kernel)
-    np.testing.assert_array_equal(part.coordinates, direct.coordinates)
+    whole = KernelSource.of(KERNEL, OF_KERNEL)
+    part = whole.take(rows)
+    np.testing.assert_array_equal(part.kernel, KERNEL[np.ix_(rows, rows)])
+    np.testing.assert_array_equal(part.coordinates, whole.coordinates[rows])
+
+
+@pytest.mark.parametrize("name", ["graph 5", "kernel"])
+@pytest.mark.parametrize("of_kernel", [True, False])
+def test_crossing_to_other_samples_is_what_new_samples_get(name, of_kernel):
+    seen, unseen = np.arange(0, 30, 2), np.arange(1, 30, 2)
+    if of_kernel:
+        whole = KernelSource.of(KERNEL, {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()})
+    else:
+        whole = FeatureSource.of(POINTS, {"graph 5": GraphPartition(5), "kernel": KernelPartition()})
+    part = whole.take(seen)
+    spectrum = fit_spectrum(part.training(name), part.similarities[name], 4, 2)
+    # A sample that has been seen gets its own row back, one that has not gets a row of its own.
+    np.testing.assert_allclose(whole.cross(name, spectrum, seen, seen), spectrum.vectors, atol=1e-7)
+    assert whole.cross(name, spectrum, seen, unseen).shape == (15, 4)
 
 
 def joint_of(views, shares=None):

@@ -4,6 +4,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 import pytest
 
+from latefusion.arrays import root_of_products
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.solvers import solve_alignment
 from latefusion.solvers.late_fusion_spectra import (
@@ -11,7 +12,6 @@ from latefusion.solvers.late_fusion_spectra import (
     agreement_with_others,
     fuse_spectra,
     mean_coefficients,
-    root_of_products,
 )
 
 N, K = 40, 3

@@ -313,3 +313,21 @@ def solve_symmetric_sylvester(left: NDArray[Any], right: NDArray[Any], target: N
     rotated = left_vectors.T @ target @ right_vectors
     solution: NDArray[Any] = left_vectors @ (rotated / (left_values[:, None] + right_values)) @ right_vectors.T
     return solution
+
+
+def root_of_products(products: NDArray[Any]) -> NDArray[Any]:
+    """A small matrix R with RᵀR = BᵀB, without directions that are rounding error.
+
+    Parameters
+    ----------
+    products : ndarray of shape (n_columns, n_columns)
+        BᵀB.
+
+    Returns
+    -------
+    ndarray of shape (rank, n_columns)
+    """
+    values, vectors = np.linalg.eigh(products)
+    kept = values > np.finfo(values.dtype).eps * len(values) * values[-1]
+    root: NDArray[Any] = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+    return root

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
-from latefusion.estimators.fusion import Choice, Fusion
+from latefusion.estimators.fusion import Choice, Fusion, similarity_names
 from latefusion.estimators.search import find_neighborhoods
 from latefusion.metrics import neighbor_information
 from latefusion.partitions import KernelPartition, PrecomputedPartition
@@ -119,7 +119,6 @@ class NumberOfClusters:
 def choose_number(
     sources: Sequence[ViewSource],
     numbers: Sequence[int],
-    names: Sequence[Sequence[str]],
     choice: Choice,
     assign: Assign,
     seed: int,
@@ -130,8 +129,6 @@ def choose_number(
     ----------
     sources : sequence of ViewSource
     numbers : sequence of int
-    names : sequence of sequence of str
-        The similarities of every view to use.
     choice : Choice
     assign : callable
         Turns a consensus and a number of clusters into labels and a rule for new rows.
@@ -143,23 +140,20 @@ def choose_number(
     """
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
-    keys = [EnsembleKey(view, name) for view, own in enumerate(names) for name in own]
-    weigh = _Weigher(keys, choice, assign)
+    weigh = _Weigher(_keys(sources, choice), choice, assign)
     evidence = weigh.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
     return NumberOfClusters(tuple(evidence), tuple(weigh.evidence(clouds, numbers, splits)))
 
 
 def stability(
-    sources: Sequence[ViewSource], keys: Sequence[EnsembleKey], choice: Choice, number: int, assign: Assign, seed: int
+    sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
 ) -> tuple[float, float]:
     """How well a number of clusters is found again in other samples, and the standard error of that.
 
     Parameters
     ----------
     sources : sequence of ViewSource
-    keys : sequence of EnsembleKey
-        The similarities to use.
     choice : Choice
     number : int
     assign : callable
@@ -170,8 +164,15 @@ def stability(
     stability, spread : float
     """
     sources, splits = _halve(sources, np.random.default_rng(seed))
-    found = np.array([_Weigher(keys, choice, assign).stability(sources, [number], *split)[0] for split in splits])
+    weigh = _Weigher(_keys(sources, choice), choice, assign)
+    found = np.array([weigh.stability(sources, [number], *split)[0] for split in splits])
     return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+
+
+def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
+    return [
+        EnsembleKey(view, name) for view, source in enumerate(sources) for name in similarity_names(source, choice.kind)
+    ]
 
 
 def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tuple[Sequence[ViewSource], list[Any]]:
@@ -231,7 +232,7 @@ class _Weigher:
 
     def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
         n_components = min(VECTORS_PER_CLUSTER * greatest, sources[0].coordinates.shape[0])
-        return Fusion.of(sources, len(sources), self.keys, n_components, greatest, None)
+        return Fusion.of(sources, self.keys, n_components, greatest)
 
     def _cluster(self, fusion: Fusion, number: int) -> Any:
         own = fusion.with_clusters(number)

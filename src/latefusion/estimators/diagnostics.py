@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.estimators.cluster_number import stability
-from latefusion.estimators.fusion import WEIGHINGS, Choice, similarity_names
+from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
-from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.solvers import compress_partitions, solve_alignment
 
 
@@ -79,6 +78,7 @@ class ViewDiagnosticsMixin:
     _fusion: Any
     _plan: Any
     _seed: int
+    _shares: Any
     _solver_options: Any
     _sources: Any
 
@@ -154,17 +154,12 @@ class ViewDiagnosticsMixin:
         return found
 
     def _stability(self, sources: Any) -> tuple[float, float]:
-        keys = [
-            EnsembleKey(view, name)
-            for view, source in enumerate(sources)
-            for name in similarity_names(source, self.kind_)
-        ]
         choice = Choice(self.kind_, WEIGHINGS[0])
-        return stability(sources, keys, choice, self.n_clusters_, self._assign, self._seed)
+        return stability(sources, choice, self.n_clusters_, self._assign, self._seed)
 
     def _weights_of_views(self, weights: NDArray[Any]) -> NDArray[np.float64]:
-        """From the weights of the partitions; what all views together contribute is every view's in equal parts."""
+        """From the weights of the partitions; what all views together contribute is every view's by its share."""
         owners = np.array([key.view for key in self._plan])
         squares = np.bincount(owners, weights=weights**2, minlength=self.n_views_ + 1)
-        of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] / self.n_views_)
+        of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] * self._shares / self._shares.sum())
         return of_views

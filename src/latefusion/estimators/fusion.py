@@ -17,7 +17,6 @@ from latefusion.solvers.late_fusion_spectra import (
     Member,
     agreement_with_others,
     fuse_spectra,
-    root_of_products,
 )
 
 # Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
@@ -66,15 +65,12 @@ class Fusion:
     sources : list of ViewSource or JointSource
         One per view, and last all views together where there are several.
     ensemble : Ensemble
-    root : ndarray of shape (rank, n_columns)
-        What the eigenvectors of all similarities have in common, in as few rows as possible.
     n_views : int
     n_clusters : int
     """
 
     sources: Sequence[Any]
     ensemble: Ensemble
-    root: NDArray[np.floating]
     n_views: int
     n_clusters: int
 
@@ -82,17 +78,23 @@ class Fusion:
     def of(
         cls,
         sources: Sequence[Any],
-        n_views: int,
         keys: Sequence[EnsembleKey],
         n_components: int,
         n_clusters: int,
-        n_jobs: int | None,
+        n_jobs: int | None = None,
     ) -> Fusion:
-        """Fit the similarities that are named."""
+        """Fit the similarities of views that are named."""
         ensemble = fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs)
-        few = ensemble.n_samples <= ensemble.columns[-1].stop
-        root = ensemble.basis() if few else root_of_products(ensemble.products())
-        return cls(sources, ensemble, root, n_views, n_clusters)
+        return cls(sources, ensemble, len(sources), n_clusters)
+
+    def with_joint(
+        self, joint: JointSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
+    ) -> Fusion:
+        """The same, with similarities of all views together."""
+        sources = [*self.sources, joint]
+        keys = [EnsembleKey(self.n_views, name) for name in names]
+        more = fit_ensemble(sources, keys, n_components, self.n_clusters, n_jobs=n_jobs)
+        return replace(self, sources=sources, ensemble=self.ensemble.joined(more))
 
     def with_clusters(self, n_clusters: int) -> Fusion:
         """The same eigenvectors for another number of clusters."""
@@ -125,7 +127,7 @@ class Fusion:
         """How well every view agrees with the others, beyond chance; one on average."""
         keys = self._view_keys(kind)
         agreement = agreement_with_others(
-            self.root,
+            self.ensemble.root,
             [self._member(key, float(np.sqrt(self.shares[key.view]))) for key in keys],
             [key.view for key in keys],
             self.overlap,
@@ -151,7 +153,7 @@ class Fusion:
     def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
         """The consensus for every λ."""
         members = [self._member(key, factor) for key, factor in plan.items()]
-        return fuse_spectra(self.root, members, members, self.n_clusters, regularizations, **options)
+        return fuse_spectra(self.ensemble.root, members, members, self.n_clusters, regularizations, **options)
 
     def _view_keys(self, kind: str) -> list[EnsembleKey]:
         return [

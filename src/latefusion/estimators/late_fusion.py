@@ -20,7 +20,7 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
+from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
@@ -219,8 +219,9 @@ class LateFusionClustering(
         best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
         plan = fusion.plan(best.choice)
+        self._shares = fusion.shares
         if seen is not None:
-            fusion = self._fusion(self._sources, list(plan))
+            fusion = self._fusion(self._sources, list(plan), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
@@ -338,7 +339,6 @@ class LateFusionClustering(
         self.number_selection_ = choose_number(
             self._sources,
             self._numbers(n_samples),
-            [similarity_names(source, "both") for source in self._sources],
             Choice("both", WEIGHINGS[0]),
             self._assign,
             self._seed,
@@ -354,20 +354,32 @@ class LateFusionClustering(
             return None
         return np.sort(np.random.default_rng(self._seed).choice(n_samples, enough, replace=False))
 
-    def _fusion(self, sources: Sequence[ViewSource], keys: Sequence[EnsembleKey] | None = None) -> Fusion:
+    def _fusion(
+        self,
+        sources: Sequence[ViewSource],
+        keys: Sequence[EnsembleKey] | None = None,
+        shares: NDArray[Any] | None = None,
+    ) -> Fusion:
         """The similarities of some samples: those that are named, or all that any candidate needs."""
-        n_views, n_clusters = len(sources), self.n_clusters_
-        everything: list[Any] = list(sources)
-        given = any("given" in source.similarities for source in sources)
-        if n_views > 1 and not given:
-            names = {name for source in sources for name in source.similarities}
-            known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
-            similarities = {name: one for name, one in known.items() if name in names}
-            everything.append(JointSource.of(sources, similarities, np.ones(n_views)))
-        if keys is None:
-            keys = [EnsembleKey(view, name) for view, one in enumerate(everything) for name in one.similarities]
-        n_components = min(VECTORS_PER_CLUSTER * n_clusters, sources[0].coordinates.shape[0])
-        return Fusion.of(everything, n_views, keys, n_components, n_clusters, self.n_jobs)
+        n_views = len(sources)
+        n_components = min(VECTORS_PER_CLUSTER * self.n_clusters_, sources[0].coordinates.shape[0])
+        own = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+        named = own if keys is None else [key for key in keys if key.view < n_views]
+        fusion = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs)
+        similarities = self._joint_similarities(sources)
+        together = list(similarities) if keys is None else [key.similarity for key in keys if key.view == n_views]
+        if not together:
+            return fusion
+        joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
+        return fusion.with_joint(joint, together, n_components, self.n_jobs)
+
+    def _joint_similarities(self, sources: Sequence[ViewSource]) -> dict[str, Any]:
+        """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
+        names = {name for source in sources for name in source.similarities}
+        if len(sources) < 2 or "given" in names:
+            return {}
+        known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
+        return {name: one for name, one in known.items() if name in names}
 
     def _search(self, fusion: Fusion) -> tuple[list[Candidate], Selection]:
         """Try all kinds, weighings and λ, and take the best."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import root_of_products, row_blocks
 from latefusion.partitions.sources import ViewSource
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 
@@ -59,6 +60,17 @@ class Ensemble:
             block = np.concatenate([one.vectors[rows] for one in self.spectra], axis=1).astype(np.float64, copy=False)
             products += block.T @ block
         return products
+
+    @cached_property
+    def root(self) -> NDArray[Any]:
+        """A matrix with the inner products of B, in as few rows as there are directions."""
+        if self.n_samples <= self.columns[-1].stop:
+            return self.basis()
+        return root_of_products(self.products())
+
+    def joined(self, other: Ensemble) -> Ensemble:
+        """These and more similarities of the same samples."""
+        return _side_by_side([*self.keys, *other.keys], [*self.spectra, *other.spectra])
 
     def basis(self) -> NDArray[np.float64]:
         """B."""
@@ -114,6 +126,9 @@ def fit_ensemble(
         )
         for key in keys
     )
+    return _side_by_side(list(keys), spectra)
+
+
+def _side_by_side(keys: list[EnsembleKey], spectra: list[Spectrum]) -> Ensemble:
     edges = np.concatenate([[0], np.cumsum([len(one.values) for one in spectra])])
-    columns = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
-    return Ensemble(list(keys), spectra, columns)
+    return Ensemble(keys, spectra, [slice(int(start), int(stop)) for start, stop in pairwise(edges)])

@@ -67,24 +67,6 @@ class FusedSpectra(NamedTuple):
     result: SolverResult
 
 
-def root_of_products(products: FloatArray) -> FloatArray:
-    """A small matrix R with RᵀR = BᵀB, without directions that are rounding error.
-
-    Parameters
-    ----------
-    products : ndarray of shape (n_columns, n_columns)
-        BᵀB.
-
-    Returns
-    -------
-    ndarray of shape (rank, n_columns)
-    """
-    values, vectors = np.linalg.eigh(products)
-    kept = values > np.finfo(values.dtype).eps * len(values) * values[-1]
-    root: FloatArray = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    return root
-
-
 def fuse_spectra(
     root: FloatArray,
     members: Sequence[Member],
@@ -101,7 +83,7 @@ def fuse_spectra(
     Parameters
     ----------
     root : ndarray of shape (rank, n_columns)
-        From `root_of_products`, or B itself.
+        R with RᵀR = BᵀB, from `arrays.root_of_products`, or B itself.
     members : sequence of Member
         The similarities to fuse.
     pull : sequence of Member
