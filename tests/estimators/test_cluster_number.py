@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators.cluster_number import NumberEvidence, NumberOfClusters, stability
+from latefusion.estimators.cluster_number import NumberEvidence, NumberOfClusters, stability_without_views
 from latefusion.estimators.fusion import Choice
 
 
@@ -64,12 +64,16 @@ def test_kernels_have_a_number_of_clusters_too():
     assert model.n_clusters_ == 3
 
 
-def test_stability_is_that_of_the_split_not_of_the_seed():
-    data = lf.datasets.make_views(n_samples=160, n_clusters=3, random_state=2)
+def test_stability_without_views_compares_the_same_halves():
+    data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
     arguments = (model._sources, Choice("graph", "alike"), 3, model._assign)
-    assert stability(*arguments, 0) == stability(*arguments, 0)
-    assert stability(*arguments, 0)[0] > 0.95
+    found = stability_without_views(*arguments, 0)
+    assert found.shape == (5, 5)
+    np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))
+    assert found[0].mean() > 0.9
+    # Without the view of noise nothing is lost; without another view something is.
+    assert found[4].mean() >= found[1:4].mean()
 
 
 @pytest.mark.parametrize("wrong", [[], [1, 2], [2.5, 3], "most"])

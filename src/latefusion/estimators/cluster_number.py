@@ -146,10 +146,10 @@ def choose_number(
     return NumberOfClusters(tuple(evidence), tuple(weigh.evidence(clouds, numbers, splits)))
 
 
-def stability(
+def stability_without_views(
     sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
-) -> tuple[float, float]:
-    """How well a number of clusters is found again in other samples, and the standard error of that.
+) -> NDArray[np.float64]:
+    """How well a number of clusters is found again in other samples: from all views, and without each of them.
 
     Parameters
     ----------
@@ -161,12 +161,14 @@ def stability(
 
     Returns
     -------
-    stability, spread : float
+    ndarray of shape (n_views + 1, n_splits)
+        The first row is that of all views, the others are those without the first, the second, ...
     """
     sources, splits = _halve(sources, np.random.default_rng(seed))
     weigh = _Weigher(_keys(sources, choice), choice, assign)
-    found = np.array([weigh.stability(sources, [number], *split)[0] for split in splits])
-    return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+    everything = frozenset(range(len(sources)))
+    trials = [_Trial(number, everything), *(_Trial(number, everything - {view}) for view in sorted(everything))]
+    return np.array([weigh.stability(sources, trials, *split) for split in splits]).T
 
 
 def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
@@ -185,6 +187,13 @@ def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tup
     return sources, [(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])) for order in orders]
 
 
+class _Trial(NamedTuple):
+    """A number of clusters, and the views that they are made from."""
+
+    number: int
+    views: frozenset[int]
+
+
 @dataclass(frozen=True)
 class _Weigher:
     keys: Sequence[EnsembleKey]
@@ -193,12 +202,13 @@ class _Weigher:
 
     def evidence(self, sources: Sequence[Any], numbers: Sequence[int], splits: Sequence[Any]) -> list[NumberEvidence]:
         """Stability and information of every number."""
-        stability = np.array([self.stability(sources, numbers, *split) for split in splits])
+        trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
+        stability = np.array([self.stability(sources, trials, *split) for split in splits])
         neighborhoods = find_neighborhoods([source.coordinates for source in sources], np.ones(len(sources)))
         fusion = self._fit(sources, max(numbers))
         rows = []
-        for position, number in enumerate(numbers):
-            labels, _, _ = self._cluster(fusion, number)
+        for position, (number, _) in enumerate(trials):
+            labels, _, _ = self._cluster(fusion, trials[position])
             information = [neighbor_information(labels, one, number) for one in neighborhoods.views]
             own = stability[:, position]
             spread = float(own.std(ddof=1) / np.sqrt(len(own)))
@@ -206,10 +216,11 @@ class _Weigher:
         return rows
 
     def stability(
-        self, sources: Sequence[Any], numbers: Sequence[int], first: NDArray[np.intp], second: NDArray[np.intp]
+        self, sources: Sequence[Any], trials: Sequence[_Trial], first: NDArray[np.intp], second: NDArray[np.intp]
     ) -> list[float]:
-        """For every number, the agreement of what two halves make of each other."""
-        halves = [self._fit([source.take(own) for source in sources], max(numbers)) for own in (first, second)]
+        """For every trial, the agreement of what two halves make of each other."""
+        greatest = max(trial.number for trial in trials)
+        halves = [self._fit([source.take(own) for source in sources], greatest) for own in (first, second)]
         # The rows of every half in the spectra of the other.
         crossed = [
             [
@@ -219,8 +230,8 @@ class _Weigher:
             for half, seen, unseen in ((halves[0], first, second), (halves[1], second, first))
         ]
         found = []
-        for number in numbers:
-            clustered = [self._cluster(half, number) for half in halves]
+        for trial in trials:
+            clustered = [self._cluster(half, trial) for half in halves]
             scores = []
             for here, there in ((0, 1), (1, 0)):
                 _, rule, coefficients = clustered[here]
@@ -234,10 +245,11 @@ class _Weigher:
         n_components = min(VECTORS_PER_CLUSTER * greatest, sources[0].coordinates.shape[0])
         return Fusion.of(sources, self.keys, n_components, greatest)
 
-    def _cluster(self, fusion: Fusion, number: int) -> Any:
-        own = fusion.with_clusters(number)
-        (fused,) = own.fuse(own.plan(self.choice), [1.0])
-        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), number, n_init=N_STARTS)
+    def _cluster(self, fusion: Fusion, trial: _Trial) -> Any:
+        own = fusion.with_clusters(trial.number)
+        plan = {key: factor for key, factor in own.plan(self.choice).items() if key.view in trial.views}
+        (fused,) = own.fuse(plan, [1.0])
+        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), trial.number, n_init=N_STARTS)
         return labels, rule, fused.coefficients
 
 

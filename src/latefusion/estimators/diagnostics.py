@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.estimators.cluster_number import stability
+from latefusion.estimators.cluster_number import stability_without_views
 from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
 from latefusion.solvers import compress_partitions, solve_alignment
@@ -76,6 +76,7 @@ class ViewDiagnosticsMixin:
     _average: Any
     _assign: Any
     _fusion: Any
+    _keys_of: Any
     _plan: Any
     _seed: int
     _shares: Any
@@ -127,19 +128,20 @@ class ViewDiagnosticsMixin:
         check_is_fitted(self)
         if self.n_views_ < 2:
             raise ValueError("There is only one view: without it nothing is left.")
-        whole = self._stability(self._sources)
+        choice = Choice(self.kind_, WEIGHINGS[0])
+        whole, *without = stability_without_views(self._sources, choice, self.n_clusters_, self._assign, self._seed)
         verdicts = []
-        for view, name in enumerate(self.view_names_):
+        for view, (name, found) in enumerate(zip(self.view_names_, without, strict=True)):
             rest = [source for position, source in enumerate(self._sources) if position != view]
             labels = match_labels(self.labels_, self._labels_of(rest))
-            without = self._stability(rest)
+            gains = found - whole
             verdicts.append(
                 ViewVerdict(
                     str(name),
                     float(np.mean(labels != self.labels_)),
-                    without[0],
-                    without[0] - whole[0],
-                    float(np.hypot(without[1], whole[1])),
+                    float(found.mean()),
+                    float(gains.mean()),
+                    float(gains.std(ddof=1) / np.sqrt(len(gains))),
                 )
             )
         return verdicts
@@ -147,15 +149,11 @@ class ViewDiagnosticsMixin:
     def _labels_of(self, sources: Any) -> NDArray[np.intp]:
         """Labels from other views by the choice that was made for these."""
         choice = Choice(self.kind_, self.weighing_ if len(sources) > 1 else WEIGHINGS[0])
-        fusion = self._fusion(sources)
+        fusion = self._fusion(sources, self._keys_of(sources, choice))
         (fused,) = fusion.fuse(fusion.plan(choice), [self.regularization_], **self._solver_options())
         labels, _ = self._assign(np.asarray(fusion.ensemble.rows(fused.coefficients)), self.n_clusters_)
         found: NDArray[np.intp] = labels
         return found
-
-    def _stability(self, sources: Any) -> tuple[float, float]:
-        choice = Choice(self.kind_, WEIGHINGS[0])
-        return stability(sources, choice, self.n_clusters_, self._assign, self._seed)
 
     def _weights_of_views(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """From the weights of the partitions; what all views together contribute is every view's by its share."""

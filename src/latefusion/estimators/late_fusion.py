@@ -20,7 +20,7 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion
+from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
@@ -38,8 +38,10 @@ GRAPH_SIZES = (5, 10, 20)
 OPINIONS = ("graph 10", "kernel", "given")
 OPINION_STARTS = 3
 REGULARIZATIONS = (1.0, 2.0, 4.0)
-# Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed.
-VECTORS_PER_CLUSTER = 4
+# Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
+# clusters are content with two.
+VECTORS_PER_CLUSTER = (2, 4)
+ENOUGH_VECTORS = 160
 # The search looks at no more samples than this, unless that leaves too few for every cluster.
 SEARCH_SAMPLES = 3000
 SEARCH_SAMPLES_PER_CLUSTER = 10
@@ -209,6 +211,7 @@ class LateFusionClustering(
         specs = per_view(self.partition, views, "partition")
         self._sources = [self._source(*one) for one in zip(views.arrays, specs, views.names, strict=True)]
         self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
+        self.__dict__.pop("number_selection_", None)  # of an earlier fit
         self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
         seen = self._search_samples(len(views))
         fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
@@ -362,7 +365,8 @@ class LateFusionClustering(
     ) -> Fusion:
         """The similarities of some samples: those that are named, or all that any candidate needs."""
         n_views = len(sources)
-        n_components = min(VECTORS_PER_CLUSTER * self.n_clusters_, sources[0].coordinates.shape[0])
+        least, most = (number * self.n_clusters_ for number in VECTORS_PER_CLUSTER)
+        n_components = min(max(least, min(most, ENOUGH_VECTORS)), sources[0].coordinates.shape[0])
         own = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
         named = own if keys is None else [key for key in keys if key.view < n_views]
         fusion = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs)
@@ -372,6 +376,18 @@ class LateFusionClustering(
             return fusion
         joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
         return fusion.with_joint(joint, together, n_components, self.n_jobs)
+
+    def _keys_of(self, sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
+        """The similarities that a choice consists of."""
+        keys = [
+            EnsembleKey(view, name)
+            for view, source in enumerate(sources)
+            for name in similarity_names(source, choice.kind)
+        ]
+        if choice.weighing == WEIGHINGS[0]:
+            return keys
+        together = self._joint_similarities(sources)
+        return keys + [EnsembleKey(len(sources), name) for name in KINDS[choice.kind] if name in together]
 
     def _joint_similarities(self, sources: Sequence[ViewSource]) -> dict[str, Any]:
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""

@@ -137,10 +137,13 @@ def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: i
     if not len(used):
         return coefficients
     scaled = root[:, used] * scales[used]
-    values, vectors = top_eigenpairs(scaled.T @ scaled, min(n_clusters, len(used)))
+    wide = scaled.shape[0] < scaled.shape[1]
+    values, vectors = top_eigenpairs(scaled @ scaled.T if wide else scaled.T @ scaled, min(n_clusters, *scaled.shape))
     present = values > np.finfo(values.dtype).eps ** (2 / 3) * values[0]
-    inverse = present / np.sqrt(np.where(present, values, 1.0))
-    coefficients[used, : len(values)] = scales[used, None] * vectors * inverse
+    inverse = present / np.where(present, values, 1.0)
+    # V Λ^{-1/2}; from the left singular vectors U it is Aᵀ U Λ^{-1}.
+    vectors = scaled.T @ vectors * inverse if wide else vectors * np.sqrt(inverse)
+    coefficients[used, : len(values)] = scales[used, None] * vectors
     return coefficients
 
 
