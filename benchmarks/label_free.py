@@ -1,12 +1,14 @@
 """Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
 
-usage: python benchmarks/label_free.py {ranks,views,numbers} DATA_DIR [--output FILE.json] [--seeds 1] [--limit 600]
+usage: python benchmarks/label_free.py {ranks,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1] [--limit S]
 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
           with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
 views     what a view of pure noise, or one of the views once more, does to the accuracy.
 numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15
           classes.
+local     fusing both kinds of partition with λ = 1, by global alignment and by local alignment with several τ: whether
+          weighing samples by their neighbour counts is worth being a candidate.
 
 Views are given as they are in the files; the classes are used for scores only. Rows are saved as they come, and a run
 that was interrupted goes on where it was.
@@ -20,12 +22,18 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy.stats import rankdata
+from sklearn.metrics.pairwise import euclidean_distances
 
 import latefusion as lf
+from latefusion.assignment import assign_by_kmeans
+from latefusion.estimators.fusion import KINDS, Choice, Fusion
+from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.neighborhoods import count_neighbors
 from measuring import machine
 
 OURS = {
@@ -161,6 +169,43 @@ def numbers(args, store):
         )
 
 
+def local(args, store):
+    """Rows of the eigenvectors multiplied by neighbour counts, as local alignment does, beside rows as they are."""
+    for path in small_sets(args.data):
+        data = lf.datasets.load_views(path)
+        n_samples, n_clusters = len(data.target), len(np.unique(data.target))
+        if store.has({"data": path.stem}):
+            continue
+        spec = "precomputed" if data.kind == "kernels" else "auto"
+        shell = lf.LateFusionClustering(n_clusters)
+        sources = [shell._source(view, spec, name) for name, view in data.views.items()]
+        keys = [EnsembleKey(view, name) for view in range(len(sources)) for name in KINDS["both"]]
+        fusion = Fusion.of(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
+        plan = fusion.plan(Choice("both", "alike"))
+        row = {"data": path.stem, "global": fused_accuracy(fusion, plan, data.target)}
+        for share in (0.05, 0.1, 0.3):
+            size = max(1, round(share * n_samples))
+            counts = [count_neighbors(-euclidean_distances(one.coordinates), size).counts for one in sources]
+            spectra = [
+                replace(one, vectors=one.vectors * (counts[key.view] / counts[key.view].mean())[:, None])
+                for key, one in zip(keys, fusion.ensemble.spectra, strict=True)
+            ]
+            weighed = replace(fusion, ensemble=replace(fusion.ensemble, spectra=spectra))
+            row[f"τ = {share}"] = fused_accuracy(weighed, plan, data.target)
+        store.add(row)
+    for column in store.rows[0]:
+        if column != "data":
+            print(f"{column:10s} mean ACC {np.mean([row[column] for row in store.rows]):.4f}")
+
+
+def fused_accuracy(fusion, plan, target):
+    """Accuracy of a fusion with λ = 1, mean of two assignments of labels."""
+    (fused,) = fusion.fuse(plan, [1.0])
+    rows = fusion.ensemble.rows(fused.coefficients)
+    found = [assign_by_kmeans(rows, fusion.n_clusters, random_state=seed)[0] for seed in range(2)]
+    return float(np.mean([lf.metrics.clustering_accuracy(target, labels) for labels in found]))
+
+
 def found(views, kind, seed):
     """The number that was found and its evidence."""
     start = time.perf_counter()
@@ -196,7 +241,7 @@ class Store:
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ranks", "views", "numbers", "cell"])
+    parser.add_argument("what", choices=["ranks", "views", "numbers", "local", "cell"])
     parser.add_argument("data", type=Path)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--seeds", type=int, default=1)
@@ -207,7 +252,7 @@ def main():
     if args.what == "cell":
         cell(args.data, args.method, args.seed)
     else:
-        {"ranks": ranks, "views": views, "numbers": numbers}[args.what](args, Store(args.output))
+        {"ranks": ranks, "views": views, "numbers": numbers, "local": local}[args.what](args, Store(args.output))
 
 
 if __name__ == "__main__":
