@@ -22,7 +22,7 @@ from latefusion.assignment.kmeans import kmeans
 from latefusion.types import Array
 
 # Up to this many samples all starts of k-means see all of them.
-SMALL_SAMPLES = 20_000
+SMALL_SAMPLES = 5000
 
 
 class AssignmentRule(Protocol):
