@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
         if name == OURS:
             print(explanation(model))
     if not options.no_figure:
-        path = draw(models, options.output)
+        path = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
         print(
             f"\nFigure: {path}"
             if path
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def fit_models(n_clusters: int, seed: int, data: MultiViewDataset, rows: list[ComparisonRow]) -> dict[str, Any]:
-    """The one that decides for itself, and both alignments on both kinds of base partition; their rows join the table."""
+    """The one that decides for itself, and both alignments on both kinds of partition; their rows join the table."""
     kinds = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
     models: dict[str, Any] = {OURS: LateFusionClustering(n_clusters, random_state=seed)}
     for kind, estimator in kinds.items():
