@@ -6,6 +6,7 @@ clustered on its own, the resulting partitions are aligned, and their consensus 
 
 from latefusion import baselines, datasets, kernels, metrics, partitions
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.experiments import compare_baselines
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
 
@@ -22,6 +23,7 @@ __all__ = [
     "Views",
     "__version__",
     "baselines",
+    "compare_baselines",
     "datasets",
     "kernels",
     "metrics",

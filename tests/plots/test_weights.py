@@ -16,3 +16,14 @@ def test_agreement_may_be_absent():
     display = ViewWeightsDisplay([0.6, 0.8], ["a", "b"]).plot()
     assert not display.ax_.lines
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == ["a", "b"]
+
+
+def test_intervals_end_where_the_bootstrap_says(selecting_model):
+    display = ViewWeightsDisplay.from_estimator(selecting_model, intervals=True)
+    found = selecting_model.weight_intervals()
+    (lines,) = display.intervals_.lines[2]
+    ends = np.array([segment[:, 0] for segment in lines.get_segments()])
+    np.testing.assert_allclose(ends, np.transpose([found.lower, found.upper]))
+    entries = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert entries == ["weight", "95 % interval", "agreement with the consensus"]
+    assert ViewWeightsDisplay.from_estimator(selecting_model).intervals_ is None

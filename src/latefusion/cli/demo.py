@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from latefusion.datasets import load_digits_views
-from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
+from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import ComparisonRow, comparison_table, fit_and_score, format_table, honest_lines
 from latefusion.plots import draw_overview
 from latefusion.types import MultiViewDataset
 
+OURS = "LateFusionClustering"
 SUMMARY = "cluster five views of handwritten digits and show what plain scikit-learn gives beside it"
 
 
@@ -37,8 +38,10 @@ def run(options: argparse.Namespace) -> None:
         print(f"\n{name}\n")
         print(weights_table(model))
         print(convergence_line(model))
+        if name == OURS:
+            print(explanation(model))
     if not options.no_figure:
-        path = draw(models, options.output)
+        path = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
         print(
             f"\nFigure: {path}"
             if path
@@ -47,14 +50,14 @@ def run(options: argparse.Namespace) -> None:
 
 
 def fit_models(n_clusters: int, seed: int, data: MultiViewDataset, rows: list[ComparisonRow]) -> dict[str, Any]:
-    """Both alignments on both kinds of base partition; their rows join the table."""
+    """The one that decides for itself, and both alignments on both kinds of partition; their rows join the table."""
     kinds = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
-    models = {}
+    models: dict[str, Any] = {OURS: LateFusionClustering(n_clusters, random_state=seed)}
     for kind, estimator in kinds.items():
         for partition in ("kernel", "graph"):
             name = f"LF-MVC-{kind}, {partition} partitions"
             models[name] = estimator(n_clusters, partition=partition, random_state=seed)
-            rows.append(fit_and_score(name, models[name], data.views, data.target))
+    rows += [fit_and_score(name, model, data.views, data.target) for name, model in models.items()]
     return models
 
 
@@ -64,6 +67,13 @@ def weights_table(model: Any) -> str:
     return format_table(
         ["view", "weight", "agreement"], [[name, f"{weight:.3f}", f"{agree:.3f}"] for name, weight, agree in cells]
     )
+
+
+def explanation(model: LateFusionClustering) -> str:
+    """Why it chose what it chose, what it takes the views for, and what each of them is good for."""
+    kinds = ", ".join(f"{name} ({kind})" for name, kind in model.view_kinds_.items())
+    verdicts = "\n".join(map(str, model.leave_one_view_out()))
+    return f"views: {kinds}\n{model.selection_.reason}\n{verdicts}"
 
 
 def convergence_line(model: Any) -> str:

@@ -17,7 +17,14 @@ from latefusion.experiments.tables import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.types import Views
 
-SCORES = {"accuracy": "ACC", "nmi": "NMI", "purity": "purity", "ari": "ARI"}
+SCORES = {
+    "accuracy": "ACC",
+    "nmi": "NMI",
+    "purity": "purity",
+    "ari": "ARI",
+    "information": "information",
+    "agreement": "ARI with ours",
+}
 
 
 class ComparisonRow(NamedTuple):
@@ -30,7 +37,7 @@ class ComparisonRow(NamedTuple):
         None when the method failed.
     seconds : float
     scores : dict of str to float
-        Empty without known classes.
+        Those against known classes; empty without, unless others were added.
     note : str
         Why it failed, or what the reader must know.
     """
@@ -103,17 +110,20 @@ def fit_and_score(name: str, estimator: Any, X: Any, target: Any = None) -> Comp
     return ComparisonRow(name, labels, seconds, {} if target is None else clustering_scores(target, labels), note)
 
 
-def honest_lines(views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None) -> list[ComparisonRow]:
+def honest_lines(
+    views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None, kernels: bool = False
+) -> list[ComparisonRow]:
     """What two lines of scikit-learn give, which every multi-view method has to beat.
 
     Parameters
     ----------
     views : Views
-        Features.
     n_clusters : int
     target : array of shape (n_samples,), default=None
         Known classes, for scores. With them the best single view by accuracy is shown, and said to be chosen so.
     random_state : int, RandomState or None, default=None
+    kernels : bool, default=False
+        Whether the views are kernels, which then take the place of features everywhere.
 
     Returns
     -------
@@ -121,30 +131,39 @@ def honest_lines(views: Views, n_clusters: int, *, target: Any = None, random_st
         K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour
         spectral clustering of the concatenation, and kernel k-means of the mean kernel.
     """
-    single = list(_single_views(views, n_clusters, target, random_state))
+    single = list(_single_views(views, n_clusters, target, random_state, kernels))
     if target is not None:
         best = max(single, key=lambda row: row.scores["accuracy"])
         single = [best._replace(seconds=sum(row.seconds for row in single), note="view chosen with the classes")]
     names = ("concat-kmeans", "concat-spectral", "A-MKKM")
-    joint = {name: METHODS[name](n_clusters=n_clusters, random_state=random_state) for name in names}
+    options = {"n_clusters": n_clusters, "random_state": random_state} | _given(kernels)
+    joint = {name: METHODS[name](**options) for name in names}
     return single + compare_methods(views, joint, target=target)
 
 
-def _single_views(views: Views, n_clusters: int, target: Any, random_state: Any) -> Iterator[ComparisonRow]:
+def _single_views(
+    views: Views, n_clusters: int, target: Any, random_state: Any, kernels: bool
+) -> Iterator[ComparisonRow]:
     for name, array in views.items():
-        yield fit_and_score(
-            f"KMeans on {name}", KMeans(n_clusters, n_init=10, random_state=random_state), array, target
-        )
+        if kernels:
+            alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
+            yield fit_and_score(f"kernel k-means on {name}", alone, [array], target)
+        else:
+            alone = KMeans(n_clusters, n_init=10, random_state=random_state)
+            yield fit_and_score(f"KMeans on {name}", alone, array, target)
+
+
+def _given(kernels: bool) -> dict[str, Any]:
+    return {"partition": "precomputed"} if kernels else {}
 
 
 def comparison_table(rows: list[ComparisonRow]) -> str:
-    """Rows as text: scores where classes are known, the number of clusters found otherwise, seconds, notes."""
-    scored = any(row.scores for row in rows)
-    columns = list(SCORES) if scored else []
+    """Rows as text: the scores that there are, the number of clusters found, seconds, notes."""
+    columns = [column for column in SCORES if any(column in row.scores for row in rows)]
     header = ["method", *[SCORES[column] for column in columns], "clusters", "seconds"]
     lines = []
     for row in rows:
-        cells = [f"{row.scores[column]:.3f}" if row.scores else "-" for column in columns]
+        cells = [f"{row.scores[column]:.3f}" if column in row.scores else "-" for column in columns]
         found = "-" if row.labels is None else str(len(np.unique(row.labels)))
         lines.append([row.method, *cells, found, f"{row.seconds:.2f}"])
     text = format_table(header, lines).splitlines()

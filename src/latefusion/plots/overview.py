@@ -9,11 +9,12 @@ from typing import Any
 from latefusion.plots.canvas import require_pyplot
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
+from latefusion.plots.selection import SelectionDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
 
 
 def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
-    """Save a figure with one row per model: consensus map, view weights, convergence.
+    """Save a figure with one row per model: consensus map, view weights, and what it chose from or how it converged.
 
     Parameters
     ----------
@@ -30,6 +31,10 @@ def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
         ConsensusDisplay.from_estimator(model, ax=left)
         left.set_title(name)
         ViewWeightsDisplay.from_estimator(model, ax=middle)
-        ConvergenceDisplay.from_estimator(model, ax=right)
+        if hasattr(model, "selection_"):
+            SelectionDisplay.from_estimator(model, ax=right)
+            right.tick_params(axis="y", labelsize=7)
+        else:
+            ConvergenceDisplay.from_estimator(model, ax=right)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

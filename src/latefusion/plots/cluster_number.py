@@ -1,0 +1,118 @@
+"""The evidence for every number of clusters that was tried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from latefusion.plots.canvas import PALETTE, get_axes, strip
+
+
+class NumberOfClustersDisplay:
+    """Stability, information and score of every number of clusters, and the stability of data without clusters.
+
+    Parameters
+    ----------
+    numbers : array of shape (n_numbers,)
+    stability : array of shape (n_numbers,)
+        How well the clusters are found again in other samples, at most 1.
+    spread : array of shape (n_numbers,)
+        Standard errors of the stability.
+    information : array of shape (n_numbers,)
+        What clusters say about neighbouring samples, in any unit: drawn as a share of the largest.
+    chosen : int
+        The number that was taken.
+    null : array of shape (n_numbers,), default=None
+        Stability of data of the same shape without clusters.
+
+    Attributes
+    ----------
+    stability_ : matplotlib ErrorbarContainer
+    information_ : matplotlib Line2D
+    score_ : matplotlib Line2D
+        Stability times information, as a share of the largest.
+    null_ : matplotlib Line2D or None
+    mark_ : matplotlib Line2D
+        Vertical line at the chosen number.
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(
+        self, numbers: Any, stability: Any, spread: Any, information: Any, chosen: int, *, null: Any = None
+    ) -> None:
+        self.numbers = np.asarray(numbers)
+        self.stability = np.asarray(stability, dtype=np.float64)
+        self.spread = np.asarray(spread, dtype=np.float64)
+        self.information = np.asarray(information, dtype=np.float64)
+        self.chosen = chosen
+        self.null = None if null is None else np.asarray(null, dtype=np.float64)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the evidence that a fitted estimator collected.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``number_selection_``
+        ax : matplotlib Axes, default=None
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.errorbar` for the stability.
+
+        Returns
+        -------
+        NumberOfClustersDisplay
+        """
+        if not hasattr(estimator, "number_selection_"):
+            raise ValueError(
+                f"The number of clusters was given to this {type(estimator).__name__}, so there is nothing to show: "
+                f"fit it with n_clusters='auto' or a range."
+            )
+        found = estimator.number_selection_
+        numbers, stability, spread, information = zip(*found.evidence, strict=True)
+        null = [one.stability for one in found.null]
+        return cls(numbers, stability, spread, information, found.n_clusters, null=null).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            A new figure when None.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.errorbar` for the stability.
+
+        Returns
+        -------
+        self
+        """
+        ax = get_axes(ax)
+        # The chosen number below everything else.
+        self.mark_ = ax.axvline(self.chosen, color="0.85", linewidth=8, zorder=0, label=f"chosen: {self.chosen}")
+        style = {"color": PALETTE[0], "marker": "o", "markersize": 5, "capsize": 2, "label": "stability"} | kwargs
+        self.stability_ = ax.errorbar(self.numbers, self.stability, yerr=self.spread, **style)
+        self.null_ = None
+        if self.null is not None:
+            (self.null_,) = ax.plot(self.numbers, self.null, ":", color=PALETTE[0], label="stability without clusters")
+        share = _as_share(self.information)
+        (self.information_,) = ax.plot(self.numbers, share, "s--", color=PALETTE[3], markersize=4, label="information")
+        score = _as_share(np.maximum(self.stability, 0.0) * self.information)
+        (self.score_,) = ax.plot(
+            self.numbers, score, "D-", color=PALETTE[2], markersize=5, label="score: their product"
+        )
+        ax.set_ylim(min(0.0, *(self.stability - self.spread), *(self.null if self.null is not None else ())), 1.05)
+        ax.set(xlabel="number of clusters", ylabel="stability; others as a share of their largest")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+        lines = [self.stability_, self.null_, self.information_, self.score_, self.mark_]
+        handles = [line for line in lines if line is not None]
+        ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+        strip(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _as_share(values: Any) -> Any:
+    largest = values.max()
+    return values / largest if largest > 0 else values
