@@ -312,6 +312,7 @@ def chosen(row, values, pool=None):
 def guarded(row, pool, members=CHOSEN):
     """The rule of `LateFusionClustering`: the best, or the default unless it is beaten beyond chance."""
     values = plain_mean(row, members)
+    # The doubt is that of all three criteria together, whatever the members.
     best = int(np.argmax(np.where(pool, values, -np.inf)))
     taken = best if values[best] - values[0] > row["criteria"]["doubt"][best] else 0
     return row["ACC"][taken], row["NMI"][taken], chosen(row, values, pool)[2]
