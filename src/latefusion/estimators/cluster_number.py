@@ -3,7 +3,8 @@
 The samples are cut into halves. Each half is clustered on its own, and each clustering labels the other half by its
 rule for new samples. The adjusted Rand index of the two clusterings of a half is the stability. Alone it favours few
 clusters, since coarse cuts are easily found again; how much the clusters say about neighbouring samples alone favours
-many. Their product is highest where one more cluster is not found again, and one less says less.
+many. Information times the square of the stability is highest where one more cluster is not found again, and one less
+says less.
 
 Data without clusters have stable cuts too: a long cloud is cut in the middle every time. So the same is asked of one
 Gaussian cloud per view, of the same shape as the view. Where the real data do no better, there is no structure to be
@@ -66,8 +67,8 @@ class NumberEvidence(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Stability times information."""
-        return max(self.stability, 0.0) * self.information
+        """Information times the square of the stability: both halves have to find it."""
+        return max(self.stability, 0.0) ** 2 * self.information
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class NumberOfClusters:
             f"{chosen.stability:.2f} ± {chosen.spread:.2f}, best of {len(self.evidence)} numbers by "
         )
         if self.has_structure:
-            return text + "stability times information."
+            return text + "information times squared stability."
         return text + "stability. Data of the same shape without clusters do as well: no sign of clusters here."
 
 

@@ -31,7 +31,7 @@ class NumberOfClustersDisplay:
     stability_ : matplotlib ErrorbarContainer
     information_ : matplotlib Line2D
     score_ : matplotlib Line2D
-        Stability times information, as a share of the largest.
+        Information times squared stability, as a share of the largest.
     null_ : matplotlib Line2D or None
     mark_ : matplotlib Line2D
         Vertical line at the chosen number.
