@@ -29,6 +29,7 @@ from latefusion.arrays.namespace import (
     to_numpy,
 )
 from latefusion.arrays.spread import spread_rows
+from latefusion.arrays.threads import share_blocks
 
 __all__ = [
     "Polar",
@@ -49,6 +50,7 @@ __all__ = [
     "root_of_products",
     "row_blocks",
     "row_lengths",
+    "share_blocks",
     "singular_value_threshold",
     "solve_symmetric_sylvester",
     "spread_rows",

@@ -8,6 +8,7 @@ arbitrary direction is made up to complete it.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks
+from latefusion.arrays.threads import one_product_thread
 from latefusion.types import Array
 
 # Below this size LAPACK's subset driver beats Lanczos on a dense matrix.
@@ -24,6 +26,8 @@ DENSE_EIGEN_LIMIT = 600
 # The same on a device, where a full decomposition of this size takes a few hundredths of a second.
 DEVICE_EIGEN_LIMIT = 1024
 DEVICE_SWEEPS = 60
+# Up to this size the threads of a decomposition wait for each other longer than they work.
+ONE_THREAD_LIMIT = 1000
 # Kernels need a few restarts of Lanczos; a dense matrix that needs more than this is done sooner by LAPACK.
 DENSE_RESTARTS = 300
 # A graph with clusters needs fewer restarts than this. One that needs more is often long and thin: its samples can be
@@ -168,9 +172,10 @@ def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[
     if not isinstance(matrix, np.ndarray):
         matrix = matrix.toarray() if scipy.sparse.issparse(matrix) else matrix @ np.eye(size, dtype=matrix.dtype)
     wanted = [size - n_components, size - 1]
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
-    if len(values) < n_components:  # the subset search loses copies of an eigenvalue that is repeated up to rounding
-        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    with one_product_thread() if size <= ONE_THREAD_LIMIT else nullcontext():
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
+        if len(values) < n_components:  # the subset search loses copies of eigenvalues that are equal up to rounding
+            values, vectors = scipy.linalg.eigh(matrix, driver="evd")
     return values[-n_components:], vectors[:, -n_components:]
 
 

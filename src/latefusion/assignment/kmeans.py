@@ -8,12 +8,20 @@ are read in blocks, so nothing of the size of the data is made but the labels.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from latefusion.arrays import device_of, lies_elsewhere, spread_rows, take_rows, to_numpy
+from latefusion.arrays import (
+    device_of,
+    lies_elsewhere,
+    row_blocks,
+    share_blocks,
+    spread_rows,
+    take_rows,
+    to_numpy,
+)
 from latefusion.types import Array
 
 # Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
@@ -24,7 +32,7 @@ SUBSET_ROWS_PER_CLUSTER = 200
 HOPELESS = 0.01
 SAME = 1e-5
 # Entries of a block of distances.
-BLOCK_ENTRIES = 2**20
+BLOCK_ENTRIES = 2**18
 DEVICE_BLOCK_ENTRIES = 2**27
 
 
@@ -104,41 +112,56 @@ def _settle(rows: Array, starts: Array, max_iter: int, limit: float, xp: Any) ->
 def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
     """The starts that may be the best one on more rows than these, each kind of result once."""
     costs = to_numpy(_lloyd_step(rows, starts, xp)[1])
-    order = np.argsort(costs, kind="stable")
-    kept = [order[0]]
-    for position in order[1:]:
-        if (1 + SAME) * costs[kept[-1]] < costs[position] <= (1 + HOPELESS) * costs[order[0]]:
+    kept: list[int] = []
+    level = -np.inf
+    for position in np.argsort(costs, kind="stable").tolist():
+        if costs[position] > (1 + HOPELESS) * costs.min():
+            break
+        if costs[position] > (1 + SAME) * level:
+            level = costs[position]
             kept.append(position)
+        else:  # the first of those that found the same stands for all, whichever rounding prefers
+            kept[-1] = min(kept[-1], position)
     return take_rows(starts, np.asarray(kept))
 
 
 def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
     """Index of the nearest centre for every row, in blocks."""
-    parts = [
-        xp.argmin(_half_distances(block, centers[None, ...], xp)[:, 0, :], axis=1)
-        for block in _blocks(rows, centers.shape[0])
-    ]
-    return xp.concat(parts) if len(parts) > 1 else parts[0]
+    labels = xp.empty((rows.shape[0],), dtype=xp.int64, device=device_of(rows))
+
+    def assign(ranges: Sequence[slice]) -> None:
+        for own in ranges:
+            labels[own] = xp.argmin(_half_distances(rows[own, :], centers[None, ...], xp)[0, ...], axis=0)
+
+    _share(assign, rows, centers.shape[0])
+    return labels
 
 
 def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Array]:
     """Means of the rows nearest to every centre, cost and sizes before the step, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
-    sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=device_of(rows))
-    sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=device_of(rows))
-    costs = xp.zeros((n_starts,), dtype=xp.float64, device=device_of(rows))
-    positions = xp.arange(n_clusters, device=device_of(rows))
-    for block in _blocks(rows, n_starts * n_clusters):
-        distances = _half_distances(block, starts, xp)
-        nearest = xp.argmin(distances, axis=2)
-        norms = xp.sum(xp.astype(block, xp.float64) ** 2)
-        lowest = xp.min(distances, axis=2)
-        costs = costs + 2 * xp.sum(xp.astype(lowest, xp.float64), axis=0) + norms
-        member = xp.astype(nearest[..., None] == positions, rows.dtype)
-        member = xp.reshape(member, (block.shape[0], n_starts * n_clusters))
-        added = xp.reshape(xp.matrix_transpose(member) @ block, (n_starts, n_clusters, width))
-        sums = sums + xp.astype(added, xp.float64)
-        sizes = sizes + xp.astype(xp.reshape(xp.sum(member, axis=0), (n_starts, n_clusters)), xp.float64)
+
+    def gather(ranges: Sequence[slice]) -> tuple[Array, Array, Array]:
+        sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=device_of(rows))
+        sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=device_of(rows))
+        costs = xp.zeros((n_starts,), dtype=xp.float64, device=device_of(rows))
+        for own in ranges:
+            block = rows[own, :]
+            distances = _half_distances(block, starts, xp)
+            lowest = xp.min(distances, axis=1, keepdims=True)
+            norms = xp.sum(xp.astype(block, xp.float64) ** 2)
+            costs += 2 * xp.sum(xp.astype(lowest[:, 0, :], xp.float64), axis=1) + norms
+            member = xp.astype(distances == lowest, rows.dtype)
+            members = xp.sum(member, axis=2)
+            if int(xp.sum(xp.astype(members, xp.int64))) > n_starts * block.shape[0]:
+                member /= xp.sum(member, axis=1, keepdims=True)  # a row between two centres belongs to both by half
+                members = xp.sum(member, axis=2)
+            sizes += xp.astype(members, xp.float64)
+            added = xp.reshape(member, (n_starts * n_clusters, block.shape[0])) @ block
+            sums += xp.astype(xp.reshape(added, (n_starts, n_clusters, width)), xp.float64)
+        return sums, costs, sizes
+
+    sums, costs, sizes = (sum(parts) for parts in zip(*_share(gather, rows, n_starts * n_clusters), strict=True))
     # A centre that nobody is nearest to stays where it is.
     occupied = sizes > 0
     means = sums / xp.where(occupied, sizes, xp.ones_like(sizes))[..., None]
@@ -147,14 +170,16 @@ def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Arra
 
 
 def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
-    """Half the squared distances to all centres of all starts, less half the squared norm of the row."""
+    """Half the squared distances of all rows to all centres of all starts, less half the squared norm of the row."""
     n_starts, n_clusters, width = starts.shape
     flat = xp.reshape(starts, (n_starts * n_clusters, width))
-    half_norms = xp.sum(flat**2, axis=1) / 2
-    return xp.reshape(half_norms - block @ xp.matrix_transpose(flat), (block.shape[0], n_starts, n_clusters))
+    half_norms = xp.sum(flat**2, axis=1)[:, None] / 2
+    distances = half_norms - flat @ xp.matrix_transpose(block)
+    return xp.reshape(distances, (n_starts, n_clusters, block.shape[0]))
 
 
-def _blocks(rows: Array, n_columns: int) -> Iterator[Array]:
-    step = max(1, (DEVICE_BLOCK_ENTRIES if lies_elsewhere(rows) else BLOCK_ENTRIES) // n_columns)
-    for start in range(0, rows.shape[0], step):
-        yield rows[start : min(start + step, rows.shape[0]), :]
+def _share(work: Callable[[Sequence[slice]], Any], rows: Array, n_columns: int) -> list[Any]:
+    """Deal out blocks of rows to threads, each small enough for the distances to so many centres."""
+    on_device = lies_elsewhere(rows)
+    step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // n_columns)
+    return share_blocks(work, row_blocks(rows.shape[0], step), on_device=on_device)

@@ -8,8 +8,8 @@ that come out of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from latefusion.arrays import (
     lies_elsewhere,
     namespace,
     row_blocks,
+    share_blocks,
     take_rows,
     top_eigenpairs,
 )
@@ -33,6 +34,8 @@ BLOCK_ENTRIES = 2**19
 DEVICE_BLOCK_ENTRIES = 2**28
 # Features that are costly to compute are kept between the passes while they need no more than this.
 KEPT_BYTES = 2**28
+
+Result = TypeVar("Result")
 
 
 class FactorStack:
@@ -63,15 +66,17 @@ class FactorStack:
         size = self.n_samples * width * self.xp.finfo(self.dtype).bits // 8
         self.kept: dict[int, Array] | None = {} if costly and size <= KEPT_BYTES else None
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """Row ranges and the rows of Φ in them."""
-        for rows in row_blocks(self.n_samples, self.block):
-            if self.kept is None:
-                yield rows, self._features(rows)
-                continue
-            if rows.start not in self.kept:
-                self.kept[rows.start] = self._features(rows)
-            yield rows, self.kept[rows.start]
+    def share(self, work: Callable[[Sequence[slice]], Result]) -> list[Result]:
+        """Deal out the row ranges to threads; what each of them found in its own."""
+        return share_blocks(work, row_blocks(self.n_samples, self.block), on_device=self.on_device)
+
+    def features(self, rows: slice) -> Array:
+        """Rows of Φ in one of these ranges."""
+        if self.kept is None:
+            return self._features(rows)
+        if rows.start not in self.kept:
+            self.kept[rows.start] = self._features(rows)
+        return self.kept[rows.start]
 
     def take(self, samples: NDArray[np.intp]) -> list[Array]:
         """Rows of every Φ_p of some samples."""
@@ -108,9 +113,14 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
         In double precision.
     """
     xp, width, n_views = stack.xp, int(stack.edges[-1]), len(stack.factors)
-    gram = stack.zeros(width, width, dtype=xp.float64)
-    for _, features in stack.blocks():
-        gram += inner_products(features, xp=xp)
+
+    def products(ranges: Sequence[slice]) -> Array:
+        total = stack.zeros(width, width, dtype=xp.float64)
+        for rows in ranges:
+            total += inner_products(stack.features(rows), xp=xp)
+        return total
+
+    gram = sum(stack.share(products))
     projections = stack.zeros(width, (n_views + 1) * n_clusters, dtype=xp.float64)
     for p in range(n_views):
         own = slice(int(stack.edges[p]), int(stack.edges[p + 1]))
@@ -159,12 +169,17 @@ def factor_partitions(
     """
     rows_of_all = stack.xp.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype, device=stack.device)
     small = stack.xp.astype(projections, stack.dtype)
-    for rows, features in stack.blocks():
-        rows_of_all[rows, :] = features @ small
-        if neighborhoods is not None:
-            # Narrow features come in blocks that are too long for their closeness to all columns.
-            entries = DEVICE_BLOCK_ENTRIES if stack.on_device else CLOSENESS_ENTRIES
-            for part in row_blocks(rows.stop - rows.start, max(1, entries // columns[0].shape[0])):
-                counted = slice(rows.start + part.start, rows.start + part.stop)
-                neighborhoods.count(counted, factor_closeness(stack.split(features[part, :]), columns))
+
+    def project(ranges: Sequence[slice]) -> None:
+        for rows in ranges:
+            features = stack.features(rows)
+            rows_of_all[rows, :] = features @ small
+            if neighborhoods is not None:
+                # Narrow features come in blocks that are too long for their closeness to all columns.
+                entries = DEVICE_BLOCK_ENTRIES if stack.on_device else CLOSENESS_ENTRIES
+                for part in row_blocks(rows.stop - rows.start, max(1, entries // columns[0].shape[0])):
+                    counted = slice(rows.start + part.start, rows.start + part.stop)
+                    neighborhoods.count(counted, factor_closeness(stack.split(features[part, :]), columns))
+
+    stack.share(project)
     return rows_of_all

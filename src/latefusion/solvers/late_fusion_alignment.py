@@ -32,13 +32,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from latefusion.arrays import Polar, device_of, namespace, polar
+from latefusion.arrays import Polar, device_of, lies_elsewhere, namespace, polar, row_blocks, share_blocks
 from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
 MIN_ITER = 3
 # Rows whose inner products are summed up at a time.
-COMPRESSION_ROWS = 2**16
+COMPRESSION_ROWS = 2**12
 
 
 class AlignmentState(NamedTuple):
@@ -222,17 +222,20 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
     width = (len(partitions) + 1) * n_clusters
     if n_samples <= width:
         return list(partitions), average
-    products = xp.zeros((width, width), dtype=xp.float64, device=device_of(average))
-    for start in range(0, n_samples, COMPRESSION_ROWS):
-        stop = min(start + COMPRESSION_ROWS, n_samples)
-        rows = [block[start:stop, :] for block in [*partitions, average]]
-        together = xp.astype(xp.concat(rows, axis=1), xp.float64)
-        products = products + xp.matrix_transpose(together) @ together
-    values, vectors = xp.linalg.eigh(products)
+
+    def products(ranges: Sequence[slice]) -> Array:
+        total = xp.zeros((width, width), dtype=xp.float64, device=device_of(average))
+        for rows in ranges:
+            together = xp.astype(xp.concat([block[rows, :] for block in [*partitions, average]], axis=1), xp.float64)
+            total += xp.matrix_transpose(together) @ together
+        return total
+
+    blocks = row_blocks(n_samples, COMPRESSION_ROWS)
+    values, vectors = xp.linalg.eigh(sum(share_blocks(products, blocks, on_device=lies_elsewhere(average))))
     rank = int(xp.sum(xp.astype(values > xp.finfo(xp.float64).eps * width * values[-1], xp.int64)))
     small = xp.sqrt(values[width - rank :])[:, None] * xp.matrix_transpose(vectors[:, width - rank :])
-    blocks = [small[:, start : start + n_clusters] for start in range(0, width, n_clusters)]
-    return blocks[:-1], blocks[-1]
+    columns = [small[:, start : start + n_clusters] for start in range(0, width, n_clusters)]
+    return columns[:-1], columns[-1]
 
 
 def weigh_partitions(

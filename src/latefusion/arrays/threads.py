@@ -1,0 +1,61 @@
+"""Row blocks shared among threads, each of which multiplies on its own.
+
+A BLAS library splits every product among all threads. For blocks that fit into the cache, meeting again after each of
+them costs more than the split saves, and between the products all threads but one are idle. So the blocks are dealt out
+to the threads instead, and the library runs in one thread for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Result = TypeVar("Result")
+
+
+def share_blocks(
+    work: Callable[[Sequence[slice]], Result], blocks: Iterable[slice], *, on_device: bool = False
+) -> list[Result]:
+    """Deal out blocks of rows to threads.
+
+    Parameters
+    ----------
+    work : callable
+        Treats some of the blocks and returns what it found in them.
+    blocks : iterable of slice
+    on_device : bool, default=False
+        Whether the rows lie on a device, which is busy with one block.
+
+    Returns
+    -------
+    list
+        What every thread found. As many threads are used as the BLAS library would use here, so the limits that a user
+        or a caller has set hold.
+    """
+    dealt = list(blocks)
+    n_threads = 1 if on_device else min(len(dealt), product_threads())
+    if n_threads <= 1:
+        return [work(dealt)]
+    with one_product_thread(), ThreadPoolExecutor(n_threads) as threads:
+        return list(threads.map(work, [dealt[first::n_threads] for first in range(n_threads)]))
+
+
+def one_product_thread() -> AbstractContextManager[Any]:
+    """Inside, the BLAS library does its work in the thread that calls it."""
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+def product_threads() -> int:
+    """Threads that a matrix product would use now."""
+    return max([one["num_threads"] for one in _controller().info() if one["user_api"] == "blas"], default=1)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()

@@ -1,0 +1,49 @@
+"""Blocks dealt out to threads."""
+
+import threading
+
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from latefusion.arrays import row_blocks, share_blocks
+from latefusion.arrays.threads import one_product_thread, product_threads
+
+
+def blas_threads():
+    return max(one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas")
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("n_blocks", [1, 2, 7])
+def test_every_block_is_treated_once(limit, n_blocks):
+    with threadpool_limits(limit, user_api="blas"):
+        found = share_blocks(list, row_blocks(3 * n_blocks, 3))
+    assert len(found) == min(limit, n_blocks)
+    starts = sorted(block.start for part in found for block in part)
+    assert starts == [3 * position for position in range(n_blocks)]
+
+
+def test_products_run_in_one_thread_inside_and_as_before_outside():
+    with threadpool_limits(2, user_api="blas"):
+        inside = share_blocks(lambda _: blas_threads(), row_blocks(4, 1))
+        assert inside == [1, 1]
+        assert product_threads() == 2
+        with one_product_thread():
+            assert product_threads() == 1
+        assert product_threads() == 2
+
+
+def test_a_device_gets_all_blocks_in_one_thread():
+    with threadpool_limits(2, user_api="blas"):
+        found = share_blocks(lambda own: (len(own), threading.get_ident()), row_blocks(4, 1), on_device=True)
+    assert found == [(4, threading.get_ident())]
+
+
+def test_an_error_in_a_thread_is_raised_and_limits_are_lifted():
+    def fail(own):
+        raise ArithmeticError(str(own[0].start))
+
+    with threadpool_limits(2, user_api="blas"):
+        with pytest.raises(ArithmeticError, match="0"):
+            share_blocks(fail, row_blocks(4, 1))
+        assert product_threads() == 2
