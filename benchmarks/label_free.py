@@ -1,9 +1,11 @@
 """Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
 
-usage: python benchmarks/label_free.py {ranks,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1] [--limit S]
+usage: python benchmarks/label_free.py {ranks,larger,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1] [--limit S]
 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
           with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
+larger    `LateFusionClustering` and the two lines of scikit-learn on the sets with more samples or classes (up to 7000
+          and 110), none of which any choice was made on.
 views     what a view of pure noise, or one of the views once more, does to the accuracy.
 numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15
           classes.
@@ -43,18 +45,25 @@ OURS = {
 }
 METHODS = {**OURS, **lf.baselines.METHODS}
 MOST_SAMPLES, MOST_CLASSES = 2100, 60
+LARGER_SAMPLES, LARGER_CLASSES = 7000, 110
+HONEST = ("LateFusion", "concat-kmeans", "concat-spectral")
 MOST_NUMBERED = 15
 
 
-def small_sets(folder):
-    """Names of the data sets that are looked at, smallest first."""
+def sets_up_to(folder, n_samples, n_classes):
+    """Data sets of at most that size, smallest first."""
     found = []
     for path in sorted(Path(folder).glob("*.npz")):
         with np.load(path, allow_pickle=False) as archive:
             target = archive["y"]
-        if len(target) <= MOST_SAMPLES and len(np.unique(target)) <= MOST_CLASSES:
+        if len(target) <= n_samples and len(np.unique(target)) <= n_classes:
             found.append((len(target), path))
     return [path for _, path in sorted(found)]
+
+
+def small_sets(folder):
+    """The data sets that are looked at."""
+    return sets_up_to(folder, MOST_SAMPLES, MOST_CLASSES)
 
 
 def cluster(method, views, kind, n_clusters, seed):
@@ -75,21 +84,33 @@ def cell(path, method, seed):
 
 
 def ranks(args, store):
-    """Fill the table of all methods and data sets, and print mean ranks."""
-    for path in small_sets(args.data):
-        for method in METHODS:
+    """All methods on the small data sets."""
+    compare(small_sets(args.data), list(METHODS), args, store)
+
+
+def larger(args, store):
+    """The honest lines on the other data sets."""
+    small = small_sets(args.data)
+    others = [path for path in sets_up_to(args.data, LARGER_SAMPLES, LARGER_CLASSES) if path not in small]
+    compare(others, list(HONEST), args, store)
+
+
+def compare(paths, methods, args, store):
+    """Fill the table of methods and data sets, and print mean ranks."""
+    for path in paths:
+        for method in methods:
             for seed in range(args.seeds):
                 key = {"data": path.stem, "method": method, "seed": seed}
                 if not store.has(key):
                     command = [sys.executable, __file__, "cell", str(path), "--method", method, "--seed", str(seed)]
                     store.add(key | run_cell(command, args.limit))
     names = sorted({row["data"] for row in store.rows})
-    table = np.array([[mean_of(store.rows, name, method, "ACC") for name in names] for method in METHODS])
+    table = np.array([[mean_of(store.rows, name, method, "ACC") for name in names] for method in methods])
     filled = np.where(np.isnan(table), -1.0, table)  # no answer is the last rank
     order = np.array([rankdata(-filled[:, column], method="average") for column in range(len(names))]).T
     print(f"mean over {len(names)} data sets, {args.seeds} seed(s): rank by ACC, ACC, NMI, answers, seconds")
     for position in np.argsort(order.mean(axis=1)):
-        method = list(METHODS)[position]
+        method = methods[position]
         own = [row for row in store.rows if row["method"] == method and "ACC" in row]
         means = [np.mean([row[column] for row in own]) for column in ("ACC", "NMI", "seconds")]
         print(
@@ -241,7 +262,7 @@ class Store:
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ranks", "views", "numbers", "local", "cell"])
+    parser.add_argument("what", choices=[*MODES, "cell"])
     parser.add_argument("data", type=Path)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--seeds", type=int, default=1)
@@ -252,7 +273,10 @@ def main():
     if args.what == "cell":
         cell(args.data, args.method, args.seed)
     else:
-        {"ranks": ranks, "views": views, "numbers": numbers, "local": local}[args.what](args, Store(args.output))
+        MODES[args.what](args, Store(args.output))
+
+
+MODES = {"ranks": ranks, "larger": larger, "views": views, "numbers": numbers, "local": local}
 
 
 if __name__ == "__main__":
