@@ -1,6 +1,7 @@
 """Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
 
-usage: python benchmarks/label_free.py {ranks,larger,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1] [--limit S]
+usage: python benchmarks/label_free.py {ranks,larger,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1]
+       [--limit SECONDS]
 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
           with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
