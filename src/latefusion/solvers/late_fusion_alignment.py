@@ -39,6 +39,8 @@ from latefusion.types import Array, SolverResult
 MIN_ITER = 3
 # Rows whose inner products are summed up at a time.
 COMPRESSION_ROWS = 2**12
+# The same on a device, which wants larger pieces to be busy.
+DEVICE_COMPRESSION_ROWS = 2**18
 
 
 class AlignmentState(NamedTuple):
@@ -230,8 +232,9 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
             total += xp.matrix_transpose(together) @ together
         return total
 
-    blocks = row_blocks(n_samples, COMPRESSION_ROWS)
-    values, vectors = xp.linalg.eigh(sum(share_blocks(products, blocks, on_device=lies_elsewhere(average))))
+    on_device = lies_elsewhere(average)
+    blocks = row_blocks(n_samples, DEVICE_COMPRESSION_ROWS if on_device else COMPRESSION_ROWS)
+    values, vectors = xp.linalg.eigh(sum(share_blocks(products, blocks, on_device=on_device)))
     rank = int(xp.sum(xp.astype(values > xp.finfo(xp.float64).eps * width * values[-1], xp.int64)))
     small = xp.sqrt(values[width - rank :])[:, None] * xp.matrix_transpose(vectors[:, width - rank :])
     columns = [small[:, start : start + n_clusters] for start in range(0, width, n_clusters)]
