@@ -5,7 +5,7 @@ import scipy.sparse
 
 
 def save_mat73(path, variables):
-    """Reversed axes, cells as references into #refs#, sparse matrices as groups, 512 bytes of MATLAB's before it all."""
+    """Reversed axes, cells as references into #refs#, sparse matrices as groups, 512 bytes of MATLAB's before it."""
     import h5py
 
     with h5py.File(path, "w", userblock_size=512) as root:

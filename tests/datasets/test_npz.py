@@ -159,7 +159,7 @@ def test_header_agrees_with_what_is_read(write, content):
 
 
 def test_header_needs_no_readable_view(write):
-    """Only the first bytes of a view are looked at, so damage further on goes unnoticed: that is what makes it quick."""
+    """Only the first bytes of a view are looked at, so damage further on goes unnoticed: so it is quick."""
     path = write(view_0=np.random.default_rng(0).uniform(size=(100, 100)), y=np.arange(100) % 3)
     whole = path.read_bytes()
     path.write_bytes(whole[:40_000] + bytes(64) + whole[40_064:])

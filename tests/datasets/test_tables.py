@@ -43,7 +43,7 @@ def test_however_it_is_written_it_says_the_same(tmp_path, encoding, separator, d
     st.sampled_from(["index", "R", "none", "counted", "no names"]),
 )
 def test_numbers_come_back(tmp_path, rows, separator, form):
-    """Ids in a column, ids without a name as R writes them, no ids, counted columns, no names: the numbers are there."""
+    """Ids in a column, ids without a name as R writes them, no ids, counted columns, no names: the numbers stay."""
     frame = pd.DataFrame(rows, columns=["a", "b", "c"], index=[f"s{row}" for row in range(len(rows))])
     path = tmp_path / "view.csv"
     if form == "index":
