@@ -19,13 +19,17 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from latefusion.datasets.h5mu import read_h5mu
-from latefusion.datasets.matlab import read_mat
-from latefusion.datasets.npz import read_npz
+import numpy as np
+
+from latefusion.datasets.h5mu import h5mu_header, read_h5mu
+from latefusion.datasets.headers import Header
+from latefusion.datasets.matlab import mat_header, read_mat
+from latefusion.datasets.npz import npz_header, read_npz
 from latefusion.datasets.tables import TABLE_SUFFIXES, read_tables
 from latefusion.types import MultiViewDataset
 
 READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat}
+HEADER_READERS: dict[str, Callable[[Path], Header]] = {".npz": npz_header, ".mat": mat_header, ".h5mu": h5mu_header}
 SUFFIXES = (*READERS, ".h5mu", *TABLE_SUFFIXES)
 
 # How files begin, for names that do not say what is inside.
@@ -87,6 +91,37 @@ def load_views(
         raise PermissionError(
             f"There is no right to read {str(error.filename or place)!r}: ask its owner, or change its permissions."
         ) from error
+
+
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """How large a stored data set is, quickly: of archives only headers and labels are read, tables are read whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `load_views`.
+
+    Returns
+    -------
+    Header
+        Numbers of samples, views and classes, and whether the views are features or kernels.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from latefusion.datasets import read_header
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), y=[0, 1, 1])
+    ...     read_header(f"{folder}/toy.npz")
+    Header(n_samples=3, n_views=2, n_classes=2, kind='features')
+    """
+    place = Path(path)
+    reader = HEADER_READERS.get(place.suffix.lower())
+    if reader is not None and place.is_file():
+        return reader(place)
+    data = load_views(place)
+    n_classes = None if data.target is None else len(np.unique(data.target))
+    return Header(len(data.views), data.views.n_views, n_classes, data.kind)
 
 
 def _load(place: Path, id_column: str | None, label_column: str | None) -> MultiViewDataset:
