@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -236,3 +237,15 @@ def test_download_through_a_fetcher(tmp_path, monkeypatch):
     monkeypatch.setattr(fetchers, "UCI_MULTIFEATURE", RemoteFile("ftp://x/y", "y"))
     with pytest.raises(OSError, match="no address on the web"):
         load_dataset("mfeat", download=True)
+
+
+def test_the_guide_lists_the_catalogue():
+    guide = Path(__file__).parents[2] / "docs" / "DATA.md"
+    if not guide.exists():
+        pytest.skip("docs are not part of the source archive")
+    rows = [line.split(" | ") for line in guide.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    listed = {row[0].strip("| `"): row[1:6] + [row[-1].strip(" |")] for row in rows if len(row) == 9}
+    assert listed == {
+        e.name: [e.paper or "–", str(e.n_samples), str(e.n_views), str(e.n_classes), e.kind, e.licence]
+        for e in known_datasets()
+    }

@@ -101,11 +101,29 @@ def test_broken_files(tmp_path, write):
         load_views(path)
     whole = write("whole").read_bytes()
     (tmp_path / "cut.h5mu").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"cut\.h5mu' cannot be read as an HDF5 file"):
+    with pytest.raises(ValueError, match=r"cut\.h5mu' cannot be read as a file of MuData"):
         load_views(tmp_path / "cut.h5mu")
     (tmp_path / "text.h5mu").write_text("no data")
-    with pytest.raises(ValueError, match=r"text\.h5mu' cannot be read as an HDF5 file"):
+    with pytest.raises(ValueError, match=r"text\.h5mu' cannot be read as a file of MuData"):
         load_views(tmp_path / "text.h5mu")
+
+
+def test_damaged_bytes_are_refused_or_change_values_only(tmp_path, write):
+    """Whatever happens to the bytes, it ends in a data set or in an error that names the file."""
+    whole = write("whole", cell_type=["b", "t", "t", "b"]).read_bytes()
+    generator = np.random.default_rng(0)
+    refused = []
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in generator.integers(len(whole), size=40):
+            damaged[place] = generator.integers(256)
+        (tmp_path / "hit.h5mu").write_bytes(damaged)
+        try:
+            load_views(tmp_path / "hit.h5mu")
+        except ValueError as error:
+            refused.append(str(error))
+    assert len(refused) > 20
+    assert all("hit.h5mu" in message or "modality" in message for message in refused)
 
 
 @pytest.mark.filterwarnings("ignore")  # those of anndata and mudata

@@ -48,6 +48,11 @@ def test_a_given_order_is_kept_and_float32_stays():
     assert views.arrays[0].dtype == np.float32
 
 
+def test_samples_outside_the_given_order_are_refused():
+    with pytest.raises(ValueError, match=r"xy\.csv has 1 samples that are not in the list of all samples, such as 'c'"):
+        join_samples({"x": part("ab", "x"), "xy": part("bc", "xy")}, order=["a", "b"])
+
+
 def test_integers_become_floats_only_where_rows_are_lacking():
     views = join_samples({"x": part("ab", "x", dtype=np.int64), "xy": part("abc", "xy", dtype=np.int64)})
     assert [array.dtype.kind for array in views.arrays] == ["f", "i"]

@@ -197,21 +197,21 @@ def test_files_cut_short_are_refused(write, tmp_path, share):
         load_views(cut)
 
 
-def test_damaged_bytes_are_refused_or_change_values_only(tmp_path):
+def test_damaged_bytes_are_refused_or_change_values_only(tmp_path, write):
     """Whatever happens to the bytes, it ends in a data set or in an error that names the file."""
-    whole = save_mat5(tmp_path / "whole.mat", {"X": [NARROW, WIDE], "Y": LABELS[:, None]}).read_bytes()
+    whole = write("whole", X=[NARROW, WIDE], Y=LABELS[:, None]).read_bytes()
     generator = np.random.default_rng(1)
     refused = []
     for _ in range(60):
         damaged = bytearray(whole)
-        for place in generator.integers(128, len(whole), size=4):
+        for place in generator.integers(128, len(whole), size=len(whole) // 200):
             damaged[place] = generator.integers(256)
         (tmp_path / "hit.mat").write_bytes(damaged)
         try:
             load_views(tmp_path / "hit.mat")
         except ValueError as error:
             refused.append(str(error))
-    assert len(refused) > 30
+    assert len(refused) > 20
     assert all("hit.mat" in message for message in refused)
 
 

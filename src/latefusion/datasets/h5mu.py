@@ -7,6 +7,7 @@ files say of each group what it holds (``encoding-type``).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from latefusion.datasets.optional import require
 from latefusion.types import Array, MultiViewDataset
 
 # What h5py lets through when a file is damaged.
-UNREADABLE = (OSError, RuntimeError, KeyError, EOFError)
+UNREADABLE = (OSError, RuntimeError, LookupError, EOFError, TypeError, AttributeError, MemoryError)
 SPARSE = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
 
 
@@ -81,12 +82,15 @@ def h5mu_header(file: Path) -> Header:
     return Header(n_samples, len(modalities), None if classes is None else len(set(classes)), "features")
 
 
-def _opened(file: Path) -> Any:
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[Any]:
     try:
-        return require("h5py", file).File(file, "r")
-    except OSError as error:
+        with require("h5py", file).File(file, "r") as root:
+            yield root
+    except UNREADABLE as error:
         raise ValueError(
-            f"{str(file)!r} cannot be read as an HDF5 file ({error}). It may be cut short: copy or download it again."
+            f"{str(file)!r} cannot be read as a file of MuData ({type(error).__name__}: {error}). It may be cut "
+            f"short or damaged: copy or download it again."
         ) from error
 
 
@@ -108,16 +112,13 @@ def _matrix(group: Any, where: str) -> Array:
         raise ValueError(f"{where} has no matrix X; it has {', '.join(group)}.")
     stored = group["X"]
     kind = stored.attrs.get("encoding-type", "array" if hasattr(stored, "dtype") else "unknown")
-    try:
-        if kind in SPARSE:
-            parts = tuple(stored[part][()] for part in ("data", "indices", "indptr"))
-            matrix = scipy.sparse.csr_array(SPARSE[kind](parts, shape=tuple(map(int, stored.attrs["shape"]))))
-        elif hasattr(stored, "dtype"):
-            matrix = stored[()]
-        else:
-            raise ValueError(f"{where}: a matrix of kind {kind!r} cannot be read: store it dense, or as CSR or CSC.")
-    except UNREADABLE as error:
-        raise ValueError(f"{where}: X cannot be read ({error}). The file may be damaged.") from error
+    if kind in SPARSE:
+        parts = tuple(stored[part][()] for part in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csr_array(SPARSE[kind](parts, shape=tuple(map(int, stored.attrs["shape"]))))
+    elif hasattr(stored, "dtype"):
+        matrix = stored[()]
+    else:
+        raise ValueError(f"{where}: a matrix of kind {kind!r} cannot be read: store it dense, or as CSR or CSC.")
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise ValueError(
             f"{where}: X has shape {matrix.shape} and type {matrix.dtype}, but a view is a table of numbers."

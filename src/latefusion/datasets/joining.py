@@ -68,6 +68,13 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
     lists = {name: np.asarray(part.ids).tolist() for name, part in parts.items()}
     samples = list(dict.fromkeys(one for ids in lists.values() for one in ids) if order is None else order)
     position = {one: row for row, one in enumerate(samples)}
+    for name, ids in lists.items():
+        strangers = [one for one in ids if one not in position]
+        if strangers:
+            raise ValueError(
+                f"{parts[name].origin} has {len(strangers)} samples that are not in the list of all samples, such as "
+                f"{strangers[0]!r}."
+            )
     rows = {name: np.array([position[one] for one in ids], dtype=np.intp) for name, ids in lists.items()}
     mask = np.zeros((len(samples), len(parts)), dtype=bool)
     for view, (name, part) in enumerate(parts.items()):
