@@ -244,7 +244,7 @@ def test_the_guide_lists_the_catalogue():
     if not guide.exists():
         pytest.skip("docs are not part of the source archive")
     rows = [line.split(" | ") for line in guide.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    listed = {row[0].strip("| `"): row[1:6] + [row[-1].strip(" |")] for row in rows if len(row) == 9}
+    listed = {row[0].strip("| `"): [*row[1:6], row[-1].strip(" |")] for row in rows if len(row) == 9}
     assert listed == {
         e.name: [e.paper or "–", str(e.n_samples), str(e.n_views), str(e.n_classes), e.kind, e.licence]
         for e in known_datasets()
