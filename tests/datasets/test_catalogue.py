@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import scipy.io
 
 import latefusion as lf
 from latefusion.datasets import catalogue as module
-from latefusion.datasets import fetchers, find_datasets, load_dataset, make_views, read_header
+from latefusion.datasets import fetchers, find_datasets, load_dataset, make_views
 from latefusion.datasets.catalogue import DatasetCopy, data_folder, known_datasets
 from latefusion.datasets.download import RemoteFile
 from latefusion.datasets.labels import plain
@@ -109,16 +108,6 @@ def test_views_of_the_paper_are_in_their_files(shared_data):
                 assert len(copy.views) == entry.n_views
                 assert set(copy.views) <= set(load_dataset(entry.name, data=folder).views.names)
     assert checked == 2
-
-
-def test_headers_are_read_much_faster_than_files(shared_data):
-    path = shared_data("caltech102_10")
-    start = time.perf_counter()
-    header = read_header(path)
-    middle = time.perf_counter()
-    data = lf.datasets.load_views(path)
-    assert middle - start < (time.perf_counter() - middle) / 3
-    assert header.n_samples == len(data.views)
 
 
 def test_a_folder_of_all_sorts(folder):

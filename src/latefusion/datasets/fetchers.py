@@ -1,6 +1,6 @@
 """Public multi-view data sets, downloaded on first use and kept in the cache (see `latefusion.datasets.download`).
 
-No checksums stated by their publishers are known to us, so that of the first download is noted and insisted on from then on.
+No checksums stated by their publishers are known to us, so that of the first download is noted and insisted on later.
 """
 
 from __future__ import annotations
