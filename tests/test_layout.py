@@ -22,7 +22,7 @@ EXCEPTIONS = {
     "__main__.py": "one call of the command line, which has its tests",
 }
 
-HEAVY = ("torch", "cupy", "dask", "matplotlib", "pandas", "polars")
+HEAVY = ("torch", "cupy", "dask", "matplotlib", "pandas", "polars", "h5py")
 
 
 def source_files():

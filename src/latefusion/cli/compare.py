@@ -23,7 +23,9 @@ OURS = {"LF-MVC-GAM": GlobalAlignmentClustering, "LF-MVC-LAM": LocalAlignmentClu
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("data", type=Path, nargs="?", help="an .npz file of views; the digits views when left out")
+    parser.add_argument(
+        "data", type=Path, nargs="?", help="a data file or folder of tables; the digits views when left out"
+    )
     parser.add_argument("-k", "--clusters", type=int, help="number of clusters (default: number of known classes)")
     parser.add_argument(
         "--methods",

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 import latefusion
-from latefusion.cli import compare, demo
+from latefusion.cli import compare, demo, info
 
-COMMANDS = {"demo": demo, "compare": compare}
+COMMANDS = {"demo": demo, "compare": compare, "info": info}
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         COMMANDS[options.command].run(options)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         print(f"latefusion {options.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,51 +1,70 @@
-"""Read multi-view data sets from files.
+"""Read multi-view data sets from files: one reader per format, found by how the name ends.
 
-An ``.npz`` archive holds, for m views of n samples,
-
-* ``view_0`` … ``view_{m-1}``: dense views, n × d; or
-* ``view_i_data``, ``view_i_indices``, ``view_i_indptr``, ``view_i_shape``: the parts of a sparse view (CSR); or
-* ``kernel_0`` … ``kernel_{m-1}``: precomputed kernels, n × n;
-
-and may hold ``y`` (classes), ``names`` (of the views) and ``class_names``. Other keys are ignored. Archives are read
-without pickle, so a file from elsewhere cannot run code.
+========================== =========================================================================================
+path                       what is expected inside
+========================== =========================================================================================
+``.npz``                   ``view_0`` … or ``kernel_0`` …, see `latefusion.datasets.npz`
+``.mat``                   kernels ``KH`` or a cell array ``X`` of views, with labels ``Y``, see
+                           `latefusion.datasets.matlab`
+``.h5mu``                  one modality per view, see `latefusion.datasets.h5mu`
+``.csv`` ``.tsv`` ``.txt`` one view, rows are samples, see `latefusion.datasets.tables`
+``.parquet``               one view, rows are samples
+a folder                   one such table per view, matched by sample id
+========================== =========================================================================================
 """
 
 from __future__ import annotations
 
 import os
-import re
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse
-from numpy.typing import NDArray
 
-from latefusion.types import Array, MultiViewDataset, Views
+from latefusion.datasets.h5mu import h5mu_header, read_h5mu
+from latefusion.datasets.headers import Header
+from latefusion.datasets.matlab import mat_header, read_mat
+from latefusion.datasets.npz import npz_header, read_npz
+from latefusion.datasets.tables import TABLE_SUFFIXES, read_tables
+from latefusion.types import MultiViewDataset
 
-CSR_PARTS = ("data", "indices", "indptr", "shape")
-# What NumPy lets through when an archive or one of its members is damaged or holds pickles.
-UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
-ARRAY_KEY = re.compile(rf"(view|kernel)_(\d+)(?:_(?:{'|'.join(CSR_PARTS)}))?")
+READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat}
+HEADER_READERS: dict[str, Callable[[Path], Header]] = {".npz": npz_header, ".mat": mat_header, ".h5mu": h5mu_header}
+SUFFIXES = (*READERS, ".h5mu", *TABLE_SUFFIXES)
+
+# How files begin, for names that do not say what is inside.
+SIGNATURES = {b"PK\x03\x04": ".npz", b"MATLAB": ".mat", b"\x89HDF": ".h5mu or .mat (version 7.3)", b"PAR1": ".parquet"}
 
 
-def load_views(path: str | os.PathLike[str]) -> MultiViewDataset:
-    """Read a multi-view data set from a file.
+def load_views(
+    path: str | os.PathLike[str], *, id_column: str | None = None, label_column: str | None = None
+) -> MultiViewDataset:
+    """Read a multi-view data set from a file or from a folder of tables.
 
     Parameters
     ----------
     path : str or path-like
-        An ``.npz`` archive with keys ``view_0``, ``view_1``, ... (or the parts of sparse views, or ``kernel_0``, ...),
-        and optionally ``names``, ``y`` and ``class_names``.
+        An ``.npz`` archive (``view_0``, ... or ``kernel_0``, ...), a ``.mat`` file (``KH`` and ``Y``, or a cell array
+        ``X`` and ``Y``; any version), an ``.h5mu`` file, a table (``.csv``, ``.tsv``, ``.txt``, ``.parquet``), or a
+        folder with one table per view.
+    id_column : str, default=None
+        The column of every table that says which sample a row is about. By default the first column, where it is
+        called ``id``, ``sample`` or the like, has no name, or holds words. For tables only.
+    label_column : str, default=None
+        The column with the classes, in tables and in the ``obs`` of ``.h5mu`` files. By default the one called
+        ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
 
     Returns
     -------
     MultiViewDataset
         Named after the file. Its ``kind`` says whether the views are features or kernels, its ``target`` is None where
-        the file has no ``y``. Values and their types are those of the file.
+        there are no labels. Values and their types are those of the file. Where tables or modalities do not hold the
+        same samples, all samples are there, ``views.mask`` says in which views, and their rows are NaN elsewhere (empty
+        in sparse views).
+
+    Notes
+    -----
+    ``.mat`` files of version 7.3 and ``.h5mu`` need h5py, tables need pandas: ``pip install 'latefusion[io]'``.
 
     Examples
     --------
@@ -55,120 +74,84 @@ def load_views(path: str | os.PathLike[str]) -> MultiViewDataset:
     ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), names=["colour", "shape"])
     ...     load_views(f"{folder}/toy.npz").views
     Views(3 samples; colour: 3, shape: 2)
+
+    Kernels and labels as MATLAB users publish them:
+
+    >>> import scipy.io
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     scipy.io.savemat(f"{folder}/toy.mat", {"KH": np.ones((3, 3, 2)), "Y": [[1], [2], [2]]})
+    ...     data = load_views(f"{folder}/toy.mat")
+    >>> data.kind, data.views.n_views, data.target
+    ('kernels', 2, array([0, 1, 1]))
     """
-    file = Path(path)
-    if not file.exists():
-        raise FileNotFoundError(f"There is no file {str(file)!r}: check the path.")
-    reader = READERS.get(file.suffix.lower())
-    if reader is None:
-        raise ValueError(
-            f"{str(file)!r} ends in {file.suffix!r}, but only {', '.join(sorted(READERS))} can be read: convert it."
-        )
-    return reader(file)
-
-
-def _read_npz(file: Path) -> MultiViewDataset:
-    content = _read_archive(file)
-    kind, count = _survey(content, file)
-    if kind == "kernels":
-        arrays = [_checked(content[f"kernel_{view}"], f"kernel_{view}", file) for view in range(count)]
-    else:
-        arrays = [_read_view(content, view, file) for view in range(count)]
-    n_samples = arrays[0].shape[0]
-    for view, array in enumerate(arrays):
-        key = f"{'kernel' if kind == 'kernels' else 'view'}_{view}"
-        if array.shape[0] != n_samples:
-            raise ValueError(f"{str(file)!r}: {key} has {array.shape[0]} rows, but the first one has {n_samples}.")
-        if kind == "kernels" and array.shape != (n_samples, n_samples):
-            raise ValueError(f"{str(file)!r}: {key} has shape {array.shape}, but a kernel must be square.")
-    target = content.get("y")
-    if target is not None and target.shape != (n_samples,):
-        raise ValueError(f"{str(file)!r}: y has shape {target.shape}, but {n_samples} samples need {(n_samples,)}.")
-    return MultiViewDataset(
-        views=Views(arrays, _view_names(content, count, file)),
-        target=target,
-        name=file.stem,
-        target_names=tuple(str(name) for name in np.ravel(content.get("class_names", ()))),
-        description=f"Read from {file.name}: {n_samples} samples, views given as {kind}.",
-        kind=kind,
-    )
-
-
-def _read_archive(file: Path) -> dict[str, NDArray[Any]]:
+    place = Path(path)
     try:
-        archive = np.load(file, allow_pickle=False)
-    except UNREADABLE as error:
-        raise ValueError(f"{str(file)!r} is not a readable .npz archive: {error}") from error
-    if not isinstance(archive, np.lib.npyio.NpzFile):
-        raise ValueError(f"{str(file)!r} is a single array, not an .npz archive: write it with numpy.savez.")
-    content = {}
-    with archive:
-        for key in archive.files:
-            if not ARRAY_KEY.fullmatch(key) and key not in ("y", "names", "class_names"):
-                continue
-            try:
-                content[key] = archive[key]
-            except UNREADABLE as error:
-                raise ValueError(
-                    f"{str(file)!r}: key {key!r} cannot be read ({error}). Arrays of Python objects are refused as "
-                    f"they could run code: store numbers or strings."
-                ) from error
-    return content
+        return _load(place, id_column, label_column)
+    except PermissionError as error:
+        raise PermissionError(
+            f"There is no right to read {str(error.filename or place)!r}: ask its owner, or change its permissions."
+        ) from error
 
 
-def _survey(content: Mapping[str, Array], file: Path) -> tuple[Literal["features", "kernels"], int]:
-    found: dict[str, set[int]] = {"view": set(), "kernel": set()}
-    for match in filter(None, map(ARRAY_KEY.fullmatch, content)):
-        found[match[1]].add(int(match[2]))
-    if found["view"] and found["kernel"]:
-        raise ValueError(f"{str(file)!r} has both views and kernels: put them into files of their own.")
-    prefix = "kernel" if found["kernel"] else "view"
-    positions = found[prefix]
-    if not positions:
-        raise ValueError(f"{str(file)!r} has none of the keys view_0, view_0_data or kernel_0, so there are no views.")
-    expected = max(np.size(content.get("names", ())), max(positions) + 1)
-    absent = sorted(set(range(expected)) - positions)
-    if absent:
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """How large a stored data set is, quickly: of archives only headers and labels are read, tables are read whole.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `load_views`.
+
+    Returns
+    -------
+    Header
+        Numbers of samples, views and classes, and whether the views are features or kernels.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> from latefusion.datasets import read_header
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), y=[0, 1, 1])
+    ...     read_header(f"{folder}/toy.npz")
+    Header(n_samples=3, n_views=2, n_classes=2, kind='features')
+    """
+    place = Path(path)
+    reader = HEADER_READERS.get(place.suffix.lower())
+    if reader is not None and place.is_file():
+        return reader(place)
+    data = load_views(place)
+    n_classes = None if data.target is None else len(np.unique(data.target))
+    return Header(len(data.views), data.views.n_views, n_classes, data.kind)
+
+
+def _load(place: Path, id_column: str | None, label_column: str | None) -> MultiViewDataset:
+    if not place.exists():
+        raise FileNotFoundError(f"There is no file {str(place)!r}: check the path.")
+    suffix = place.suffix.lower()
+    if place.is_dir():
+        return read_tables(place, id_column=id_column, label_column=label_column)
+    if place.stat().st_size == 0 and suffix in SUFFIXES:
+        raise ValueError(f"{str(place)!r} is empty: copy or download it again.")
+    _check_signature(place, suffix)
+    if suffix in TABLE_SUFFIXES:
+        return read_tables(place, id_column=id_column, label_column=label_column)
+    if id_column is not None:
+        raise ValueError(f"id_column={id_column!r} is for tables, but {str(place)!r} is none: leave it out.")
+    if suffix == ".h5mu":
+        return read_h5mu(place, label_column=label_column)
+    if suffix not in READERS:
+        raise ValueError(f"{str(place)!r} ends in {suffix!r}, but only {', '.join(SUFFIXES)} can be read: convert it.")
+    if label_column is not None:
         raise ValueError(
-            f"{str(file)!r} lacks the key {prefix}_{absent[0]}: its names or other keys speak of {expected} views, "
-            f"numbered from 0 without gaps."
+            f"label_column={label_column!r} is for tables and .h5mu files, but {str(place)!r} is neither: leave it out."
         )
-    return ("kernels" if prefix == "kernel" else "features"), expected
+    return READERS[suffix](place)
 
 
-def _read_view(content: Mapping[str, NDArray[Any]], view: int, file: Path) -> Array:
-    key = f"view_{view}"
-    absent = [f"{key}_{part}" for part in CSR_PARTS if f"{key}_{part}" not in content]
-    if key in content:
-        if len(absent) < len(CSR_PARTS):
-            raise ValueError(f"{str(file)!r} has {key} both dense and as sparse parts: keep one of them.")
-        return _checked(content[key], key, file)
-    if absent:
-        raise ValueError(f"{str(file)!r} lacks the key {absent[0]}: a sparse view needs {', '.join(CSR_PARTS)}.")
-    try:
-        data, indices, indptr, shape = (content[f"{key}_{part}"] for part in CSR_PARTS)
-        sparse = scipy.sparse.csr_array((data, indices, indptr), shape=tuple(int(side) for side in shape))
-        sparse.check_format(full_check=True)
-    except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(f"{str(file)!r}: the parts of {key} do not make a sparse matrix: {error}") from error
-    return _checked(sparse, key, file)
-
-
-def _checked(array: Array, key: str, file: Path) -> Array:
-    if array.ndim != 2:
-        raise ValueError(f"{str(file)!r}: {key} has shape {array.shape}, but a view must be two-dimensional.")
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"{str(file)!r}: {key} holds values of type {array.dtype}, but a view must hold real numbers.")
-    return array
-
-
-def _view_names(content: Mapping[str, NDArray[Any]], count: int, file: Path) -> list[str] | None:
-    if "names" not in content:
-        return None
-    names = [str(name) for name in np.ravel(content["names"])]
-    if len(names) != count or len(set(names)) < count:
-        raise ValueError(f"{str(file)!r}: names must be {count} different ones, one per view, got {names}.")
-    return names
-
-
-READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": _read_npz}
+def _check_signature(file: Path, suffix: str) -> None:
+    """Refuse a file whose content is of another known format than its name says."""
+    with file.open("rb") as stream:
+        beginning = stream.read(8)
+    found = next((kind for signature, kind in SIGNATURES.items() if beginning.startswith(signature)), None)
+    if found is not None and suffix not in found:
+        raise ValueError(f"{str(file)!r} ends in {suffix!r}, but its content looks like {found}: rename it.")

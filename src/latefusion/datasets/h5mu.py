@@ -1,0 +1,171 @@
+"""Multi-view data sets in ``.h5mu`` files, the format of MuData: one modality is one view.
+
+The matrix of a modality lies in ``/mod/<name>/X``, dense or as the parts of a sparse matrix, the names of its samples
+in ``/mod/<name>/obs``, and those of all samples in ``/obs``. These are read with h5py: it is a light library, and the
+files say of each group what it holds (``encoding-type``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.datasets.headers import Header
+from latefusion.datasets.joining import Part, join_samples
+from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
+from latefusion.datasets.optional import require
+from latefusion.types import Array, MultiViewDataset
+
+# What h5py lets through when a file is damaged.
+UNREADABLE = (OSError, RuntimeError, LookupError, EOFError, TypeError, AttributeError, MemoryError)
+SPARSE = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
+
+
+def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDataset:
+    """The data set in an ``.h5mu`` file.
+
+    Parameters
+    ----------
+    file : Path
+    label_column : str, default=None
+        The column of ``obs``, of all samples or of a modality, with the classes; by default one that is called like
+        one of `LABEL_COLUMNS`, if there is one.
+
+    Returns
+    -------
+    MultiViewDataset
+        Samples are in the order of the file, rows of those that a modality lacks are NaN or empty.
+    """
+    with _opened(file) as root:
+        modalities = _modalities(root, file)
+        parts = {
+            name: Part(_matrix(group, f"{str(file)!r}, modality {name!r}"), _index(group["obs"]), f"modality {name!r}")
+            for name, group in modalities.items()
+        }
+        views = join_samples(parts, _index(root["obs"]).tolist())
+        labels = _labels(root, modalities, label_column, file)
+    assert views.sample_ids is not None  # for the type checker: all parts have ids
+    target: NDArray[Any] | None = None
+    target_names: tuple[str, ...] = ()
+    column = ""
+    if labels is not None:
+        column, classes = labels
+        bare = [one for one in views.sample_ids.tolist() if classes.get(one) is None]
+        if bare and label_column is not None:
+            raise ValueError(f"{str(file)!r}: {len(bare)} samples have no {column!r}, such as {bare[0]!r}.")
+        if not bare:
+            values = np.array([classes[one] for one in views.sample_ids.tolist()])
+            target, target_names = encode_labels(values, f"{str(file)!r}, {column}")
+    return MultiViewDataset(
+        views=views,
+        target=target,
+        name=file.stem,
+        target_names=target_names,
+        description=f"Read from {file.name}: {len(views)} samples"
+        + (f", classes from {column!r}." if target is not None else "."),
+    )
+
+
+def h5mu_header(file: Path) -> Header:
+    """What an ``.h5mu`` file holds; of its arrays only the names and the classes are read."""
+    with _opened(file) as root:
+        modalities = _modalities(root, file)
+        labels = _labels(root, modalities, None, file)
+        n_samples = len(_index(root["obs"]))
+    classes = None if labels is None else [value for value in labels[1].values() if value is not None]
+    return Header(n_samples, len(modalities), None if classes is None else len(set(classes)), "features")
+
+
+@contextlib.contextmanager
+def _opened(file: Path) -> Iterator[Any]:
+    try:
+        with require("h5py", file).File(file, "r") as root:
+            yield root
+    except UNREADABLE as error:
+        raise ValueError(
+            f"{str(file)!r} cannot be read as a file of MuData ({type(error).__name__}: {error}). It may be cut "
+            f"short or damaged: copy or download it again."
+        ) from error
+
+
+def _modalities(root: Any, file: Path) -> dict[str, Any]:
+    if "mod" not in root or "obs" not in root:
+        raise ValueError(
+            f"{str(file)!r} has no modalities: 'mod' and 'obs' are expected, there is {', '.join(root) or 'nothing'}."
+        )
+    if int(root.attrs.get("axis", 0)) != 0:
+        raise ValueError(f"{str(file)!r}: its modalities share variables, not samples, so they are no views.")
+    order = [str(name) for name in root["mod"].attrs.get("mod-order", list(root["mod"]))]
+    if not order:
+        raise ValueError(f"{str(file)!r} has no modality.")
+    return {name: root["mod"][name] for name in order}
+
+
+def _matrix(group: Any, where: str) -> Array:
+    if "X" not in group:
+        raise ValueError(f"{where} has no matrix X; it has {', '.join(group)}.")
+    stored = group["X"]
+    kind = stored.attrs.get("encoding-type", "array" if hasattr(stored, "dtype") else "unknown")
+    if kind in SPARSE:
+        parts = tuple(stored[part][()] for part in ("data", "indices", "indptr"))
+        matrix = scipy.sparse.csr_array(SPARSE[kind](parts, shape=tuple(map(int, stored.attrs["shape"]))))
+    elif hasattr(stored, "dtype"):
+        matrix = stored[()]
+    else:
+        raise ValueError(f"{where}: a matrix of kind {kind!r} cannot be read: store it dense, or as CSR or CSC.")
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{where}: X has shape {matrix.shape} and type {matrix.dtype}, but a view is a table of numbers."
+        )
+    return matrix
+
+
+def _index(obs: Any) -> NDArray[Any]:
+    """Names of samples, which must differ from each other."""
+    names = np.asarray(obs[str(obs.attrs.get("_index", "_index"))].asstr()[()], dtype=str)
+    seen, times = np.unique(names, return_counts=True)
+    if (times > 1).any():
+        raise ValueError(
+            f"{obs.file.filename!r}: {obs.name} has the sample {str(seen[times > 1][0])!r} {times.max()} times. Make "
+            f"the names unique."
+        )
+    return names
+
+
+def _labels(
+    root: Any, modalities: dict[str, Any], label_column: str | None, file: Path
+) -> tuple[str, dict[str, Any]] | None:
+    """The column of classes and the class of each sample by name, None where it has none."""
+    tables = [root["obs"], *(group["obs"] for group in modalities.values())]
+    for obs in tables:
+        for column in _columns(obs):
+            own = column.rpartition(":")[2]  # muon copies the columns of a modality as modality:column
+            if label_column in (column, own) if label_column is not None else plain(own) in LABEL_COLUMNS:
+                return column, dict(
+                    zip(_index(obs).tolist(), _values(obs[column], f"{str(file)!r}, {column}"), strict=True)
+                )
+    if label_column is not None:
+        found = sorted({column for obs in tables for column in _columns(obs)})
+        raise ValueError(f"{str(file)!r} has no column {label_column!r} in obs; its columns are {found}.")
+    return None
+
+
+def _columns(obs: Any) -> Iterator[str]:
+    index = str(obs.attrs.get("_index", "_index"))
+    return (str(name) for name in obs.attrs.get("column-order", [name for name in obs if name != index]))
+
+
+def _values(column: Any, where: str) -> list[Any]:
+    if "codes" in column and "categories" in column:
+        categories = _values(column["categories"], where)
+        return [None if code < 0 else categories[code] for code in column["codes"][()]]
+    if not hasattr(column, "dtype"):
+        raise ValueError(f"{where}: a column of kind {column.attrs.get('encoding-type')!r} cannot be read as classes.")
+    values: list[Any] = (column.asstr()[()] if column.dtype.kind == "O" else column[()]).tolist()
+    return values

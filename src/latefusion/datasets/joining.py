@@ -1,0 +1,124 @@
+"""Views that do not list the same samples in the same order, brought together by sample id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.types import Array, Views
+
+
+class Part(NamedTuple):
+    """One view as it was found.
+
+    Attributes
+    ----------
+    array : array or CSR array of shape (n_rows, n_columns)
+    ids : ndarray of shape (n_rows,) or None
+        Which sample a row is about, each at most once.
+    origin : str
+        The file, for messages.
+    """
+
+    array: Array
+    ids: NDArray[Any] | None
+    origin: str
+
+
+def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) -> Views:
+    """Views of all samples that stand in any part.
+
+    Parameters
+    ----------
+    parts : mapping of str to Part
+        By name of the view; either all with ids or none.
+    order : sequence of ids, default=None
+        The order of the samples; by default that of their first appearance.
+
+    Returns
+    -------
+    Views
+        With ids. Where a sample is absent from a view, or all its values there are NaN, the mask is False and its row
+        is NaN, or empty in a sparse view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion.datasets.joining import Part, join_samples
+    >>> genes = Part(np.array([[1.0], [2.0]]), np.array(["ann", "bob"]), "genes.csv")
+    >>> lipids = Part(np.array([[3.0], [4.0]]), np.array(["cem", "bob"]), "lipids.csv")
+    >>> views = join_samples({"genes": genes, "lipids": lipids})
+    >>> views.sample_ids.tolist(), views.mask.tolist()
+    (['ann', 'bob', 'cem'], [[True, False], [True, True], [False, True]])
+    """
+    anonymous = [part.origin for part in parts.values() if part.ids is None]
+    if len(anonymous) == len(parts):
+        return _by_position(parts)
+    if anonymous:
+        known = [part.origin for part in parts.values() if part.ids is not None]
+        raise ValueError(
+            f"{known} have sample ids and {anonymous} have none, so their rows cannot be matched: add a column of ids "
+            f"called 'id'."
+        )
+    _check_overlap(parts)
+    lists = {name: np.asarray(part.ids).tolist() for name, part in parts.items()}
+    samples = list(dict.fromkeys(one for ids in lists.values() for one in ids) if order is None else order)
+    position = {one: row for row, one in enumerate(samples)}
+    for name, ids in lists.items():
+        strangers = [one for one in ids if one not in position]
+        if strangers:
+            raise ValueError(
+                f"{parts[name].origin} has {len(strangers)} samples that are not in the list of all samples, such as "
+                f"{strangers[0]!r}."
+            )
+    rows = {name: np.array([position[one] for one in ids], dtype=np.intp) for name, ids in lists.items()}
+    mask = np.zeros((len(samples), len(parts)), dtype=bool)
+    for view, (name, part) in enumerate(parts.items()):
+        mask[rows[name], view] = _filled(part.array)
+    arrays = {name: _spread(part.array, rows[name], len(samples)) for name, part in parts.items()}
+    return Views(arrays, mask=None if mask.all() else mask, sample_ids=np.array(samples))
+
+
+def _by_position(parts: Mapping[str, Part]) -> Views:
+    rows = {part.origin: part.array.shape[0] for part in parts.values()}
+    if len(set(rows.values())) > 1:
+        raise ValueError(
+            f"The views have different numbers of rows, {rows}, and no ids that tell which rows belong together: add a "
+            f"column of ids called 'id' to each."
+        )
+    mask = np.column_stack([_filled(part.array) for part in parts.values()])
+    return Views({name: part.array for name, part in parts.items()}, mask=None if mask.all() else mask)
+
+
+def _check_overlap(parts: Mapping[str, Part]) -> None:
+    for name, part in parts.items():
+        others = {one for other, view in parts.items() if other != name for one in np.asarray(view.ids).tolist()}
+        own = np.asarray(part.ids).tolist()
+        if others and not others.intersection(own):
+            raise ValueError(
+                f"{part.origin} has no sample in common with the other views: its ids are like {own[0]!r}, theirs like "
+                f"{sorted(others)[0]!r}. Write the ids in the same way everywhere."
+            )
+
+
+def _filled(array: Array) -> NDArray[np.bool_]:
+    """Rows that have a value at all."""
+    if scipy.sparse.issparse(array) or array.dtype.kind != "f":
+        return np.ones(array.shape[0], dtype=bool)
+    return ~np.isnan(array).all(axis=1)
+
+
+def _spread(array: Array, rows: NDArray[np.intp], n_samples: int) -> Array:
+    """An array with its rows at the given places among all samples."""
+    if len(rows) == n_samples and (rows == np.arange(n_samples)).all():
+        return array
+    if scipy.sparse.issparse(array):
+        places = (np.ones(len(rows), dtype=array.dtype), (rows, np.arange(len(rows))))
+        return scipy.sparse.csr_array(scipy.sparse.csr_array(places, shape=(n_samples, len(rows))) @ array)
+    whole = np.full((n_samples, array.shape[1]), np.nan, dtype=array.dtype if array.dtype.kind == "f" else np.float64)
+    whole[rows] = array
+    return whole

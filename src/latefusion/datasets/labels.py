@@ -1,0 +1,106 @@
+"""Classes as files hold them, turned into numbers 0 … k−1: numbers from 0, 1 or anywhere, words, one-hot tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.types import Array
+
+# What the field calls the variable with the classes, the usual ones first; compared without case and underscores.
+LABEL_KEYS = (
+    "y",
+    "gt",
+    "gnd",
+    "truth",
+    "labels",
+    "label",
+    "truelabel",
+    "truelabels",
+    "groundtruth",
+    "gtlabel",
+    "class",
+    "target",
+    "targets",
+)
+# Columns of a table that can only be classes. Fewer than above: a column "y" may well be a measurement.
+LABEL_COLUMNS = ("label", "labels", "class", "target", "celltype")
+
+
+def plain(name: object) -> str:
+    """A name without case, spaces and underscores: what `true_label`, `TrueLabel` and `truelabel` have in common."""
+    return "".join(sign for sign in str(name).lower() if sign.isalnum())
+
+
+def encode_labels(values: Array, where: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """Classes as numbers 0 … k−1, and their names where they were words.
+
+    Parameters
+    ----------
+    values : array
+        A vector (also with a second axis of length one) of whole numbers or words, or a one-hot table: zeros and ones,
+        a single one per sample, samples in rows or in columns.
+    where : str
+        File and key, to begin error messages with.
+
+    Returns
+    -------
+    target : ndarray of shape (n_samples,)
+    target_names : tuple of str
+        Empty when the classes were numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from latefusion.datasets.labels import encode_labels
+    >>> encode_labels(np.array([[2.0], [1.0], [2.0]]), "toy")
+    (array([1, 0, 1]), ())
+    >>> encode_labels(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]]), "one-hot")[0]
+    array([1, 0, 2])
+    >>> encode_labels(np.array(["cat", "dog", "cat"]), "animals")
+    (array([0, 1, 0]), ('cat', 'dog'))
+    """
+    table = values.toarray() if scipy.sparse.issparse(values) else np.asarray(values)
+    if table.ndim == 2 and min(table.shape) > 1:
+        table = _from_one_hot(table, where)
+    vector = table.ravel()
+    if not vector.size:
+        raise ValueError(f"{where}: the labels are empty.")
+    if vector.dtype.kind in "OUS":
+        return _from_words(vector, where)
+    if vector.dtype.kind not in "biuf":
+        raise ValueError(f"{where}: labels of type {vector.dtype} are neither whole numbers nor words.")
+    if vector.dtype.kind == "f":
+        odd = np.flatnonzero(~np.isfinite(vector) | (vector != np.round(vector)))
+        if odd.size:
+            raise ValueError(
+                f"{where}: label {odd[0]} is {vector[odd[0]]}, but labels must be whole numbers or words, one per "
+                f"sample. {odd.size} of {vector.size} are not: leave out the samples without a class."
+            )
+    return np.unique(vector, return_inverse=True)[1].astype(np.int64), ()
+
+
+def _from_one_hot(table: NDArray[Any], where: str) -> NDArray[Any]:
+    if table.dtype.kind in "biuf" and np.isin(table, (0, 1)).all():
+        # Where both axes would do, samples are the longer one: there are no more classes than samples.
+        for axis in (1, 0) if table.shape[0] >= table.shape[1] else (0, 1):
+            if (table.sum(axis=axis) == 1).all():
+                return np.asarray(table.argmax(axis=axis))
+    raise ValueError(
+        f"{where}: labels of shape {table.shape} are neither one value per sample nor a one-hot table (zeros and ones, "
+        f"a single one per sample)."
+    )
+
+
+def _from_words(vector: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+    empty = [position for position, value in enumerate(vector) if value is None or value != value or value == ""]
+    if empty:
+        raise ValueError(
+            f"{where}: sample {empty[0]} has no label, and neither have {len(empty) - 1} others. Leave these samples "
+            f"or the labels out."
+        )
+    names, codes = np.unique([str(value) for value in vector], return_inverse=True)
+    return codes.astype(np.int64), tuple(names.tolist())

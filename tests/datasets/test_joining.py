@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latefusion.datasets.joining import Part, join_samples
+
+names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True)
+
+
+def part(ids, name, sparse=False, dtype=np.float64):
+    """A view whose values tell which sample and which view they belong to."""
+    array = np.array([[ord(one), len(name)] for one in ids], dtype=dtype)
+    return Part(scipy.sparse.csr_array(array) if sparse else array, np.array(ids), f"{name}.csv")
+
+
+@given(names, names, st.booleans())
+def test_every_row_is_where_its_sample_is_and_nowhere_else(first, second, sparse):
+    parts = {"x": part(first, "x"), "xy": part(second, "xy", sparse)}
+    if not set(first) & set(second):
+        with pytest.raises(ValueError, match=r"x\.csv has no sample in common"):
+            join_samples(parts)
+        return
+    views = join_samples(parts)
+    assert sorted(views.sample_ids) == sorted({*first, *second})
+    for view, ids in enumerate((first, second)):
+        observed = np.isin(views.sample_ids, ids)
+        mask = np.ones_like(observed) if views.mask is None else views.mask[:, view]
+        np.testing.assert_array_equal(mask, observed)
+        array = views.arrays[view]
+        dense = array.toarray() if scipy.sparse.issparse(array) else array
+        expected = [ord(one) for one in views.sample_ids[observed]]
+        np.testing.assert_array_equal(dense[observed, 0], expected)
+        lacking = dense[~observed]
+        assert (lacking == 0).all() if scipy.sparse.issparse(array) else np.isnan(lacking).all()
+
+
+def test_same_samples_in_another_order_need_no_mask():
+    views = join_samples({"x": part("abc", "x"), "xy": part("cab", "xy")})
+    assert views.mask is None
+    np.testing.assert_array_equal(views.arrays[0][:, 0], views.arrays[1][:, 0])
+
+
+def test_a_given_order_is_kept_and_float32_stays():
+    views = join_samples({"x": part("ab", "x", dtype=np.float32), "xy": part("bc", "xy")}, order=["c", "b", "a"])
+    assert views.sample_ids.tolist() == ["c", "b", "a"]
+    assert views.arrays[0].dtype == np.float32
+
+
+def test_samples_outside_the_given_order_are_refused():
+    with pytest.raises(ValueError, match=r"xy\.csv has 1 samples that are not in the list of all samples, such as 'c'"):
+        join_samples({"x": part("ab", "x"), "xy": part("bc", "xy")}, order=["a", "b"])
+
+
+def test_integers_become_floats_only_where_rows_are_lacking():
+    views = join_samples({"x": part("ab", "x", dtype=np.int64), "xy": part("abc", "xy", dtype=np.int64)})
+    assert [array.dtype.kind for array in views.arrays] == ["f", "i"]
+
+
+def test_rows_without_any_value_are_absent():
+    empty = Part(np.array([[1.0, np.nan], [np.nan, np.nan]]), None, "x.csv")
+    views = join_samples({"x": empty, "y": Part(np.ones((2, 1)), None, "y.csv")})
+    assert views.mask.tolist() == [[True, True], [False, True]]
+
+
+def test_without_ids_rows_must_agree_and_ids_are_for_all_or_none():
+    with pytest.raises(ValueError, match=r"different numbers of rows, \{'x\.csv': 2, 'y\.csv': 3\}"):
+        join_samples({"x": Part(np.ones((2, 1)), None, "x.csv"), "y": Part(np.ones((3, 1)), None, "y.csv")})
+    with pytest.raises(ValueError, match=r"'x\.csv'\] have sample ids and \['y\.csv'\] have none"):
+        join_samples({"x": part("ab", "x"), "y": Part(np.ones((2, 1)), None, "y.csv")})

@@ -1,0 +1,204 @@
+"""Views in CSV and Parquet: how files are written differs, what they say does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from latefusion.datasets import load_views
+
+pd = pytest.importorskip("pandas")
+
+VALUES = pd.DataFrame(
+    {"größe": [1.5, -2.0, 3e5, 0.25], "b": [1.0, 2.0, np.nan, 4.0]}, index=pd.Index(["s1", "s2", "s3", "s4"], name="id")
+)
+
+
+def folder_of(place, **tables):
+    place.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        table.to_csv(place / f"{name}.csv")
+    return place
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
+@pytest.mark.parametrize(("separator", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_however_it_is_written_it_says_the_same(tmp_path, encoding, separator, decimal, quoted):
+    path = tmp_path / "view.csv"
+    VALUES.to_csv(path, sep=separator, decimal=decimal, encoding=encoding, quoting=1 if quoted else 0)
+    dataset = load_views(path)
+    assert dataset.views.names == ("view",)
+    assert dataset.views.sample_ids.tolist() == ["s1", "s2", "s3", "s4"]
+    np.testing.assert_array_equal(dataset.views.arrays[0], VALUES.to_numpy())
+    assert dataset.target is None
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@given(
+    st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=2, max_size=6),
+    st.sampled_from([",", ";", "\t"]),
+    st.sampled_from(["index", "R", "none", "counted", "no names"]),
+)
+def test_numbers_come_back(tmp_path, rows, separator, form):
+    """Ids in a column, ids without a name as R writes them, no ids, counted columns, no names: the numbers stay."""
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"], index=[f"s{row}" for row in range(len(rows))])
+    path = tmp_path / "view.csv"
+    if form == "index":
+        frame.to_csv(path, sep=separator)
+    elif form == "R":
+        lines = frame.to_csv(sep=separator).splitlines()
+        path.write_text("\n".join([lines[0][1:], *lines[1:]]))
+    elif form == "none":
+        frame.to_csv(path, sep=separator, index=False)
+    elif form == "counted":
+        frame.set_axis([0, 1, 2], axis=1).to_csv(path, sep=separator, index=False)
+    else:
+        frame.to_csv(path, sep=separator, index=False, header=False)
+    views = load_views(path).views
+    np.testing.assert_allclose(views.arrays[0], rows, rtol=1e-12)
+    assert (views.sample_ids is not None) == (form in ("index", "R"))
+
+
+def test_parquet_and_csv_say_the_same(tmp_path):
+    pytest.importorskip("pyarrow")
+    VALUES.to_csv(tmp_path / "a.csv")
+    VALUES.to_parquet(tmp_path / "b.parquet")
+    VALUES.reset_index().to_parquet(tmp_path / "c.parquet")
+    VALUES.reset_index(drop=True).astype(np.float32).to_parquet(tmp_path / "d.parquet")
+    first = load_views(tmp_path / "a.csv").views
+    for name in ("b", "c"):
+        other = load_views(tmp_path / f"{name}.parquet").views
+        np.testing.assert_array_equal(other.arrays[0], first.arrays[0])
+        assert other.sample_ids.tolist() == first.sample_ids.tolist()
+    plain = load_views(tmp_path / "d.parquet").views
+    assert plain.arrays[0].dtype == np.float32
+    assert plain.sample_ids is None
+
+
+def test_a_folder_is_joined_by_id(tmp_path):
+    other = pd.DataFrame({"x": [30.0, 10.0, 50.0]}, index=["s3", "s1", "s5"])
+    classes = pd.DataFrame({"what": ["u", "v", "u", "v", "u", "w"]}, index=["s5", "s4", "s3", "s2", "s1", "s0"])
+    dataset = load_views(folder_of(tmp_path / "study", genes=VALUES, lipids=other, labels=classes))
+    assert dataset.name == "study"
+    assert dataset.views.names == ("genes", "lipids")
+    assert dataset.views.sample_ids.tolist() == ["s1", "s2", "s3", "s4", "s5"]
+    assert dataset.views.mask.T.tolist() == [[True, True, True, True, False], [True, False, True, False, True]]
+    np.testing.assert_array_equal(dataset.views.arrays[1][:, 0], [10, np.nan, 30, np.nan, 50])
+    assert dataset.target.tolist() == [0, 1, 0, 1, 0]
+    assert dataset.target_names == ("u", "v")
+    assert "3 are not in every view" in dataset.description
+
+
+def test_order_of_rows_does_not_matter(tmp_path):
+    other = pd.DataFrame({"x": [1.0, 2.0, 3.0, 4.0]}, index=VALUES.index)
+    straight = load_views(folder_of(tmp_path / "a", u=VALUES, v=other)).views
+    mixed = load_views(folder_of(tmp_path / "b", u=VALUES, v=other.iloc[[2, 0, 3, 1]])).views
+    assert mixed.mask is None
+    np.testing.assert_array_equal(mixed.arrays[1], straight.arrays[1])
+
+
+@pytest.mark.parametrize("name", ["id", "Sample_ID", "patient", "barcode"])
+def test_ids_of_digits_stay_as_they_are(tmp_path, name):
+    (tmp_path / "v.csv").write_text(f"{name},a\n007,1\n7,2\n")
+    assert load_views(tmp_path / "v.csv").views.sample_ids.tolist() == ["007", "7"]
+
+
+def test_ids_that_were_asked_for(tmp_path):
+    (tmp_path / "v.csv").write_text("a,tube\n1,01\n2,02\n")
+    views = load_views(tmp_path / "v.csv", id_column="tube").views
+    assert views.sample_ids.tolist() == ["01", "02"]
+    assert views.widths == (1,)
+    with pytest.raises(ValueError, match=r"v\.csv' has no column 'rack' of ids; its columns are 'a', 'tube'"):
+        load_views(tmp_path / "v.csv", id_column="rack")
+
+
+def test_classes_in_a_column_are_no_features(tmp_path):
+    (tmp_path / "v.csv").write_text("a,Class\n1,3\n2,5\n3,3\n")
+    dataset = load_views(tmp_path / "v.csv")
+    assert dataset.views.widths == (1,)
+    assert dataset.target.tolist() == [0, 1, 0]
+    (tmp_path / "w.csv").write_text("a,species\n1,oak\n2,elm\n3,oak\n")
+    dataset = load_views(tmp_path / "w.csv", label_column="species")
+    assert dataset.target_names == ("elm", "oak")
+    with pytest.raises(ValueError, match=r"no table has a column 'genus'.*'a'"):
+        load_views(tmp_path / "v.csv", label_column="genus")
+
+
+@pytest.mark.parametrize("text", ["x\ny\nx\n", "label\nx\ny\nx\n", "1\n2\n1\n", "y\n1\n2\n1\n"])
+def test_labels_without_ids_go_by_row(tmp_path, text):
+    """A list of words alone begins with the first label: its first line is taken for a name and is then one short."""
+    (tmp_path / "a.csv").write_text("p,q\n1,2\n3,4\n5,6\n")
+    (tmp_path / "labels.csv").write_text(text)
+    if text.startswith("x"):
+        with pytest.raises(ValueError, match=r"labels\.csv' has 2 labels, but there are 3 samples"):
+            load_views(tmp_path)
+    else:
+        assert load_views(tmp_path).target.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "text", ["1 2.5\n3 4\n", "1,2.5,\n3,4,\n", "a,b\n1,2.5,\n3,4,\n", "a,b,\n1,2.5,\n3,4,\n", "\n1,2.5\n\n3,4\n"]
+)
+def test_blanks_trailing_separators_and_empty_lines(tmp_path, text):
+    (tmp_path / "v.txt").write_text(text)
+    np.testing.assert_array_equal(load_views(tmp_path / "v.txt").views.arrays[0], [[1, 2.5], [3, 4]])
+
+
+def test_a_wide_file_and_numbers_behind_ids(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(3, 30_000))
+    pd.DataFrame(wide, index=["x", "y", "z"]).to_csv(tmp_path / "wide.csv", header=False)
+    views = load_views(tmp_path / "wide.csv").views
+    assert views.sample_ids.tolist() == ["x", "y", "z"]
+    np.testing.assert_allclose(views.arrays[0], wide)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({}, r"has no tables .*there is nothing"),
+        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*there is labels\.csv, notes\.md"),
+        (
+            {"a.csv": "id,p,q\nx,1,red\ny,2,blue\n"},
+            r"a\.csv' holds columns that are not numbers: 'q' \(such as 'red'\)",
+        ),
+        ({"a.csv": "id,p\nx,1\nx,2\n"}, r"a\.csv' has the sample id 'x' 2 times"),
+        ({"a.csv": "p,p\n1,2\n"}, r"a\.csv' has several columns of the same name: 'p'"),
+        ({"a.csv": "p,q\n1,2\n", "a.tsv": "p\tq\n1\t2\n"}, r"several tables for the view 'a': \['a\.csv', 'a\.tsv'\]"),
+        ({"a.csv": "p,q\n1,2\n", "b.csv": "p,q\n1,2\n3,4\n"}, r"different numbers of rows"),
+        ({"a.csv": "id,q\nx,2\n", "b.csv": "p,q\n1,2\n3,4\n"}, r"a\.csv'\] have sample ids and .*b\.csv'\] have none"),
+        ({"a.csv": "id,q\nx,2\n", "b.csv": "id,q\nX,2\n"}, r"a\.csv has no sample in common.*'x', theirs like 'X'"),
+        ({"a.csv": "id,q\nx,2\ny,3\n", "labels.csv": "id,c\nx,2\n"}, r"1 of 2 samples have no label, such as 'y'"),
+        ({"a.csv": "p,q\n1,2\n3,4\n", "labels.csv": "1\n2\n3\n"}, r"labels\.csv' has 3 labels, but there are 2"),
+        ({"a.csv": "p,q\n1,2\n", "labels.csv": "1\n", "y.csv": "2\n"}, r"several files of labels"),
+        ({"a.csv": "p,q\n1,2\n", "labels.csv": "u,v\n1,2\n"}, r"labels\.csv' has the columns 'column 0'|'u', 'v'"),
+        ({"a.csv": "p,q\n"}, r"a\.csv' has 0 rows and . columns of values"),
+        ({"a.csv": "p,q\n1,2,\n3,4,5\n"}, r"a\.csv' has lines with more values than the 2 names"),
+        ({"a.csv": "\n\n"}, r"a\.csv' is empty"),
+        ({"a.csv": "p,q\n1,2\n3,4,5,6\n"}, r"a\.csv' cannot be read as a table of 2 columns separated by ','"),
+        ({"a.csv": "p,q\n1,2\n3,\0\n"}, r"a\.csv' has zero bytes"),
+        (
+            {"a.csv": "id,label,p\nx,1,1\n", "b.csv": "id,label,p\nx,2,1\n"},
+            r"b\.csv' calls sample 'x' 2, another file 1",
+        ),
+        ({"a.parquet": "PAR1 is how it begins"}, r"a\.parquet' cannot be read as a Parquet file"),
+    ],
+)
+def test_broken_folders_are_refused_by_file(tmp_path, files, message):
+    place = tmp_path / "study"
+    place.mkdir()
+    if "a.parquet" in files:
+        pytest.importorskip("pyarrow")
+    for name, text in files.items():
+        (place / name).write_text(text)
+    with pytest.raises(ValueError, match=message):
+        load_views(place)
+
+
+def test_without_pandas_the_extra_is_named(tmp_path, monkeypatch):
+    (tmp_path / "v.csv").write_text("p,q\n1,2\n")
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"v\.csv' needs pandas.*latefusion\[io\]"):
+        load_views(tmp_path / "v.csv")
