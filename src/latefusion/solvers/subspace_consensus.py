@@ -1,0 +1,155 @@
+"""Late fusion of subspaces, which are all that given clusterings are, in the small space that they span.
+
+Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalised and centred
+cluster indicators. The consensus solves
+
+    max  Tr(Fᵀ Σ_p β_p f_p O_p W_p) + λ Tr(FᵀM)   over FᵀF = I_k, W_p a (partial) isometry r_p x k, ‖β‖₂ = 1,
+
+which is global alignment whose base partitions H_p = O_p W_p are free within their subspaces: for r_p > k all
+eigenvalues of O_pO_pᵀ are one, and no k eigenvectors lead. M holds the k leading eigenvectors of Σ_p f_p² O_pO_pᵀ; a
+factor f_p = √w lets a partition count w times, so c equal partitions with f_p = 1/√c count as one.
+
+All inner products of the bases come from contingency tables, so nothing here has the size of the samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import array_api_compat.numpy as xp
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import root_of_products
+from latefusion.solvers.late_fusion_alignment import solve_alignment
+from latefusion.types import SolverResult
+
+FloatArray = NDArray[np.floating]
+
+
+class SubspaceConsensus(NamedTuple):
+    """A consensus of subspaces.
+
+    Attributes
+    ----------
+    coefficients : list of ndarray of shape (r_p, n_clusters)
+        The consensus is Σ_p O_p times these.
+    result : SolverResult
+    """
+
+    coefficients: list[FloatArray]
+    result: SolverResult
+
+
+@dataclass(frozen=True)
+class Subspaces:
+    """Several subspaces by the inner products of their bases.
+
+    Attributes
+    ----------
+    root : ndarray of shape (rank, sum of r_p)
+        A matrix with the inner products of [O_1 | … | O_m].
+    columns : list of slice
+        Those of every subspace.
+    factors : ndarray of shape (m,)
+        f_p.
+    """
+
+    root: FloatArray
+    columns: list[slice]
+    factors: FloatArray
+
+    @classmethod
+    def of(cls, bases: Sequence[FloatArray], products: FloatArray) -> Subspaces:
+        """Subspaces that are spanned by known columns.
+
+        Parameters
+        ----------
+        bases : sequence of ndarray of shape (c_p, r_p)
+            O_p is the columns of partition p times this.
+        products : ndarray of shape (sum of c_p, sum of c_p)
+            Inner products of the columns of all partitions: for labels their contingency tables.
+
+        Returns
+        -------
+        Subspaces
+            With all factors one.
+        """
+        rows, columns = _slices([len(one) for one in bases]), _slices([one.shape[1] for one in bases])
+        inner = np.zeros((columns[-1].stop, columns[-1].stop))
+        for first, one in zip(zip(rows, columns, strict=True), bases, strict=True):
+            half = one.T @ products[first[0]]
+            for second, other in zip(zip(rows, columns, strict=True), bases, strict=True):
+                inner[first[1], second[1]] = half[:, second[0]] @ other
+        return cls(root_of_products((inner + inner.T) / 2), columns, np.ones(len(bases)))
+
+    def overlap(self) -> NDArray[np.float64]:
+        """Mean squared cosines between all pairs, over the larger dimension: 1 for the same subspace, 0 for none."""
+        blocks = [self.root[:, own] for own in self.columns]
+        alike = [
+            [np.sum((one.T @ other) ** 2) / max(one.shape[1], other.shape[1]) for other in blocks] for one in blocks
+        ]
+        return np.asarray(alike)
+
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Eigenvalues of the mean projection Σ f_p² O_pO_pᵀ / Σ f_p², descending: 1 for what all have in common."""
+        values: NDArray[np.float64] = self._mean[0] / np.sum(self.factors**2)
+        return values
+
+    @cached_property
+    def _mean(self) -> tuple[FloatArray, FloatArray]:
+        scaled = self._scaled()
+        values, vectors = np.linalg.eigh(scaled @ scaled.T)
+        return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+
+    def _scaled(self) -> FloatArray:
+        lengths = [own.stop - own.start for own in self.columns]
+        return self.root * np.repeat(self.factors, lengths)
+
+    def fuse(self, n_clusters: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
+        """The consensus with a number of clusters.
+
+        Parameters
+        ----------
+        n_clusters : int
+        regularization : float
+            λ.
+        max_iter, tol
+            As in `solve_alignment`.
+
+        Returns
+        -------
+        SubspaceConsensus
+        """
+        values, vectors = self._mean
+        present = values > np.finfo(values.dtype).eps ** (2 / 3) * values[0]
+        average = np.zeros((len(self.root), n_clusters))
+        n_found = min(n_clusters, len(values))
+        average[:, :n_found] = (vectors * present)[:, :n_found]
+        scaled = self._scaled()
+        result = solve_alignment(
+            [scaled[:, own] for own in self.columns],
+            average,
+            regularization=regularization,
+            max_iter=max_iter,
+            tol=tol,
+            xp=xp,
+        )
+        # M = O C with C = f² Rᵀ M Λ^{-1}: f² O_pO_pᵀ adds up to what M are the eigenvectors of.
+        inverse = np.zeros(n_clusters)
+        inverse[:n_found] = (present / np.where(present, values, 1.0))[:n_found]
+        shared = scaled.T @ average * inverse @ np.asarray(result.mixing[-1])
+        coefficients = [
+            factor * (np.asarray(mixing) + shared[own])
+            for factor, mixing, own in zip(self.factors, result.mixing[:-1], self.columns, strict=True)
+        ]
+        return SubspaceConsensus(coefficients, result)
+
+
+def _slices(lengths: Sequence[int]) -> list[slice]:
+    return [slice(int(start), int(stop)) for start, stop in pairwise(np.cumsum([0, *lengths]))]
