@@ -26,6 +26,9 @@ from latefusion.types import SolverResult
 from latefusion.validation import align_by_id, check_n_clusters, columns_of, is_frame
 from latefusion.validation.views import named_views
 
+# One more direction than clusters for every so many clusters: where partitions cut clusters in different ways, that is
+# as good as k directions on average, and never far worse.
+EXTRA_DIRECTIONS = 3
 # Rows that are multiplied at a time.
 BLOCK_ROWS = 2**16
 
@@ -34,13 +37,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     """Consensus of clusterings of the same samples, whatever made them.
 
     A clustering is the subspace of all vectors that are constant on its clusters (beside the constant one). The
-    consensus F is the partition that all of them, each seen from its best side, are nearest to:
+    consensus F is the subspace that all of them, each seen from its best side, are nearest to:
 
-        max  Tr(Fᵀ Σ_p β_p Z_p W_p) + λ Tr(FᵀM)   over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1,
+        max  Tr(FᵀU),  U = Σ_p β_p Z_p W_p + λM,   over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1,
 
     late fusion by global alignment with Z_p, the normalised and centred cluster indicators, in the place of base
-    partitions. A clustering of c clusters has a W_p of shape (c - 1) x k: of a finer one it takes the k directions that
-    the others know as well, a coarser one takes part with the directions that it has.
+    partitions. Of a clustering with more clusters W_p chooses the directions that the others know as well; one with
+    fewer takes part with what it has. The rows of U become labels.
 
     Parameters
     ----------
@@ -71,15 +74,15 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
-    consensus_ : ndarray of shape (n_samples, n_clusters)
-        The consensus partition F.
+    consensus_ : ndarray of shape (n_samples, n_directions)
+        The rows of U; a direction is the longer the more partitions know it. There are a third more of them than
+        clusters.
     view_weights_ : ndarray of shape (n_views,)
         Weight β of every partition; their squares sum to one.
     agreement_ : ndarray of shape (n_views,)
         How much of its subspace every partition has in common with `labels_`, on the samples that it knows: 1 if they
-        are the same clustering, 0 if they have nothing to do with each other. Of labels that is φ², the chi-squared
-        statistic of their contingency table over n, divided by its largest value, one less than the larger number of
-        clusters.
+        are the same clustering, 0 if they have nothing to do with each other. Of labels that is the chi-squared
+        statistic of their contingency table over n, divided by one less than the larger number of clusters.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1.
     n_clusters_ : int
@@ -194,7 +197,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_new, n_clusters)
+        ndarray of shape (n_new, n_directions)
         """
         check_is_fitted(self)
         partitions, ids = _read(X, list(self.view_names_))
@@ -251,7 +254,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self.n_clusters_ = self._number(spaces.values)
         self._check_number(columns)
         coefficients, result = spaces.fuse(
-            self.n_clusters_, regularization=self.regularization, max_iter=self.max_iter, tol=self.tol
+            self.n_clusters_ + self.n_clusters_ // EXTRA_DIRECTIONS,
+            regularization=self.regularization,
+            max_iter=self.max_iter,
+            tol=self.tol,
         )
         self._table = np.concatenate([given.weights @ own for given, own in zip(self._maps, coefficients, strict=True)])
         self._store(columns, result)

@@ -115,6 +115,12 @@ class GivenPartition:
         A fitted clusterer with `predict`. The view then holds features, of training and of new samples, and what it
         predicts for them are the labels. Of one without `predict`, pass `labels_` as the view.
 
+    Notes
+    -----
+    In the mean of all similarities a given partition counts like a graph, whose leading eigenvalues are about one as
+    well. A kernel, whose eigenvalues grow with the number of samples, outweighs both in M. `LateFusionClustering` brings
+    all of them to one level; in `GlobalAlignmentClustering`, ``regularization=0`` does without M.
+
     Examples
     --------
     A labelling among features: view "leiden" has one label per sample.

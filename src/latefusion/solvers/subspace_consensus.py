@@ -3,11 +3,15 @@
 Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalised and centred
 cluster indicators. The consensus solves
 
-    max  Tr(Fᵀ Σ_p β_p f_p O_p W_p) + λ Tr(FᵀM)   over FᵀF = I_k, W_p a (partial) isometry r_p x k, ‖β‖₂ = 1,
+    max  Tr(Fᵀ Σ_p β_p f_p O_p W_p) + λ Tr(FᵀM)   over FᵀF = I_d, W_p a (partial) isometry r_p x d, ‖β‖₂ = 1,
 
-which is global alignment whose base partitions H_p = O_p W_p are free within their subspaces: for r_p > k all
-eigenvalues of O_pO_pᵀ are one, and no k eigenvectors lead. M holds the k leading eigenvectors of Σ_p f_p² O_pO_pᵀ; a
+which is global alignment whose base partitions H_p = O_p W_p are free within their subspaces: for r_p > d all
+eigenvalues of O_pO_pᵀ are one, and no d eigenvectors lead. M holds the d leading eigenvectors of Σ_p f_p² O_pO_pᵀ; a
 factor f_p = √w lets a partition count w times, so c equal partitions with f_p = 1/√c count as one.
+
+What goes to label assignment is U = Σ_p β_p f_p O_p W_p + λM, of which F is the orthonormal factor: the length of a
+direction in U says how many partitions know it, so that a direction too many does little harm, in contrast to F, where
+all are of one length.
 
 All inner products of the bases come from contingency tables, so nothing here has the size of the samples.
 """
@@ -36,8 +40,8 @@ class SubspaceConsensus(NamedTuple):
 
     Attributes
     ----------
-    coefficients : list of ndarray of shape (r_p, n_clusters)
-        The consensus is Σ_p O_p times these.
+    coefficients : list of ndarray of shape (r_p, n_directions)
+        U is Σ_p O_p times these.
     result : SolverResult
     """
 
@@ -111,12 +115,13 @@ class Subspaces:
         lengths = [own.stop - own.start for own in self.columns]
         return self.root * np.repeat(self.factors, lengths)
 
-    def fuse(self, n_clusters: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
-        """The consensus with a number of clusters.
+    def fuse(self, n_directions: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
+        """The consensus in a number of directions.
 
         Parameters
         ----------
-        n_clusters : int
+        n_directions : int
+            The number d of columns of F and U.
         regularization : float
             λ.
         max_iter, tol
@@ -127,10 +132,9 @@ class Subspaces:
         SubspaceConsensus
         """
         values, vectors = self._mean
-        present = values > np.finfo(values.dtype).eps ** (2 / 3) * values[0]
-        average = np.zeros((len(self.root), n_clusters))
-        n_found = min(n_clusters, len(values))
-        average[:, :n_found] = (vectors * present)[:, :n_found]
+        n_found = int(np.count_nonzero(values[:n_directions] > np.finfo(values.dtype).eps ** (2 / 3) * values[0]))
+        average = np.zeros((len(self.root), n_directions))
+        average[:, :n_found] = vectors[:, :n_found]
         scaled = self._scaled()
         result = solve_alignment(
             [scaled[:, own] for own in self.columns],
@@ -140,13 +144,14 @@ class Subspaces:
             tol=tol,
             xp=xp,
         )
-        # M = O C with C = f² Rᵀ M Λ^{-1}: f² O_pO_pᵀ adds up to what M are the eigenvectors of.
-        inverse = np.zeros(n_clusters)
-        inverse[:n_found] = (present / np.where(present, values, 1.0))[:n_found]
-        shared = scaled.T @ average * inverse @ np.asarray(result.mixing[-1])
+        # M = Σ_p f_p² O_p (O_pᵀ M) Λ^{-1}, since M are the eigenvectors of Σ_p f_p² O_pO_pᵀ.
+        mean = scaled.T @ average
+        mean[:, :n_found] /= values[:n_found]
         coefficients = [
-            factor * (np.asarray(mixing) + shared[own])
-            for factor, mixing, own in zip(self.factors, result.mixing[:-1], self.columns, strict=True)
+            factor * (weight * np.asarray(rotation) + regularization * mean[own])
+            for factor, weight, rotation, own in zip(
+                self.factors, result.weights, result.rotations, self.columns, strict=True
+            )
         ]
         return SubspaceConsensus(coefficients, result)
 
