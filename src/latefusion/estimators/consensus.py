@@ -54,10 +54,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         What the partitions are, see `GivenPartition`.
     unassigned : object or list of objects, default=None
         Labels that mark a sample as unassigned, beside None and NaN; by default every negative integer.
-    weights : {"shared", "alike"} or one number per partition, default="shared"
-        How much partitions count: all alike; or of several that say the same, all together as much as one; or as given.
-        How well each agrees with the consensus, β, comes on top.
-    regularization : float, default=0.0
+    weights : {"auto", "alike"} or one number per partition, default="auto"
+        How much partitions count: as given; all alike; or by how well each agrees with others, beyond chance, where
+        several that say the same count as one. How well each agrees with the consensus, β, comes on top.
+    regularization : float, default=1.0
         Pull λ towards the partition of the mean co-membership.
     max_iter : int, default=100
         Cap on the number of iterations.
@@ -118,11 +118,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     array([1.  , 1.  , 0.75])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "kind": [StrOptions(set(KINDS)), list, tuple, Mapping],
         "unassigned": "no_validation",
-        "weights": [StrOptions({"shared", "alike"}), "array-like", Mapping],
+        "weights": [StrOptions({"auto", "alike"}), "array-like", Mapping],
         "regularization": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -137,8 +137,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         *,
         kind: Any = "auto",
         unassigned: Any = None,
-        weights: Any = "shared",
-        regularization: float = 0.0,
+        weights: Any = "auto",
+        regularization: float = 1.0,
         max_iter: int = 100,
         tol: float = 1e-6,
         assign_labels: str = "kmeans",
@@ -233,7 +233,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         together = side_by_side(columns)
         nowhere = np.flatnonzero(np.diff(together.indptr) == 0)
         if len(nowhere):
-            first = nowhere[0] if ids is None else ids[nowhere[0]]
+            first = int(nowhere[0]) if ids is None else ids[nowhere[0]]
             raise ValueError(
                 f"{len(nowhere)} samples are unassigned in every partition, the first is sample {first!r}: nothing is "
                 f"known about them. Remove them, or add a partition that knows them."
@@ -249,7 +249,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             "Use fewer or coarser partitions.",
         )
         spaces = Subspaces.of([given.weights for given in self._maps], (columns.T @ columns).toarray())
-        spaces = replace(spaces, factors=np.sqrt(self._shares(spaces)))
+        spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, columns.shape[0])))
         self.eigenvalues_ = spaces.values
         self.n_clusters_ = self._number(spaces.values)
         self._check_number(columns)
@@ -264,11 +264,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
 
-    def _shares(self, spaces: Subspaces) -> NDArray[np.float64]:
+    def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
         """How much every partition counts."""
         if isinstance(self.weights, str):
-            overlap = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
-            return 1.0 / overlap.sum(axis=1) if self.weights == "shared" else np.ones(self.n_views_)
+            if self.weights == "alike":
+                return np.ones(self.n_views_)
+            same = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+            return spaces.trust(same, n_samples) / same.sum(axis=1)
         given = np.asarray(_one_per_view(self.weights, list(self.view_names_), "weights"), dtype=np.float64)
         if not np.all(np.isfinite(given)) or given.min() < 0 or given.max() <= 0:
             raise ValueError(f"weights must be numbers >= 0, not all of them zero, got {self.weights!r}.")

@@ -304,8 +304,8 @@ class LateFusionClustering(
             own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
             return KernelSource.of(view, {**graphs, "kernel": own})
         if spec == "labels" or isinstance(spec, GivenPartition):
-            own = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
-            return FeatureSource(own, own(view), {"given": GivenPartition("embedding")})
+            given = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
+            return FeatureSource(given, given(view), {"given": GivenPartition("embedding")})
         if hasattr(spec, "similarity"):
             return FeatureSource(Preparation("given"), view, {"given": spec})
         known = {"auto": {**graphs, **kernel}, "graph": graphs, "kernel": kernel}

@@ -118,8 +118,8 @@ class GivenPartition:
     Notes
     -----
     In the mean of all similarities a given partition counts like a graph, whose leading eigenvalues are about one as
-    well. A kernel, whose eigenvalues grow with the number of samples, outweighs both in M. `LateFusionClustering` brings
-    all of them to one level; in `GlobalAlignmentClustering`, ``regularization=0`` does without M.
+    well. A kernel, whose eigenvalues grow with the number of samples, outweighs both in M. `LateFusionClustering`
+    brings all of them to one level; in `GlobalAlignmentClustering`, ``regularization=0`` does without M.
 
     Examples
     --------

@@ -34,6 +34,9 @@ from latefusion.types import SolverResult
 
 FloatArray = NDArray[np.floating]
 
+# No subspace is trusted less than this share of the most trusted one, lest its weight be zero over zero.
+LEAST_TRUST = 1e-3
+
 
 class SubspaceConsensus(NamedTuple):
     """A consensus of subspaces.
@@ -91,13 +94,51 @@ class Subspaces:
                 inner[first[1], second[1]] = half[:, second[0]] @ other
         return cls(root_of_products((inner + inner.T) / 2), columns, np.ones(len(bases)))
 
+    @property
+    def widths(self) -> NDArray[np.intp]:
+        """Dimension r_p of every subspace."""
+        return np.array([own.stop - own.start for own in self.columns])
+
+    @cached_property
+    def squared_cosines(self) -> NDArray[np.float64]:
+        """‖O_pᵀO_q‖², the sum of the squared cosines between two subspaces, for all pairs."""
+        products = (self.root.T @ self.root) ** 2
+        starts = [own.start for own in self.columns]
+        sums: NDArray[np.float64] = np.add.reduceat(np.add.reduceat(products, starts, axis=0), starts, axis=1)
+        return sums
+
     def overlap(self) -> NDArray[np.float64]:
-        """Mean squared cosines between all pairs, over the larger dimension: 1 for the same subspace, 0 for none."""
-        blocks = [self.root[:, own] for own in self.columns]
-        alike = [
-            [np.sum((one.T @ other) ** 2) / max(one.shape[1], other.shape[1]) for other in blocks] for one in blocks
-        ]
-        return np.asarray(alike)
+        """Squared cosines over the larger dimension: 1 for the same subspace, 0 for orthogonal ones."""
+        overlap: NDArray[np.float64] = self.squared_cosines / np.maximum.outer(self.widths, self.widths)
+        return overlap
+
+    def trust(self, same: NDArray[np.float64], n_samples: int) -> NDArray[np.float64]:
+        """How well every subspace agrees with others that are not the same, beyond chance, relative to the best.
+
+        The agreement of two is the mean squared cosine over the smaller dimension, so that a finer clustering agrees
+        with a coarser one that it refines. Of random subspaces it is the larger dimension over the number of samples.
+
+        Parameters
+        ----------
+        same : ndarray of shape (m, m)
+            Which of them say the same, from 0 to 1; these are no witnesses for each other.
+        n_samples : int
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            One for all if there are no others, or no agreement at all.
+        """
+        smaller = np.minimum.outer(self.widths, self.widths)
+        chance = np.maximum.outer(self.widths, self.widths) / n_samples
+        beyond = np.maximum(self.squared_cosines / smaller - chance, 0.0)
+        witnesses = (1.0 - same) / same.sum(axis=1)
+        heard = witnesses.sum(axis=1)
+        trust = np.sum(witnesses * beyond, axis=1) / np.where(heard > 0, heard, 1.0)
+        if not heard.all() or trust.max() < LEAST_TRUST:
+            return np.ones(len(self.columns))
+        relative: NDArray[np.float64] = np.maximum(trust / trust.max(), LEAST_TRUST)
+        return relative
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -112,8 +153,7 @@ class Subspaces:
         return np.maximum(values[::-1], 0.0), vectors[:, ::-1]
 
     def _scaled(self) -> FloatArray:
-        lengths = [own.stop - own.start for own in self.columns]
-        return self.root * np.repeat(self.factors, lengths)
+        return self.root * np.repeat(self.factors, self.widths)
 
     def fuse(self, n_directions: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
         """The consensus in a number of directions.
