@@ -5,14 +5,22 @@ clustered on its own, the resulting partitions are aligned, and their consensus 
 """
 
 from latefusion import baselines, datasets, kernels, metrics, partitions
-from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.estimators import (
+    ConsensusClustering,
+    GlobalAlignmentClustering,
+    LateFusionClustering,
+    LocalAlignmentClustering,
+    consensus,
+)
 from latefusion.experiments import compare_baselines
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
 
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "ConsensusClustering",
+    "GivenPartition",
     "GlobalAlignmentClustering",
     "GraphPartition",
     "KernelPartition",
@@ -24,6 +32,7 @@ __all__ = [
     "__version__",
     "baselines",
     "compare_baselines",
+    "consensus",
     "datasets",
     "kernels",
     "metrics",

@@ -20,7 +20,8 @@ from sklearn.utils.validation import validate_data
 from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions.label_coding import LabelCoding
 from latefusion.types import SolverResult, Views
 from latefusion.validation import (
     check_cross_kernel,
@@ -36,6 +37,7 @@ from latefusion.validation import (
     split_columns,
 )
 from latefusion.validation.frames import frame_to_array
+from latefusion.validation.labels import code_label_views, fit_label_codings
 from latefusion.validation.views import (
     adopt_names,
     check_magnitude,
@@ -46,7 +48,7 @@ from latefusion.validation.views import (
 
 logger = logging.getLogger("latefusion")
 
-PARTITIONS = ("auto", "kernel", "graph", "precomputed")
+PARTITIONS = ("auto", "kernel", "graph", "precomputed", "labels")
 
 BASE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
@@ -124,8 +126,10 @@ class MultiViewClusterMixin(ClusterMixin):
                 raise ValueError(
                     "views= splits the columns of one table, but X already consists of views: leave one out."
                 )
+            X = self._code_labels(X, reset=reset)
             views = check_views(X, precomputed=self._is_precomputed())
         else:
+            self._label_codings: dict[str, LabelCoding] = {}
             views = self._read_table(X, reset=reset)
         for name, array in views.items():
             check_magnitude(array, name)
@@ -142,6 +146,28 @@ class MultiViewClusterMixin(ClusterMixin):
                 f"complete samples, or use a method for incomplete views."
             )
         return views
+
+    # Whether a view may hold the labels of a clustering.
+    _accepts_labels: ClassVar[bool] = False
+
+    def _code_labels(self, X: Any, *, reset: bool) -> Any:
+        """Views that are labels become columns of numbers; their names are remembered for new samples."""
+        if reset:
+            self._label_codings = fit_label_codings(X, self.partition)
+            if self._label_codings and not self._accepts_labels:
+                raise ValueError(
+                    f"{type(self).__name__} takes no views of labels, but {list(self._label_codings)} hold labels. Use "
+                    f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or drop them."
+                )
+        return code_label_views(X, self._label_codings)
+
+    def _partition_specs(self, views: Views) -> list[Any]:
+        """What `partition` says of every view; one that holds labels and says so itself needs no mention."""
+        specs = per_view(self.partition, views, "partition")
+        return [
+            "labels" if name in self._label_codings and not isinstance(spec, GivenPartition) else spec
+            for name, spec in zip(views.names, specs, strict=True)
+        ]
 
     def _read_table(self, X: Any, *, reset: bool) -> Views:
         columns = columns_of(X) if is_frame(X) else None
@@ -172,7 +198,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _check_devices(self, views: Views, kinds: list[str]) -> None:
         """Refuse views on a device where the method or the kind of partition works on NumPy arrays only."""
-        specs = per_view(self.partition, views, "partition")
+        specs = self._partition_specs(views)
         for (name, array), spec, kind in zip(views.items(), specs, kinds, strict=True):
             if not lies_elsewhere(array):
                 continue
@@ -182,8 +208,10 @@ class MultiViewClusterMixin(ClusterMixin):
                     f"{where} {type(self).__name__} works on NumPy arrays. Move the views to NumPy first (view.cpu()."
                     f"numpy() in torch, view.get() in CuPy)."
                 )
-            if kind == "precomputed" or spec == "graph" or isinstance(spec, GraphPartition):
+            given = isinstance(spec, GivenPartition)
+            if kind == "precomputed" or spec == "graph" or given or isinstance(spec, GraphPartition):
                 what = "kernels that are given" if kind == "precomputed" else "nearest-neighbour graphs"
+                what = "partitions that are given" if given else what
                 raise ValueError(
                     f"{where} {what} need NumPy arrays, got partition={spec!r}. Use partition='kernel', which computes "
                     f"a factor of the kernel where the data lie, or move the views to NumPy first."
@@ -194,7 +222,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _view_kinds(self, views: Views) -> list[str]:
         """For every view "precomputed" or "features"; also remembered for new samples."""
-        specs = per_view(self.partition, views, "partition")
+        specs = self._partition_specs(views)
         kinds = [
             "precomputed" if isinstance(spec, PrecomputedPartition) or spec == "precomputed" else "features"
             for spec in specs
@@ -204,7 +232,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _similarities(self, views: Views) -> list[Any]:
         """One similarity object per view, from the parameters `partition`, `kernel`, `kernel_params`."""
-        return [self._similarity(spec) for spec in per_view(self.partition, views, "partition")]
+        return [self._similarity(spec) for spec in self._partition_specs(views)]
 
     def _similarity(self, spec: Any) -> Any:
         if hasattr(spec, "similarity"):
@@ -215,6 +243,8 @@ class MultiViewClusterMixin(ClusterMixin):
             return GraphPartition()
         if spec == "precomputed":
             return PrecomputedPartition()
+        if spec == "labels":
+            return GivenPartition("labels")
         raise ValueError(f"partition must be one of {list(PARTITIONS)} or have a method `similarity`, got {spec!r}.")
 
     def __sklearn_tags__(self) -> Any:

@@ -395,3 +395,16 @@ def test_pipeline_over_one_table(model):
     pipeline = make_pipeline(StandardScaler(), lf.LateFusionClustering(3, views=slices, random_state=0))
     labels = pipeline.fit_predict(np.hstack(VIEWS))
     assert adjusted_rand_score(labels, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_a_view_may_be_labels_of_more_clusters_than_asked_for(n_clusters):
+    """Finer labels than the consensus has clusters help, and their number does not decide how many there are."""
+    data = lf.datasets.make_views(n_samples=150, n_clusters=3, n_views=1, noise=1.5, random_state=0)
+    fine = data.target * 5 + np.random.default_rng(0).integers(5, size=150)
+    views = {"x": data.views.arrays[0], "fine": [f"c{label}" for label in fine]}
+    model = lf.LateFusionClustering(n_clusters, random_state=0).fit(views)
+    assert model.view_kinds_["fine"] == "labels"
+    assert model.n_clusters_ == 3
+    assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(views), model.labels_)

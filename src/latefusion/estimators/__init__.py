@@ -1,8 +1,16 @@
 """Our methods, one file each: thin shells around partitions, solvers and assignment."""
 
+from latefusion.estimators.consensus import ConsensusClustering, consensus
 from latefusion.estimators.global_alignment import GlobalAlignmentClustering
 from latefusion.estimators.late_fusion import LateFusionClustering
 from latefusion.estimators.local_alignment import LocalAlignmentClustering
 from latefusion.estimators.path import RegularizationPath
 
-__all__ = ["GlobalAlignmentClustering", "LateFusionClustering", "LocalAlignmentClustering", "RegularizationPath"]
+__all__ = [
+    "ConsensusClustering",
+    "GlobalAlignmentClustering",
+    "LateFusionClustering",
+    "LocalAlignmentClustering",
+    "RegularizationPath",
+    "consensus",
+]

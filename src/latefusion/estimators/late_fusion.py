@@ -17,13 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import lies_elsewhere
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, per_view, warn_not_converged
+from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.metrics import subspace_agreement
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
 from latefusion.partitions.sources import FeatureSource, JointSource, KernelSource, ViewSource
@@ -66,10 +66,11 @@ class LateFusionClustering(
         Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
-    partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
+    partition : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: "kernel" and "graph" leave no choice, "auto" tries both and their combination;
-        with "precomputed" the view is a kernel, from which distances for graphs are taken as well. An object such as
-        `KernelPartition` gives the one base partition of its view.
+        with "precomputed" the view is a kernel, from which distances for graphs are taken as well; with "labels" it is
+        a clustering, one label per sample, which a one-dimensional view of text or categories is in any case. An object
+        such as `KernelPartition` or `GivenPartition` gives the one base partition of its view.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the scaled features.
     kernel_params : dict, default=None
@@ -111,8 +112,8 @@ class LateFusionClustering(
     regularization_ : float
         λ that was chosen.
     view_kinds_ : dict
-        What every view was found to hold: "counts", "distribution", "measurements", "coordinates" or "kernel";
-        "given" where the partition is an object.
+        What every view was found to hold: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
+        "memberships" or "embedding"; "given" where the partition is another object.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1.
     agreement_ : ndarray of shape (n_views,)
@@ -155,6 +156,8 @@ class LateFusionClustering(
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    _accepts_labels: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -208,7 +211,7 @@ class LateFusionClustering(
         """
         views = self._fit_views(X, n_clusters=min(self._numbers()) if self._seeks_number() else None)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        specs = per_view(self.partition, views, "partition")
+        specs = self._partition_specs(views)
         self._sources = [self._source(*one) for one in zip(views.arrays, specs, views.names, strict=True)]
         self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
@@ -300,12 +303,16 @@ class LateFusionClustering(
         if spec == "precomputed" or isinstance(spec, PrecomputedPartition):
             own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
             return KernelSource.of(view, {**graphs, "kernel": own})
+        if spec == "labels" or isinstance(spec, GivenPartition):
+            given = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
+            return FeatureSource(given, given(view), {"given": GivenPartition("embedding")})
         if hasattr(spec, "similarity"):
             return FeatureSource(Preparation("given"), view, {"given": spec})
         known = {"auto": {**graphs, **kernel}, "graph": graphs, "kernel": kernel}
         if spec not in known:
             raise ValueError(
-                f"partition must be one of {[*known, 'precomputed']} or have a method `similarity`, got {spec!r}."
+                f"partition must be one of {[*known, 'precomputed', 'labels']} or have a method `similarity`, got "
+                f"{spec!r}."
             )
         return FeatureSource.of(view, known[spec])
 
@@ -339,8 +346,10 @@ class LateFusionClustering(
                 f"n_clusters={self.n_clusters!r} needs at least {LEAST_SAMPLES} samples, of which halves are compared, "
                 f"got {n_samples}: give the number of clusters."
             )
+        # Labels that are given are the same in every half: their number of clusters would always be found again.
+        telling = [one for one in self._sources if not isinstance(one.similarities.get("given"), GivenPartition)]
         self.number_selection_ = choose_number(
-            self._sources,
+            telling or self._sources,
             self._numbers(n_samples),
             Choice("both", WEIGHINGS[0]),
             self._assign,

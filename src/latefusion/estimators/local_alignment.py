@@ -39,11 +39,12 @@ class LocalAlignmentClustering(AlignmentClustering):
         up to 5000 samples and at 512 beyond. `neighbor_count_error_` says what that costs.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
-    partition : {"auto", "kernel", "graph", "precomputed"}, object, or one of these per view, default="auto"
+    partition : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
-        nearest-neighbour graph ("graph"), or kernels given instead of features ("precomputed"). An object such as
-        `KernelPartition` or `GraphPartition` carries its own parameters. A list or a dict by view name gives every
-        view its own.
+        nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
+        per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
+        `KernelPartition`, `GraphPartition` or `GivenPartition` carries its own parameters. A list or a dict by view
+        name gives every view its own.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
     kernel_params : dict, default=None

@@ -20,9 +20,10 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import item_bytes, lies_elsewhere, namespace, require_memory
+from latefusion.arrays import item_bytes, lies_elsewhere, namespace, require_memory, row_blocks
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
+from latefusion.partitions.given import GivenMap, nearest_subspace
 from latefusion.partitions.neighborhoods import (
     EXACT_COUNTS,
     NeighborCounts,
@@ -199,10 +200,25 @@ def fit_base_partitions(
             one = one._replace(matrix=None, closeness=None)
         results.append(one)
     if _fit_into_gram(results, n_clusters):
-        return _from_factors(views, results, n_clusters, n_neighbors, count_samples)
-    if mean.value is None:
-        return _from_operators(views, results, n_clusters, n_neighbors, count_samples)
-    return _from_matrices(views, results, mean, mean_closeness, n_clusters, n_neighbors)
+        base = _from_factors(views, results, n_clusters, n_neighbors, count_samples)
+    elif mean.value is None:
+        base = _from_operators(views, results, n_clusters, n_neighbors, count_samples)
+    else:
+        base = _from_matrices(views, results, mean, mean_closeness, n_clusters, n_neighbors)
+    for position, one in enumerate(results):
+        if isinstance(one.matrix, Factor) and isinstance(one.matrix.feature_map, GivenMap):
+            _settle(base, position, one.matrix)
+    return base
+
+
+def _settle(base: BasePartitions, position: int, factor: Factor) -> None:
+    """All eigenvalues of a given partition are one: where it has more than k directions, take those nearest to M."""
+    n_clusters = base.average.shape[1]
+    if factor.feature_map.width > n_clusters:
+        base.projections[position][:, :n_clusters] = nearest_subspace(factor, base.average)
+        own = base.projections[position][:, :n_clusters]
+        for rows in row_blocks(len(base.average), max(1, BLOCK_ENTRIES // len(own))):
+            base.partitions[position][rows] = factor.rows(rows.start, rows.stop) @ own
 
 
 class _FittedView(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -126,7 +126,31 @@ def fit_ensemble(
         )
         for key in keys
     )
-    return _side_by_side(list(keys), spectra)
+    return _settled(_side_by_side(list(keys), spectra), n_clusters)
+
+
+def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
+    """Put the directions of spectra whose eigenvalues are all equal, as those of labels, into the order of the others.
+
+    They become the eigenvectors of V_pᵀ S V_p with S the sum of all other similarities: those of S_p + ε S for a small
+    ε, so that the first ones are what the view has most in common with the others.
+    """
+    flat = [p for p, one in enumerate(ensemble.spectra) if len(one.values) > 1 and np.ptp(one.values) == 0]
+    if not flat or len(ensemble.spectra) == 1:
+        return ensemble
+    levels = [float(one.values[:n_clusters].mean()) or 1.0 for one in ensemble.spectra]
+    scales = np.concatenate([one.values / level for one, level in zip(ensemble.spectra, levels, strict=True)])
+    products = ensemble.products()
+    spectra = list(ensemble.spectra)
+    for p in flat:
+        own, others = ensemble.columns[p], scales.copy()
+        others[own] = 0.0
+        rotation = np.linalg.eigh((products[own] * others) @ products[own].T)[1][:, ::-1]
+        rotation = rotation.astype(spectra[p].vectors.dtype)
+        spectra[p] = replace(
+            spectra[p], vectors=spectra[p].vectors @ rotation, projection=spectra[p].projection @ rotation
+        )
+    return _side_by_side(ensemble.keys, spectra)
 
 
 def _side_by_side(keys: list[EnsembleKey], spectra: list[Spectrum]) -> Ensemble:

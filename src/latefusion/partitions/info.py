@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from latefusion.partitions.anchors import AnchorExtension
 from latefusion.partitions.factor import FactorExtension, NystromMap
+from latefusion.partitions.given import GivenMap
 from latefusion.partitions.graph import GraphExtension
 from latefusion.partitions.kernel import KernelExtension, PrecomputedExtension
 
@@ -19,7 +20,8 @@ class PartitionInfo(NamedTuple):
     ----------
     similarity : str
         "exact kernel", "given kernel", "graph", "anchor graph", "factor" (features, dense or sparse, with the same
-        inner products as the kernel) or "nystrom factor" (features with nearly the same).
+        inner products as the kernel), "nystrom factor" (features with nearly the same), or "given labels", "given
+        memberships" and "given embedding".
     rank : int or None
         Number of columns of the factor; None where there is none.
     n_landmarks : int or None
@@ -49,4 +51,6 @@ def describe_partition(extension: Any) -> PartitionInfo:
     if isinstance(feature_map, NystromMap):
         n_landmarks = int(feature_map.landmarks.shape[0])
         return PartitionInfo("nystrom factor", feature_map.width, n_landmarks, feature_map.energy, feature_map.captured)
+    if isinstance(feature_map, GivenMap):
+        return PartitionInfo(f"given {feature_map.kind}", feature_map.width)
     return PartitionInfo("factor", feature_map.width, energy=1.0, captured=1.0)

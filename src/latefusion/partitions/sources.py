@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.partitions.base_partitions import Similarity
+from latefusion.partitions.given import GivenMap
 from latefusion.partitions.kernel import PrecomputedPartition
 from latefusion.partitions.preparation import Preparation, column_spreads, fit_preparation
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
@@ -62,12 +63,12 @@ class FeatureSource:
 
     Attributes
     ----------
-    preparation : Preparation
+    preparation : Preparation or GivenMap
     coordinates : array of shape (n_samples, n_features)
     similarities : mapping of str to Similarity
     """
 
-    preparation: Preparation
+    preparation: Preparation | GivenMap
     coordinates: Array
     similarities: Mapping[str, Similarity]
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import row_blocks, top_eigenpairs
 from latefusion.partitions.base_partitions import BLOCK_ENTRIES, Similarity, SimilarityExtension
 from latefusion.partitions.factor import Factor
+from latefusion.partitions.given import GivenMap
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
 from latefusion.types import Array
 
@@ -67,7 +68,11 @@ def fit_spectrum(view: Array, similarity: Similarity, n_components: int, n_clust
     """
     matrix, extension = similarity.similarity(view, n_clusters)
     precision = np.result_type(view.dtype, np.float32)
-    if isinstance(matrix, Factor):
+    if isinstance(matrix, Factor) and isinstance(matrix.feature_map, GivenMap):
+        # All of its eigenvalues are one: none of its directions comes before another until other views are heard.
+        vectors, projection = matrix.feature_map(view), np.eye(matrix.feature_map.width)
+        values = np.round(np.sum(vectors**2, axis=0))
+    elif isinstance(matrix, Factor):
         features = feature_matrix(matrix)
         projection = leading_projection(features, n_components, precision)
         vectors = np.asarray(features @ projection)

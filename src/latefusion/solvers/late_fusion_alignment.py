@@ -69,7 +69,8 @@ def solve_alignment(
     Parameters
     ----------
     partitions : sequence of arrays of shape (n_samples, n_clusters)
-        Base partitions H_p, or their compressed form.
+        Base partitions H_p, or their compressed form. With ``init="align"`` they may have other numbers of columns: a
+        view of r directions has a W_p of shape r x k, which also says which k of more than k directions are meant.
     average : array of shape (n_samples, n_clusters)
         Partition M of the mean kernel, or its compressed form.
     regularization : float
@@ -93,7 +94,7 @@ def solve_alignment(
     -------
     SolverResult
         ``mixing`` holds the matrices that made ``consensus`` from the partitions. Rotations and weights were updated
-        once more after it.
+        once more after it. Both are lists where the partitions differ in their numbers of columns.
     """
     n_views, n_clusters = len(partitions), average.shape[1]
     identity = xp.eye(n_clusters, dtype=average.dtype)
@@ -120,7 +121,7 @@ def solve_alignment(
         objective=objectives,
         n_iter=len(objectives),
         converged=converged,
-        rotations=xp.stack(rotations),
+        rotations=_stack(rotations, xp),
         mixing=mixing,
     )
 
@@ -177,7 +178,11 @@ def _has_converged(objectives: list[float], tol: float) -> bool:
 def _mixing(blocks: Sequence[Array], regularization: float, factors: Polar, xp: Any) -> Array:
     # F = U (UᵀU)^{-1/2} with U = Σ_p H_p (β_p W_p) + λ M, hence T_p = β_p W_p (UᵀU)^{-1/2} and T_m = λ (UᵀU)^{-1/2}.
     mixed = [block @ factors.inverse_root for block in blocks]
-    return xp.stack([*mixed, regularization * factors.inverse_root])
+    return _stack([*mixed, regularization * factors.inverse_root], xp)
+
+
+def _stack(matrices: list[Array], xp: Any) -> Any:
+    return xp.stack(matrices) if len({one.shape for one in matrices}) == 1 else matrices
 
 
 def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -> Array:

@@ -152,7 +152,8 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     else:
         array = _as_array(array, label)
     if array.ndim != 2:
-        hint = " Use array.reshape(-1, 1) for a single column." if array.ndim == 1 else ""
+        hint = " Use array.reshape(-1, 1) for a single column, or partition='labels' for this view if it is labels."
+        hint = hint if array.ndim == 1 else ""
         raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.{hint}")
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")

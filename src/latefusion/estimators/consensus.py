@@ -1,0 +1,428 @@
+"""Consensus clustering: several clusterings of the same samples become one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, ValuesView
+from dataclasses import replace
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.arrays import require_memory, row_blocks
+from latefusion.assignment import ASSIGNMENTS
+from latefusion.base import warn_not_converged
+from latefusion.estimators.fusion import SAME_VIEW
+from latefusion.partitions.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
+from latefusion.solvers.subspace_consensus import Subspaces
+from latefusion.types import SolverResult
+from latefusion.validation import align_by_id, check_n_clusters, columns_of, is_frame
+from latefusion.validation.views import named_views
+
+# One more direction than clusters for every so many clusters: where partitions cut clusters in different ways, that is
+# as good as k directions on average, and never far worse.
+EXTRA_DIRECTIONS = 3
+# Rows that are multiplied at a time.
+BLOCK_ROWS = 2**16
+
+
+class ConsensusClustering(ClusterMixin, BaseEstimator):
+    """Consensus of clusterings of the same samples, whatever made them.
+
+    A clustering is the subspace of all vectors that are constant on its clusters (beside the constant one). The
+    consensus F is the subspace that all of them, each seen from its best side, are nearest to:
+
+        max  Tr(FᵀU),  U = Σ_p β_p Z_p W_p + λM,   over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1,
+
+    late fusion by global alignment with Z_p, the normalised and centred cluster indicators, in the place of base
+    partitions. Of a clustering with more clusters W_p chooses the directions that the others know as well; one with
+    fewer takes part with what it has. The rows of U become labels.
+
+    Parameters
+    ----------
+    n_clusters : int, "auto" or None, default="auto"
+        Number of clusters. "auto" (or None) takes the number after which the eigenvalues of the mean co-membership fall
+        most; no more than the finest partition has.
+    kind : {"auto", "labels", "memberships", "embedding"} or one of these per partition, default="auto"
+        What the partitions are, see `GivenPartition`.
+    unassigned : object or list of objects, default=None
+        Labels that mark a sample as unassigned, beside None and NaN; by default every negative integer.
+    weights : {"auto", "alike"} or one number per partition, default="auto"
+        How much partitions count: as given; all alike; or by how well each agrees with others, beyond chance, where
+        several that say the same count as one. How well each agrees with the consensus, β, comes on top.
+    regularization : float, default=1.0
+        Pull λ towards the partition of the mean co-membership.
+    max_iter : int, default=100
+        Cap on the number of iterations.
+    tol : float, default=1e-6
+        Relative change of the objective at which to stop.
+    assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
+        How the consensus is turned into labels.
+    n_init : int, default=10
+        Starts of the label assignment.
+    random_state : int, RandomState or None, default=None
+        For the label assignment.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample.
+    consensus_ : ndarray of shape (n_samples, n_directions)
+        The rows of U; a direction is the longer the more partitions know it. There are a third more of them than
+        clusters.
+    view_weights_ : ndarray of shape (n_views,)
+        Weight β of every partition; their squares sum to one.
+    agreement_ : ndarray of shape (n_views,)
+        How much of its subspace every partition has in common with `labels_`, on the samples that it knows: 1 if they
+        are the same clustering, 0 if they have nothing to do with each other. Of labels that is the chi-squared
+        statistic of their contingency table over n, divided by one less than the larger number of clusters.
+    confidence_ : ndarray of shape (n_samples,)
+        From 0 (two clusters fit equally well) to 1.
+    n_clusters_ : int
+    eigenvalues_ : ndarray
+        Of the mean co-membership without the constant vector, descending: 1 for a cut that all partitions know.
+    objective_ : ndarray
+        Value after every iteration.
+    n_iter_ : int
+    converged_ : bool
+    view_names_ : ndarray of shape (n_views,)
+    n_views_ : int
+
+    See Also
+    --------
+    consensus : the same in one line.
+    GivenPartition : clusterings among views of features.
+
+    Notes
+    -----
+    Nothing of size n x n is formed. The cost is O(n m²) for the contingency tables of m labelings and O(n m k) for
+    the consensus; iterations see the tables only.
+
+    Examples
+    --------
+    >>> import latefusion as lf
+    >>> first = ["a", "a", "a", "b", "b", "b", "c", "c", "c"]
+    >>> second = [0, 0, 0, 1, 1, 1, 2, 2, -1]  # the last one is unassigned
+    >>> third = [5, 5, 7, 7, 7, 7, 6, 6, 6]
+    >>> model = lf.ConsensusClustering(random_state=0).fit({"first": first, "second": second, "third": third})
+    >>> lf.metrics.adjusted_rand(first, model.labels_)
+    1.0
+    >>> model.agreement_.round(2)
+    array([1.  , 1.  , 0.75])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "kind": [StrOptions(set(KINDS)), list, tuple, Mapping],
+        "unassigned": "no_validation",
+        "weights": [StrOptions({"auto", "alike"}), "array-like", Mapping],
+        "regularization": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int | str | None = "auto",
+        *,
+        kind: Any = "auto",
+        unassigned: Any = None,
+        weights: Any = "auto",
+        regularization: float = 1.0,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        assign_labels: str = "kmeans",
+        n_init: int = 10,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kind = kind
+        self.unassigned = unassigned
+        self.weights = weights
+        self.regularization = regularization
+        self.max_iter = max_iter
+        self.tol = tol
+        self.assign_labels = assign_labels
+        self.n_init = n_init
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Find the consensus of partitions.
+
+        Parameters
+        ----------
+        X : list or dict of partitions, data frame or array
+            Per partition labels of shape (n_samples,) of any type, memberships of shape (n_samples, n_clusters), an
+            embedding, or a fitted clusterer, whose `labels_` are taken. A data frame, or an array of shape (n_samples,
+            n_views), holds one labelling per column.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        partitions, ids = _read(X)
+        self.view_names_ = np.array(list(partitions), dtype=object)
+        self.n_views_ = len(partitions)
+        kinds = _one_per_view(self.kind, list(partitions), "kind")
+        self._clusterers = {name: one for name, one in partitions.items() if _is_clusterer(one)}
+        self._maps = [
+            GivenPartition(kind, self.unassigned).fit_map(_labels_of(one, name), name)
+            for (name, one), kind in zip(partitions.items(), kinds, strict=True)
+        ]
+        columns = self._columns([_labels_of(one, name) for name, one in partitions.items()], ids)
+        self._fit_columns(columns)
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Consensus rows of new samples; of the training samples, `consensus_`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            The same partitions of new samples, labels in the same coding; for a clusterer its labels or, where it has
+            `predict`, the features of the new samples.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_directions)
+        """
+        check_is_fitted(self)
+        partitions, ids = _read(X, list(self.view_names_))
+        return _product(self._columns([self._new_labels(*one) for one in partitions.items()], ids), self._table)
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Labels of new samples; of the training samples, `labels_`.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+        """
+        found: NDArray[np.intp] = self._rule.predict(self.transform(X))
+        return found
+
+    def _new_labels(self, name: str, one: Any) -> Any:
+        features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1
+        return self._clusterers[name].predict(one) if features else _labels_of(one, name)
+
+    def _columns(self, partitions: Sequence[Any], ids: NDArray[Any] | None) -> csr_array:
+        """The columns that describe all partitions, side by side, for samples that are in at least one of them."""
+        columns = [given.columns(one) for given, one in zip(self._maps, partitions, strict=True)]
+        lengths = {str(name): one.shape[0] for name, one in zip(self.view_names_, columns, strict=True)}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(
+                f"All partitions must be of the same samples, but their lengths differ: {lengths}. Mark samples that a "
+                f"partition does not know as unassigned."
+            )
+        together = side_by_side(columns)
+        nowhere = np.flatnonzero(np.diff(together.indptr) == 0)
+        if len(nowhere):
+            first = int(nowhere[0]) if ids is None else ids[nowhere[0]]
+            raise ValueError(
+                f"{len(nowhere)} samples are unassigned in every partition, the first is sample {first!r}: nothing is "
+                f"known about them. Remove them, or add a partition that knows them."
+            )
+        return together
+
+    def _fit_columns(self, columns: csr_array) -> None:
+        """From the columns of all partitions to the consensus, its labels, and the table that new samples need."""
+        width = columns.shape[1]
+        require_memory(
+            3 * width**2 * 8,
+            f"The contingency tables of partitions with {width} clusters in all",
+            "Use fewer or coarser partitions.",
+        )
+        spaces = Subspaces.of([given.weights for given in self._maps], (columns.T @ columns).toarray())
+        spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, columns.shape[0])))
+        self.eigenvalues_ = spaces.values
+        self.n_clusters_ = self._number(spaces.values)
+        self._check_number(columns)
+        coefficients, result = spaces.fuse(
+            self.n_clusters_ + self.n_clusters_ // EXTRA_DIRECTIONS,
+            regularization=self.regularization,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self._table = np.concatenate([given.weights @ own for given, own in zip(self._maps, coefficients, strict=True)])
+        self._store(columns, result)
+        if not result.converged:
+            warn_not_converged(type(self).__name__, self.max_iter)
+
+    def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
+        """How much every partition counts."""
+        if isinstance(self.weights, str):
+            if self.weights == "alike":
+                return np.ones(self.n_views_)
+            same = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+            return spaces.trust(same, n_samples) / same.sum(axis=1)
+        given = np.asarray(_one_per_view(self.weights, list(self.view_names_), "weights"), dtype=np.float64)
+        if not np.all(np.isfinite(given)) or given.min() < 0 or given.max() <= 0:
+            raise ValueError(f"weights must be numbers >= 0, not all of them zero, got {self.weights!r}.")
+        return given / given.max()
+
+    def _number(self, values: NDArray[Any]) -> int:
+        """The number of clusters: given, or where the eigenvalues fall most."""
+        if isinstance(self.n_clusters, Integral):
+            return int(self.n_clusters)
+        finest = max(given.width for given in self._maps)
+        padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
+        # k clusters have k - 1 directions beside the constant one.
+        return 2 + int(np.argmax(padded[:-1] - padded[1:]))
+
+    def _check_number(self, columns: csr_array) -> None:
+        """Samples that no partition tells apart cannot be in different clusters."""
+        check_n_clusters(self.n_clusters_, columns.shape[0])
+        generator = np.random.default_rng(0)
+        # Samples that are alike everywhere have the same product with a random vector, and others almost surely not.
+        table = np.concatenate([given.weights @ generator.standard_normal(given.width) for given in self._maps])
+        n_groups = len(np.unique(np.round(columns @ table * np.sqrt(columns.shape[0]), 9)))
+        if self.n_clusters_ > n_groups:
+            raise ValueError(
+                f"n_clusters={self.n_clusters_}, but the partitions together tell only {n_groups} groups of samples "
+                f"apart. Ask for at most {n_groups} clusters, or add finer partitions."
+            )
+
+    def _store(self, columns: csr_array, result: SolverResult) -> None:
+        self.consensus_ = _product(columns, self._table)
+        state = check_random_state(self.random_state)
+        assign = ASSIGNMENTS[self.assign_labels]
+        self.labels_, self._rule = assign(self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=state)
+        self.confidence_ = self._rule.confidence(self.consensus_)
+        self.agreement_ = self._agreement(columns)
+        self.view_weights_ = np.asarray(result.weights)
+        self.objective_ = np.asarray(result.objective)
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+
+    def _agreement(self, columns: csr_array) -> NDArray[np.float64]:
+        """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
+        found = []
+        for given, own in zip(self._maps, _split(columns, [len(one.weights) for one in self._maps]), strict=True):
+            # Samples that a partition does not know are no disagreement.
+            labels = indicator(np.where(np.diff(own.indptr) > 0, self.labels_, -1), self.n_clusters_)
+            basis = centered_basis(labels, np.ones(self.n_clusters_))
+            cosines = given.weights.T @ (own.T @ labels) @ basis
+            found.append(np.sum(cosines**2) / max(given.width, basis.shape[1]))
+        return np.array(found)
+
+
+def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options: Any) -> ConsensusClustering:
+    """Consensus clustering in one line.
+
+    Parameters
+    ----------
+    partitions : list or dict of partitions, data frame or array
+        Labels, memberships, embeddings and fitted clusterers, in any mixture; see `ConsensusClustering.fit`.
+    n_clusters : int, "auto" or None, default="auto"
+        Number of clusters; by default the number after which the eigenvalues of the mean co-membership fall most.
+    **options : keyword arguments
+        All other parameters of `ConsensusClustering`.
+
+    Returns
+    -------
+    ConsensusClustering
+        Fitted: `labels_`, `view_weights_`, `agreement_`, `confidence_`, and `predict` for new samples.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> import latefusion as lf
+    >>> data = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0)
+    >>> runs = [KMeans(k, n_init=1, random_state=k).fit(data.views.arrays[0]) for k in (3, 4, 5, 6)]
+    >>> model = lf.consensus(runs, random_state=0)
+    >>> model.n_clusters_, lf.metrics.clustering_accuracy(data.target, model.labels_)
+    (3, 0.933...)
+    """
+    return ConsensusClustering(n_clusters, **options).fit(partitions)
+
+
+def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], NDArray[Any] | None]:
+    """Partitions by name, in the order of ``names`` where they are known, rows matched by sample id, and the ids."""
+    if is_frame(X):
+        X = {str(column): X[column] for column in columns_of(X)}
+    elif isinstance(X, np.ndarray):
+        if X.ndim != 2:
+            raise ValueError(
+                f"X has the shape {X.shape}: give a list of partitions, or an array with one labelling per column."
+            )
+        X = list(X.T)
+    elif not isinstance(X, (Mapping, list, tuple, ValuesView)):
+        raise ValueError(f"Give a list or a dict of partitions, got {type(X).__name__}.")
+    if names is not None and not isinstance(X, Mapping) and len(X) == len(names):
+        X = dict(zip(names, X, strict=True))
+    named = named_views(X)
+    if names is not None:
+        if set(named) != set(names):
+            raise ValueError(f"The consensus is one of the partitions {list(names)}, got {list(named)}. Give the same.")
+        named = {name: named[name] for name in names}
+    # A pandas series carries ids like a frame.
+    frames = {
+        name: one.to_frame() if hasattr(one, "to_frame") and hasattr(one, "iloc") else one
+        for name, one in named.items()
+    }
+    aligned, ids = align_by_id(frames)
+    return {name: _plain(one) for name, one in aligned.items()}, ids
+
+
+def _plain(one: Any) -> Any:
+    """A data frame as an array; everything else as it is."""
+    if not is_frame(one):
+        return one
+    columns = columns_of(one)
+    return np.asarray(one[columns[0]]) if len(columns) == 1 else one.to_numpy()
+
+
+def _is_clusterer(one: Any) -> bool:
+    return hasattr(one, "fit") and not hasattr(one, "shape")
+
+
+def _labels_of(one: Any, name: str) -> Any:
+    if not _is_clusterer(one):
+        return one
+    if not hasattr(one, "labels_"):
+        raise ValueError(
+            f"Partition {name!r} is a {type(one).__name__} without labels_: fit it first, or pass what it predicts."
+        )
+    return one.labels_
+
+
+def _one_per_view(parameter: Any, names: list[str], what: str) -> list[Any]:
+    """A parameter for every partition: the same for all, one each in order, or by name."""
+    if isinstance(parameter, str):
+        return [parameter] * len(names)
+    if isinstance(parameter, Mapping):
+        if set(parameter) != set(names):
+            raise ValueError(f"{what} must name every partition once, got {list(parameter)} for {names}.")
+        return [parameter[name] for name in names]
+    if len(parameter) != len(names):
+        raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} partitions: give one per partition.")
+    return list(parameter)
+
+
+def _split(columns: csr_array, widths: Sequence[int]) -> list[csr_array]:
+    """The columns of every partition."""
+    return [columns[:, start:stop] for start, stop in pairwise(np.cumsum([0, *widths]))]
+
+
+def _product(columns: csr_array, table: NDArray[Any]) -> NDArray[Any]:
+    """The consensus rows of samples, in blocks."""
+    rows = np.empty((columns.shape[0], table.shape[1]))
+    for block in row_blocks(columns.shape[0], BLOCK_ROWS):
+        rows[block] = columns[block] @ table
+    return rows
