@@ -2,10 +2,11 @@
 
 import threading
 
+import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from latefusion.arrays import row_blocks, share_blocks
+from latefusion.arrays import map_rows, row_blocks, share_blocks, threads
 from latefusion.arrays.threads import one_product_thread, product_threads
 
 
@@ -47,3 +48,15 @@ def test_an_error_in_a_thread_is_raised_and_limits_are_lifted():
         with pytest.raises(ArithmeticError, match="0"):
             share_blocks(fail, row_blocks(4, 1))
         assert product_threads() == 2
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 10, 25])
+def test_a_function_of_rows_sees_every_row_once(monkeypatch, n_rows):
+    monkeypatch.setattr(threads, "MAPPED_ROWS", 4)
+    left, right = np.arange(3.0 * n_rows).reshape(n_rows, 3), np.arange(n_rows)
+    with threadpool_limits(2, user_api="blas"):
+        sums = map_rows(lambda one, other: one.sum(axis=1) + other, left, right)
+        pairs = map_rows(lambda one: one[:, :2].astype(np.float32), left)
+    np.testing.assert_array_equal(sums, left.sum(axis=1) + right)
+    assert pairs.shape == (n_rows, 2)
+    assert pairs.dtype == np.float32

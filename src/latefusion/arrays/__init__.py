@@ -2,6 +2,7 @@
 
 from latefusion.arrays.linalg import (
     Polar,
+    column_means,
     inner_products,
     orient_columns,
     polar,
@@ -14,7 +15,6 @@ from latefusion.arrays.linalg import (
 from latefusion.arrays.memory import available_memory, require_memory
 from latefusion.arrays.namespace import (
     beside,
-    column_means,
     detached,
     device_of,
     is_lazy,
@@ -29,7 +29,7 @@ from latefusion.arrays.namespace import (
     to_numpy,
 )
 from latefusion.arrays.spread import spread_rows
-from latefusion.arrays.threads import share_blocks
+from latefusion.arrays.threads import map_rows, share_blocks
 
 __all__ = [
     "Polar",
@@ -42,6 +42,7 @@ __all__ = [
     "is_lazy",
     "item_bytes",
     "lies_elsewhere",
+    "map_rows",
     "namespace",
     "orient_columns",
     "place_of",

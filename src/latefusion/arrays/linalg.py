@@ -8,6 +8,7 @@ arbitrary direction is made up to complete it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks
-from latefusion.arrays.threads import one_product_thread
+from latefusion.arrays.threads import one_product_thread, share_blocks
 from latefusion.types import Array
 
 # Below this size LAPACK's subset driver beats Lanczos on a dense matrix.
@@ -37,10 +38,11 @@ SPARSE_RESTARTS = 20
 BAND_ENTRIES = 2**24
 # Steps towards the vector that bounds the largest eigenvalue of a graph; more would gain little.
 BOUND_STEPS = 100
-
-
 # Rows whose products are summed up in their own precision.
 PRODUCT_ROWS = 2**17
+# Rows that are summed up at a time.
+MEAN_ROWS = 2**12
+DEVICE_MEAN_ROWS = 2**16
 
 
 class Polar(NamedTuple):
@@ -279,6 +281,20 @@ def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:
     extreme = np.take_along_axis(vectors, np.argmax(np.abs(vectors), axis=0)[None, :], axis=0)[0]
     oriented: NDArray[Any] = vectors * np.where(extreme < 0, -1, 1).astype(vectors.dtype)
     return oriented
+
+
+def column_means(array: Array, *, xp: Any) -> Array:
+    """Means of the columns, summed up in double precision block by block: no second array of that size exists."""
+
+    def add(ranges: Sequence[slice]) -> Array:
+        total = xp.zeros((array.shape[1],), dtype=xp.float64, device=device_of(array))
+        for rows in ranges:
+            total = total + xp.sum(array[rows, :], axis=0, dtype=xp.float64)
+        return total
+
+    on_device = lies_elsewhere(array)
+    blocks = row_blocks(array.shape[0], DEVICE_MEAN_ROWS if on_device else MEAN_ROWS)
+    return sum(share_blocks(add, blocks, on_device=on_device)) / array.shape[0]
 
 
 def inner_products(rows: Array, *, xp: Any) -> Array:

@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from latefusion.types import Array
 
-# Rows that are summed up at a time.
-MEAN_ROWS = 2**16
-
 
 def namespace(*arrays: Array) -> Any:
     """The array API namespace shared by the arrays."""
@@ -73,14 +70,6 @@ def row_blocks(n_rows: int, block: int) -> Iterator[slice]:
     """Consecutive ranges that cover all rows."""
     for start in range(0, n_rows, block):
         yield slice(start, min(start + block, n_rows))
-
-
-def column_means(array: Array, *, xp: Any) -> Array:
-    """Means of the columns, summed up in double precision block by block: no second array of that size exists."""
-    total = xp.zeros((array.shape[1],), dtype=xp.float64, device=device_of(array))
-    for rows in row_blocks(array.shape[0], MEAN_ROWS):
-        total = total + xp.sum(array[rows, :], axis=0, dtype=xp.float64)
-    return total / array.shape[0]
 
 
 def row_lengths(array: Array, *, xp: Any) -> Array:

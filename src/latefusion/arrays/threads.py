@@ -13,7 +13,14 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from latefusion.arrays.namespace import lies_elsewhere, row_blocks
+from latefusion.types import Array
+
+# Rows that are treated at a time: with some dozens of columns they stay in the cache.
+MAPPED_ROWS = 2**13
 
 Result = TypeVar("Result")
 
@@ -43,6 +50,35 @@ def share_blocks(
         return [work(dealt)]
     with one_product_thread(), ThreadPoolExecutor(n_threads) as threads:
         return list(threads.map(work, [dealt[first::n_threads] for first in range(n_threads)]))
+
+
+def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
+    """What a function that treats every row for itself makes of all rows.
+
+    Parameters
+    ----------
+    function : callable
+        Takes rows of every array and returns an array with as many rows.
+    *arrays : arrays with the same number of rows
+
+    Returns
+    -------
+    array
+    """
+    n_rows = arrays[0].shape[0]
+    if n_rows <= MAPPED_ROWS or lies_elsewhere(arrays[0]):
+        return function(*arrays)
+    blocks = list(row_blocks(n_rows, MAPPED_ROWS))
+    first = function(*(array[blocks[0]] for array in arrays))
+    found = np.empty((n_rows, *first.shape[1:]), dtype=first.dtype)
+    found[blocks[0]] = first
+
+    def fill(ranges: Sequence[slice]) -> None:
+        for rows in ranges:
+            found[rows] = function(*(array[rows] for array in arrays))
+
+    share_blocks(fill, blocks[1:])
+    return found
 
 
 def one_product_thread() -> AbstractContextManager[Any]:

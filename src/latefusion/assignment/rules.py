@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import lies_elsewhere, namespace, unit_rows
+from latefusion.arrays import lies_elsewhere, map_rows, namespace, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.types import Array
 
@@ -53,11 +53,13 @@ class NearestCenter:
 
     def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        labels: Array = namespace(embedding).argmin(self._squared_distances(embedding), axis=1)
-        return labels
+        return map_rows(lambda rows: namespace(rows).argmin(self._squared_distances(rows), axis=1), embedding)
 
     def confidence(self, embedding: Array) -> Array:
         """One minus the ratio of the distances to the nearest and to the second nearest centre."""
+        return map_rows(self._confidence, embedding)
+
+    def _confidence(self, embedding: Array) -> Array:
         xp = namespace(embedding)
         if self.centers.shape[0] == 1:
             return xp.ones_like(embedding[:, 0])
@@ -256,5 +258,5 @@ def _two_smallest(distances: NDArray[Any]) -> NDArray[Any]:
 
 
 def _unit(embedding: NDArray[Any]) -> NDArray[Any]:
-    rows: NDArray[Any] = unit_rows(embedding, xp=namespace(embedding))
+    rows: NDArray[Any] = map_rows(lambda part: unit_rows(part, xp=namespace(part)), embedding)
     return rows

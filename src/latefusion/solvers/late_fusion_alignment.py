@@ -32,7 +32,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from latefusion.arrays import Polar, device_of, lies_elsewhere, namespace, polar, row_blocks, share_blocks
+from latefusion.arrays import Polar, device_of, lies_elsewhere, map_rows, namespace, polar, row_blocks, share_blocks
 from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
@@ -199,10 +199,14 @@ def mix_partitions(partitions: Sequence[Array], average: Array, mixing: Array) -
     array of shape (n_samples, n_clusters)
     """
     mixing = namespace(average).asarray(mixing, dtype=average.dtype, device=device_of(average))
-    consensus = average @ mixing[-1, ...]
-    for p, partition in enumerate(partitions):
-        consensus = consensus + partition @ mixing[p, ...]
-    return consensus
+
+    def mix(average: Array, *partitions: Array) -> Array:
+        consensus = average @ mixing[-1, ...]
+        for p, partition in enumerate(partitions):
+            consensus = consensus + partition @ mixing[p, ...]
+        return consensus
+
+    return map_rows(mix, average, *partitions)
 
 
 def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any) -> tuple[list[Array], Array]:
