@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 import latefusion
-from latefusion.cli import compare, demo
+from latefusion.cli import compare, demo, reproduce
 
-COMMANDS = {"demo": demo, "compare": compare}
+COMMANDS = {"demo": demo, "compare": compare, "reproduce": reproduce}
 
 
 def build_parser() -> argparse.ArgumentParser:

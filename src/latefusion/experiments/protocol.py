@@ -193,7 +193,9 @@ def _thinned(grid: Grid, most: int) -> Grid:
     if not most:
         return grid
     return {
-        key: [values[at] for at in np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))]
+        key: [
+            values[at] for at in np.unique(np.linspace(0, len(values) - 1, min(most, len(values))).round().astype(int))
+        ]
         for key, values in grid.items()
     }
 
@@ -288,7 +290,7 @@ def _by_kmeans(embedding: NDArray[Any], n_clusters: int, n_init: int, seed: int)
 
 
 def _scores(target: Any, found: Sequence[Labeling]) -> dict[str, list[float]]:
-    """Scores of every labeling, NMI divided by the larger entropy as the paper's authors do; equal ones counted once."""
+    """Scores of every labeling; NMI is divided by the larger entropy, as the authors do. Equal ones are scored once."""
     known: dict[bytes, tuple[float, float, float]] = {}
     rows = []
     for labels, _ in found:

@@ -1,8 +1,8 @@
 """Run cells in parallel processes, each within its limits, and hand over every result as it comes.
 
 Workers are processes that evaluate one cell after the other. One that dies, or takes too long and is killed, leaves a
-cell with a reason and is replaced; everything else goes on. Only the process that calls writes results, so killing it at
-any moment costs the cells in work and nothing else; workers end with it.
+cell with a reason and is replaced; everything else goes on. Only the process that calls writes results, so killing it
+at any moment costs the cells in work and nothing else; workers end with it.
 """
 
 from __future__ import annotations
@@ -237,7 +237,9 @@ class Progress:
                 f"{self.n_done}/{self.n_cells} cells, {in_words(now - self._start)} gone, about "
                 f"{in_words(self.time_left())} left: {cell.source.name}, {cell.method}"
             )
-            print(f"\r{line[:118]:118}" if terminal else line, end="" if terminal else "\n", file=self.stream, flush=True)
+            print(
+                f"\r{line[:118]:118}" if terminal else line, end="" if terminal else "\n", file=self.stream, flush=True
+            )
 
     def time_left(self) -> float:
         """Seconds for the cells to come: each as long as those of its method on its data set were, or as all were."""

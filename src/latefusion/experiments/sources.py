@@ -196,7 +196,7 @@ def _load(source: Source) -> MultiViewDataset:
 
 
 def standardized(data: MultiViewDataset) -> list[Any]:
-    """Views as all methods of the paper get them: kernels and sparse views as they are, dense columns with unit variance."""
+    """Views as the paper's methods get them: dense columns have unit variance, all else is as given."""
     if data.kind == "kernels":
         return list(data.views.arrays)
     return [array if scipy.sparse.issparse(array) else _unit_variance(array) for array in data.views.arrays]
