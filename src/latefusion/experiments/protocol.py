@@ -1,7 +1,8 @@
 """The paper's protocol, which chooses with the classes, and the honest one, which does not.
 
 *Oracle*, as the paper reports: kernels are centred and scaled to unit diagonal, every method runs over its grid, the
-final k-means is started 50 times, and of all this the best value of each score is taken, chosen with the classes.
+final k-means is started 50 times, and of all this the best value of each score is taken, chosen with the classes. Every
+point of a grid has starts of its own, as when one generator of random numbers runs on.
 
 *Label-free*: default parameters (`LateFusionClustering` makes its own choice), the estimator's own k-means starts, one
 run per seed; mean and standard deviation over the seeds are reported.
@@ -18,6 +19,7 @@ import itertools
 import json
 import time
 import warnings
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -233,7 +235,8 @@ def _clusterings(cell: Cell) -> Iterator[tuple[dict[str, Any], float, list[Label
                 labelled = 0.0
             else:
                 n_init = 1 if oracle else model.n_init
-                found = [_by_kmeans(embedding, cell.source.n_clusters, n_init, seed) for seed in cell.seeds]
+                states = [random_state(cell, parameters, seed) for seed in cell.seeds]
+                found = [_by_kmeans(embedding, cell.source.n_clusters, n_init, state) for state in states]
                 labelled = (time.perf_counter() - start) / len(cell.seeds)
             yield parameters | ({"view": name} if name else {}), fitted + labelled, found
         start = time.perf_counter()
@@ -254,18 +257,24 @@ def _fitted(cell: Cell) -> Iterator[tuple[dict[str, Any], Any, Any]]:
                 yield {"regularization": point.regularization, "neighborhood": size}, model, point.consensus
     else:
         for parameters in points(grid):
-            yield parameters, model.set_params(**parameters).fit(views), None
+            state = random_state(cell, parameters, cell.seeds[0])
+            yield parameters, model.set_params(random_state=state, **parameters).fit(views), None
 
 
 def estimator(cell: Cell) -> Any:
     """The unfitted estimator of a cell, without the parameters of its grid."""
     contender = CONTENDERS[cell.method]
-    options: dict[str, Any] = {"n_clusters": cell.source.n_clusters, "random_state": cell.seeds[0]}
+    options: dict[str, Any] = {"n_clusters": cell.source.n_clusters}
     if cell.source.load().kind == "kernels":
         options["partition"] = "precomputed"
     if cell.protocol == "oracle" and not contender.decides:
         options["n_init"] = 1  # a restart is one start; which of them is best, the classes say
     return contender.estimator(**options)
+
+
+def random_state(cell: Cell, parameters: Mapping[str, Any], seed: int) -> int:
+    """The seed itself; under the oracle another one for every point of a grid."""
+    return zlib.crc32(json.dumps([parameters, seed], sort_keys=True).encode()) if cell.protocol == "oracle" else seed
 
 
 def _candidates(model: Any, embedding: Any, oracle: bool) -> dict[str, Any]:

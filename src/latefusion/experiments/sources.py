@@ -130,10 +130,10 @@ def find_sources(
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        raise FileNotFoundError(f"There is no folder {str(folder)!r}: check --data or {FOLDER_VARIABLE}.")
     try:
         names = sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(f"There is no folder {str(folder)!r}: check --data or {FOLDER_VARIABLE}.") from error
     except PermissionError as error:
         raise PermissionError(f"The data folder {str(folder)!r} may not be read: ask for the right to.") from error
     paths = {Path(name).stem: folder / name for name in names if Path(name).match(PATTERN)}

@@ -63,7 +63,8 @@ class ResultStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise OSError(f"The folder {str(path.parent)!r} cannot be made: {error.strerror or error}.") from error
+            words = f"The folder {str(path.parent)!r} cannot be made or entered: {error.strerror or error}."
+            raise OSError(f"{words} Choose another --output.") from error
         with self._named():
             self._database = sqlite3.connect(path)
             with self._database:

@@ -32,6 +32,8 @@ class Best(NamedTuple):
         Where it was found.
     sample : ndarray of shape (n_restarts,)
         All restarts at these parameters.
+    mean : float
+        The best over the grid of the mean over restarts: what one start gives, parameters chosen with the classes.
     lowest_cost : float or None
         The best over the grid when every point takes the restart with the lowest k-means cost, which needs no classes.
     """
@@ -39,6 +41,7 @@ class Best(NamedTuple):
     value: float
     parameters: dict[str, object]
     sample: NDArray[np.float64]
+    mean: float
     lowest_cost: float | None
 
 
@@ -139,6 +142,7 @@ def _best(points: Sequence[Point], metric: str) -> Best:
         max(winner.scores[metric]),
         winner.parameters,
         np.array(winner.scores[metric]),
+        max(float(np.mean(point.scores[metric])) for point in points),
         max(settled) if len(settled) == len(points) else None,
     )
 
