@@ -65,6 +65,8 @@ def test_csv_gives_texts_and_marks_back():
     rows = list(csv.reader(io.StringIO(TABLE.render("csv"))))
     assert rows[0] == ["method", "ACC", "ACC mark", "note", "note mark"]
     assert rows[1:] == [[row[0].text, *row[1], *row[2]] for row in TABLE.rows]
+    unmarked = Table("", ["a", "b"], [[Entry("1"), Entry("2")]], [])
+    assert unmarked.render("csv") == "a,b\n1,2\n"
 
 
 def test_markdown_gives_every_text_back():

@@ -143,12 +143,15 @@ def _latex(table: Table) -> str:
 
 
 def _csv(table: Table) -> str:
-    """Texts and marks; title and notes have no place in a file that programs read."""
+    """Texts, and beside columns that have marks the marks; title and notes have no place in what programs read."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([table.header[0], *[name for column in table.header[1:] for name in (column, f"{column} mark")]])
-    for row in table.rows:
-        writer.writerow([row[0].text, *[value for entry in row[1:] for value in entry]])
+    marked = [any(row[column].mark for row in table.rows) for column in range(len(table.header))]
+    named = [(name, f"{name} mark") for name in table.header]
+    for line in [named, *table.rows]:
+        writer.writerow(
+            [word for pair, both in zip(line, marked, strict=True) for word in (pair if both else pair[:1])]
+        )
     return stream.getvalue()
 
 
