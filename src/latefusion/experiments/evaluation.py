@@ -180,7 +180,9 @@ def _why(one: Summary, printed: float) -> str:
     best = one.oracle["accuracy"]
     for words, value in (("the start with the lowest cost", best.lowest_cost), ("one start on average", best.mean)):
         if value is not None and abs(100 * value - printed) <= TOLERANCE:
-            return f"the printed value is what {words} gives, not the best of all starts"
+            return f"{words} comes within {TOLERANCE:g} points of the printed value; the best of all starts is higher"
+    if best.mean < printed / 100 < best.value:
+        return "not explained; the printed value lies between one start on average and the best of all"
     return "not explained"
 
 

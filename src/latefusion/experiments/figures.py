@@ -176,7 +176,7 @@ def draw_evolution(source: Source) -> tuple[str, Any]:
         consensus = iterates[step - 1].consensus
         rows = unit_rows(consensus, xp=namespace(consensus))
         positions = TSNE(2, perplexity=min(30.0, (len(rows) - 1) / 3), random_state=0).fit_transform(rows)
-        ax.scatter(*positions.T, s=9, linewidths=0, color=colors)
+        ax.scatter(*positions.T, s=np.clip(6000 / len(rows), 5, 30), linewidths=0, color=colors)
         ax.set(xticks=[], yticks=[], title=f"iteration {step}")
     figure.suptitle(f"{source.title}, coloured by class")
     return f"{source.title}: the consensus F of {GAM} by t-SNE after 1, 5, 10 and 20 iterations.", figure
