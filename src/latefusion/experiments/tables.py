@@ -7,7 +7,7 @@ import html
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 # Characters with a meaning in LaTeX, and the signs that our tables use.
 LATEX_SIGNS = str.maketrans(
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     """
 
     text: str
-    mark: Literal["", "equal", "best"] | str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,11 +147,9 @@ def _csv(table: Table) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     marked = [any(row[column].mark for row in table.rows) for column in range(len(table.header))]
-    named = [(name, f"{name} mark") for name in table.header]
+    named = [Entry(name, f"{name} mark") for name in table.header]
     for line in [named, *table.rows]:
-        writer.writerow(
-            [word for pair, both in zip(line, marked, strict=True) for word in (pair if both else pair[:1])]
-        )
+        writer.writerow([word for entry, both in zip(line, marked, strict=True) for word in entry[: 1 + both]])
     return stream.getvalue()
 
 
