@@ -103,7 +103,7 @@ def test_the_plan_covers_every_point_and_seed_once(source):
         free = [cell for cell in cells if cell.method == method and cell.protocol == "label-free"]
         assert sorted(seed for cell in free for seed in cell.seeds) == list(range(10))
     with pytest.raises(ValueError, match=r"unknown methods \['x'\]; known are"):
-        plan([source], ["x"])
+        plan([source], ["x"], FULL)
 
 
 def json_of(cell):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from latefusion.cli import main
-from latefusion.experiments.protocol import Cell, Point, evaluate, plan
+from latefusion.experiments.protocol import FULL, Cell, Point, plan
 from latefusion.experiments.runner import Limits, Progress, in_words, run_cells
 from latefusion.experiments.store import Outcome
 
@@ -190,7 +190,7 @@ def test_kills_lose_no_cell_and_change_no_number(tmp_path, most_kills):
 
 
 def test_progress_counts_and_estimates(small_source):
-    cells = plan([small_source], ["A-MKKM", "RMKKM"])[:6]
+    cells = plan([small_source], ["A-MKKM", "RMKKM"], FULL)[:6]
     stream = io.StringIO()
     progress = Progress(4, cells, jobs=2, stream=stream)
     assert progress.n_cells == 10
@@ -205,7 +205,3 @@ def test_progress_counts_and_estimates(small_source):
 
 def test_durations_in_words():
     assert [in_words(seconds) for seconds in (12.3, 600, 9000)] == ["12 s", "10 min", "2.5 h"]
-
-
-def test_the_work_is_the_protocol_unless_told_otherwise():
-    assert run_cells.__kwdefaults__["work"] is evaluate

@@ -143,7 +143,7 @@ class Labeling(NamedTuple):
     cost: float | None
 
 
-def plan(sources: Sequence[Source], methods: Sequence[str], effort: Effort = FULL) -> list[Cell]:
+def plan(sources: Sequence[Source], methods: Sequence[str], effort: Effort) -> list[Cell]:
     """All cells of an evaluation: small data sets first, and on each what needs no classes before the grids.
 
     Parameters
@@ -151,7 +151,8 @@ def plan(sources: Sequence[Source], methods: Sequence[str], effort: Effort = FUL
     sources : sequence of Source
     methods : sequence of str
         Names in `CONTENDERS`.
-    effort : Effort, default=Effort(restarts=50, seeds=10, grid_values=0)
+    effort : Effort
+        `FULL` is what the paper does.
 
     Returns
     -------

@@ -46,8 +46,8 @@ def run_cells(
     record: Callable[[Cell, Outcome], None],
     *,
     jobs: int = 1,
-    limits: Limits = Limits(),  # noqa: B008 (a tuple, which nobody can change)
-    work: Callable[[Cell], list[Point]] = evaluate,
+    limits: Limits | None = None,
+    work: Callable[[Cell], list[Point]] | None = None,
 ) -> None:
     """Evaluate cells in parallel.
 
@@ -58,10 +58,12 @@ def run_cells(
         Called here, in this process, with every cell and its outcome as soon as it is there.
     jobs : int, default=1
         Number of processes.
-    limits : Limits, default=Limits(seconds=None, memory=None)
+    limits : Limits, default=None
+        No limits when None.
     work : callable, default=None
-        What is done with a cell; `evaluate` unless told otherwise. Must be importable by its name.
+        What is done with a cell, a function that can be imported by its name; `evaluate` when None.
     """
+    work, limits = work or evaluate, limits or Limits()
     context = _context(work)
     waiting = list(reversed(cells))
     workers: list[_Worker] = []
