@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+from scipy.stats import wilcoxon
 
 from latefusion.experiments.protocol import METRICS
 from latefusion.experiments.store import Outcome
-from latefusion.experiments.summary import best_and_equals, summarize
+from latefusion.experiments.summary import best_and_equals, signed_rank_pvalue, summarize
 
 
 def test_one_line_per_method_with_both_protocols(small_summaries):
@@ -60,3 +61,21 @@ def test_marks_do_not_depend_on_the_level(offset):
     generator = np.random.default_rng(1)
     samples = {name: generator.uniform(size=10) for name in "abc"}
     assert marks_of(**samples) == marks_of(**{name: sample + offset for name, sample in samples.items()})
+
+
+@pytest.mark.parametrize("n_pairs", [5, 8, 50])
+def test_the_probability_is_that_of_the_exact_test(n_pairs):
+    generator = np.random.default_rng(n_pairs)
+    differences = generator.normal(0.3, size=n_pairs)
+    expected = wilcoxon(differences, alternative="greater", method="exact").pvalue
+    assert signed_rank_pvalue(differences) == pytest.approx(expected)
+    with_zeros = np.append(differences, [0.0, 0.0])
+    assert signed_rank_pvalue(with_zeros) == pytest.approx(expected)
+
+
+def test_the_probability_with_ties_counts_all_signs():
+    differences = np.array([1.0, 1.0, -1.0, 2.0, 2.0, 3.0])
+    ranks = np.array([2, 2, 2, 4.5, 4.5, 6])
+    signs = np.array(np.meshgrid(*[[0, 1]] * 6)).reshape(6, -1)
+    assert signed_rank_pvalue(differences) == pytest.approx(np.mean(ranks @ signs >= ranks[differences > 0].sum()))
+    assert signed_rank_pvalue(np.zeros(4)) == 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import wilcoxon
+from scipy.stats import rankdata
 
 from latefusion.experiments.protocol import METRICS, Cell, Point
 from latefusion.experiments.sources import Source
@@ -173,9 +172,31 @@ def best_and_equals(samples: Mapping[str, NDArray[np.float64]], heights: Mapping
 
 def _worse(sample: NDArray[np.float64], best: NDArray[np.float64]) -> bool:
     paired = min(len(sample), len(best))
-    differences = best[:paired] - sample[:paired]
-    if not differences.any():
-        return False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of ties and few pairs
-        return bool(wilcoxon(differences, alternative="greater").pvalue < LEVEL)
+    return signed_rank_pvalue(best[:paired] - sample[:paired]) < LEVEL
+
+
+def signed_rank_pvalue(differences: NDArray[np.float64]) -> float:
+    """Probability of a rank sum this large if every difference were as likely negative as positive.
+
+    Parameters
+    ----------
+    differences : ndarray of shape (n_pairs,)
+        Zeros are left out, equal sizes share their mean rank.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Exact, given the ranks: the distribution of the sum is built up pair by pair. Where there are ties, SciPy tries all
+    signs, which takes a hundred times as long.
+    """
+    kept = differences[differences != 0]
+    doubled = np.rint(2 * rankdata(np.abs(kept))).astype(int)  # mean ranks are multiples of a half
+    chances = np.zeros(doubled.sum() + 1)
+    chances[0] = 1.0
+    for rank in doubled:
+        chances[rank:] = chances[rank:] + chances[:-rank]
+        chances /= 2
+    return float(chances[doubled[kept > 0].sum() :].sum())
