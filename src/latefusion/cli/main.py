@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 
 import latefusion
-from latefusion.cli import compare, demo, info
+from latefusion.cli import compare, demo, info, reproduce
 
-COMMANDS = {"demo": demo, "compare": compare, "info": info}
+COMMANDS = {"demo": demo, "compare": compare, "reproduce": reproduce, "info": info}
 
 
 def build_parser() -> argparse.ArgumentParser:

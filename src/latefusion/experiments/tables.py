@@ -1,8 +1,66 @@
-"""Plain-text tables."""
+"""Tables, and how they look as plain text, Markdown, LaTeX, CSV and HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import csv
+import html
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+# Characters with a meaning in LaTeX, and the signs that our tables use.
+LATEX_SIGNS = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"–": "--", "±": r"$\pm$", "×": r"$\times$", "λ": r"$\lambda$", "τ": r"$\tau$"}
+)
+
+
+class Entry(NamedTuple):
+    """One cell of a table.
+
+    Attributes
+    ----------
+    text : str
+    mark : {"", "equal", "best"}, default=""
+        Whether it is the best of its kind, or not significantly worse.
+    """
+
+    text: str
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that can be shown in any format.
+
+    Attributes
+    ----------
+    title : str
+    header : list of str
+    rows : list of list of Entry
+        As many entries per row as the header has.
+    notes : list of str
+    """
+
+    title: str
+    header: list[str]
+    rows: list[list[Entry]]
+    notes: list[str]
+
+    def render(self, style: str) -> str:
+        """The table as text.
+
+        Parameters
+        ----------
+        style : {"text", "markdown", "latex", "csv", "html"}
+
+        Returns
+        -------
+        str
+        """
+        return RENDERERS[style][1](self)
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -36,3 +94,96 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "  ".join([first, *rest]).rstrip()
 
     return "\n".join([align(lines[0]), align(["-" * width for width in widths]), *[align(line) for line in lines[1:]]])
+
+
+def _text(table: Table) -> str:
+    signs = {"": "  ", "equal": "* ", "best": "**"}
+    rows = [[row[0].text, *[entry.text + signs[entry.mark] for entry in row[1:]]] for row in table.rows]
+    header = [table.header[0], *[name + "  " for name in table.header[1:]]]
+    return "\n".join([table.title, "", format_table(header, rows), "", *table.notes]).rstrip() + "\n"
+
+
+def _markdown(table: Table) -> str:
+    marked = {"": "{}", "equal": "**{}**", "best": "**<u>{}</u>**"}
+
+    def line(cells: Sequence[str]) -> str:
+        return f"| {' | '.join(cells)} |"
+
+    rules = ["---", *["---:"] * (len(table.header) - 1)]
+    rows = [[marked[entry.mark].format(escape_markdown(entry.text)) for entry in row] for row in table.rows]
+    lines = [line(cells) for cells in [[escape_markdown(name) for name in table.header], rules, *rows]]
+    notes = [f"{escape_markdown(note)}\n" for note in table.notes]
+    return "\n".join([f"### {escape_markdown(table.title)}", "", *lines, "", *notes]).rstrip() + "\n"
+
+
+def _latex(table: Table) -> str:
+    marked = {"": "{}", "equal": r"\textbf{{{}}}", "best": r"\underline{{\textbf{{{}}}}}"}
+    rows = [[marked[entry.mark].format(escape_latex(entry.text)) for entry in row] for row in table.rows]
+    lines = [" & ".join(cells) + r" \\" for cells in rows]
+    header = " & ".join(escape_latex(name) for name in table.header) + r" \\"
+    notes = [r"\\ \footnotesize " + escape_latex(note) for note in table.notes]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(table.title)}}}",
+            rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}",
+            r"\toprule",
+            header,
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *notes,
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _csv(table: Table) -> str:
+    """Texts, and beside columns that have marks the marks; title and notes have no place in what programs read."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    marked = [any(row[column].mark for row in table.rows) for column in range(len(table.header))]
+    named = [Entry(name, f"{name} mark") for name in table.header]
+    for line in [named, *table.rows]:
+        writer.writerow([word for entry, both in zip(line, marked, strict=True) for word in entry[: 1 + both]])
+    return stream.getvalue()
+
+
+def _html(table: Table) -> str:
+    marked = {"": "{}", "equal": "<b>{}</b>", "best": "<b><u>{}</u></b>"}
+    header = "".join(f"<th>{html.escape(name)}</th>" for name in table.header)
+    rows = [
+        "".join(f"<td>{marked[entry.mark].format(html.escape(entry.text))}</td>" for entry in row) for row in table.rows
+    ]
+    notes = "".join(f"<p class='note'>{html.escape(note)}</p>\n" for note in table.notes)
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    return (
+        f"<table>\n<caption>{html.escape(table.title)}</caption>\n<thead><tr>{header}</tr></thead>\n"
+        f"<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
+    )
+
+
+def escape_markdown(text: str) -> str:
+    """Text in which no character formats anything."""
+    for sign in "\\`*_|[]<>":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def escape_latex(text: str) -> str:
+    """Text in which no character is a command."""
+    return text.translate(LATEX_SIGNS)
+
+
+# Ending of the file, and the function that writes it.
+RENDERERS: dict[str, tuple[str, Callable[[Table], str]]] = {
+    "text": ("txt", _text),
+    "markdown": ("md", _markdown),
+    "latex": ("tex", _latex),
+    "csv": ("csv", _csv),
+    "html": ("html", _html),
+}

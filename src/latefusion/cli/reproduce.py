@@ -1,0 +1,128 @@
+"""`latefusion reproduce`: the paper's evaluation on the data at hand, and an honest one beside it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from latefusion.experiments.figures import draw_figures
+from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, plan
+from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
+from latefusion.experiments.runner import Limits, Progress, run_cells
+from latefusion.experiments.sources import FOLDER_VARIABLE, data_folder, find_sources
+from latefusion.experiments.store import Outcome, ResultStore
+from latefusion.experiments.summary import Summary, summarize
+from latefusion.experiments.tables import RENDERERS
+
+SUMMARY = "run the paper's evaluation on the data at hand: tables, figures, and what needs no classes beside them"
+# With --quick, samples of the embedded sets, and most samples of a file.
+QUICK_EMBEDDED = 200
+QUICK_SAMPLES = 170
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument(
+        "--data", type=Path, help=f"folder of .npz files (default: {FOLDER_VARIABLE}; the embedded sets without either)"
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="SET", help="data sets, by file or by the paper's name"
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"methods to run (default: all): {', '.join(CONTENDERS)}",
+    )
+    parser.add_argument("--quick", action="store_true", help="small sets, thin grids and few restarts: some minutes")
+    parser.add_argument(
+        "--output", type=Path, default=Path("reproduce-output"), help="folder for everything (default: %(default)s)"
+    )
+    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
+    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds that one cell may take")
+    parser.add_argument("--memory-limit", type=_positive, metavar="MiB", help="memory that one cell may take")
+    parser.add_argument("--retry", action="store_true", help="run cells again that failed")
+    parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
+    parser.add_argument("--no-figures", action="store_true", help="no figures")
+    parser.add_argument(
+        "--format",
+        nargs="+",
+        choices=list(RENDERERS),
+        default=list(RENDERERS),
+        help="formats of the tables (default: all)",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Find the data, run what is not done yet, write and print."""
+    folder = data_folder(options.data)
+    bounds = {"most_embedded": QUICK_EMBEDDED, "most_samples": QUICK_SAMPLES} if options.quick else {}
+    sources, refused = find_sources(folder, options.only, **bounds)
+    effort = QUICK if options.quick else FULL
+    cells = plan(sources, options.methods or list(CONTENDERS), effort)
+    store = ResultStore(options.output / "results.sqlite")
+    try:
+        if not options.no_run:
+            _run_cells(cells, store, options)
+        summaries = summarize(cells, store.load(cells))
+    finally:
+        store.close()
+    words = f"{effort.restarts} restarts and full grids under the oracle, {effort.seeds} seeds without labels."
+    if options.quick:
+        words = words.replace("full grids", f"at most {effort.grid_values} values of every parameter (quick)")
+    pictures = _figures(summaries, options)
+    report = write_report(
+        options.output,
+        summaries,
+        code=store.code,
+        effort=words,
+        refused=refused,
+        pictures=pictures,
+        formats=options.format,
+    )
+    _print(summaries, missing_datasets(sources), report)
+
+
+def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespace) -> None:
+    done = store.load(cells)
+    waiting = [cell for cell in cells if cell not in done or (options.retry and done[cell].reason)]
+    progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
+
+    def record(cell: Cell, outcome: Outcome) -> None:
+        store.record(cell, outcome)
+        progress.update(cell, outcome)
+
+    try:
+        run_cells(waiting, record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
+    finally:
+        progress.close()
+
+
+def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Picture]:
+    if options.no_figures:
+        return []
+    try:
+        return draw_figures(options.output, summaries)
+    except ImportError as error:
+        print(f"No figures: {error}", file=sys.stderr)
+        return []
+
+
+def _print(summaries: list[Summary], missing: str, report: Path) -> None:
+    tables = evaluation_tables(summaries)
+    for name, table in tables.items():
+        if name.startswith("data-") or (name == "differences" and table.rows):
+            print(table.render("text"))
+    if missing:
+        print(f"{missing}\n")
+    print(f"Report: {report} (and .html, tables/, figures/, results.csv, results.sqlite beside it)")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value

@@ -1,0 +1,210 @@
+"""The report of an evaluation: tables in all formats, figures, and one page in Markdown and HTML that holds them."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from latefusion.experiments.evaluation import (
+    comparison_kind,
+    dataset_table,
+    differences,
+    long_table,
+    score_tables,
+    time_tables,
+)
+from latefusion.experiments.printed import paper_datasets, paper_row
+from latefusion.experiments.sources import FOLDER_VARIABLE, Source
+from latefusion.experiments.summary import Summary
+from latefusion.experiments.tables import RENDERERS, Entry, Table, escape_markdown
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
+table { border-collapse: collapse; margin: 1.5rem 0 .5rem; font-size: 13px; display: block; overflow-x: auto }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem }
+th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd }
+th:first-child, td:first-child { text-align: left }
+.note { font-size: 13px; color: #555 } img { max-width: 100% }
+"""
+
+
+class Heading(NamedTuple):
+    """A heading of the report."""
+
+    text: str
+
+
+class Picture(NamedTuple):
+    """A picture of the report: its file, as seen from the report, and what it shows."""
+
+    path: str
+    caption: str
+
+
+Block = Heading | Picture | Table | str
+
+
+def write_report(
+    folder: Path,
+    summaries: Sequence[Summary],
+    *,
+    code: str,
+    effort: str,
+    refused: Mapping[str, str] = {},
+    pictures: Sequence[Picture] = (),
+    formats: Sequence[str] = tuple(RENDERERS),
+) -> Path:
+    """Write all tables and the report.
+
+    Parameters
+    ----------
+    folder : Path
+        Tables go to its subfolder ``tables``.
+    summaries : sequence of Summary
+    code : str
+        Version of the code that computed them.
+    effort : str
+        How much was run, in words.
+    refused : mapping of str to str, default={}
+        Data sets that were not used, and why.
+    pictures : sequence of Picture, default=()
+    formats : sequence of str, default=("text", "markdown", "latex", "csv", "html")
+        Formats of the tables.
+
+    Returns
+    -------
+    Path
+        The report in Markdown; it stands in HTML beside it.
+    """
+    tables = evaluation_tables(summaries)
+    for name, table in tables.items():
+        for style in formats:
+            write_text(folder / "tables" / f"{name}.{RENDERERS[style][0]}", table.render(style))
+    write_text(folder / "results.csv", tables["results"].render("csv"))
+    blocks = report_blocks(summaries, tables, code, effort, refused, pictures)
+    write_text(folder / "report.html", to_html(blocks))
+    return write_text(folder / "report.md", to_markdown(blocks))
+
+
+def evaluation_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
+    """All tables by name: one per data set, the paper's, times, differences, and all results in one."""
+    groups: dict[str, list[Summary]] = {}
+    for one in summaries:
+        groups.setdefault(one.source.name, []).append(one)
+    return {
+        **{f"data-{name}": dataset_table(group) for name, group in groups.items()},
+        **score_tables(summaries),
+        **time_tables(summaries),
+        "differences": differences(summaries),
+        "results": long_table(summaries),
+    }
+
+
+def report_blocks(
+    summaries: Sequence[Summary],
+    tables: Mapping[str, Table],
+    code: str,
+    effort: str,
+    refused: Mapping[str, str],
+    pictures: Sequence[Picture],
+) -> list[Block]:
+    """What the report says, in order."""
+    sources = list(dict.fromkeys(one.source for one in summaries))
+    blocks: list[Block] = [
+        Heading("Evaluation of late fusion multi-view clustering"),
+        f"latefusion {code}. {effort}",
+        "Oracle is the paper's protocol: parameters and restarts are chosen with the true classes, score by score, so "
+        "it says what could be reached by somebody who knows the answer. Label-free is what a user gets: default "
+        "parameters, or the method's own choice. Only a comparison with the same kernels is a reproduction; the others "
+        "show how methods rank on related data. NMI is divided by the larger entropy, as the authors of the paper do.",
+        Heading("Data sets"),
+        sources_table(sources),
+        *_missing(sources, refused),
+        Heading("Every method, data set by data set"),
+        *[table for name, table in tables.items() if name.startswith("data-")],
+    ]
+    layout = [table for name, table in tables.items() if not name.startswith(("data-", "differences", "results"))]
+    if layout:
+        blocks += [Heading("The paper's tables"), *layout]
+    blocks += [Heading("Where we differ from the paper")]
+    blocks += (
+        [tables["differences"]] if tables["differences"].rows else ["No accuracy that the paper prints differs so."]
+    )
+    if pictures:
+        blocks += [Heading("Figures"), *pictures]
+    return blocks
+
+
+def sources_table(sources: Sequence[Source]) -> Table:
+    """The data sets, and what each has to do with the paper's."""
+    rows = []
+    for source in sources:
+        row = paper_row(source.name)
+        words = [source.title, source.name, str(source.n_samples), str(source.n_views), str(source.n_clusters)]
+        words += [comparison_kind(source.name), "" if row is None else row.note]
+        rows.append([Entry(word) for word in words])
+    header = ["data set", "file or name", "samples", "views", "classes", "comparison", "note"]
+    return Table("Data sets of this evaluation", header, rows, [])
+
+
+def missing_datasets(sources: Sequence[Source]) -> str:
+    """Which data sets of the paper were not there, and how to bring them."""
+    present = {source.title for source in sources}
+    absent = [row for row in paper_datasets() if row.dataset not in present]
+    if not absent:
+        return ""
+    named = ", ".join(row.dataset + (f" ({row.file}.npz)" if row.file else "") for row in absent)
+    return (
+        f"Data sets of the paper that were not evaluated: {named}. Put files of that name into a folder and name it "
+        f"with --data or {FOLDER_VARIABLE}; docs/EVALUATION.md says what such a file holds."
+    )
+
+
+def _missing(sources: Sequence[Source], refused: Mapping[str, str]) -> list[Block]:
+    words = missing_datasets(sources)
+    return [one for one in [words, *[f"Not used: {name}, {reason}" for name, reason in refused.items()]] if one]
+
+
+def to_markdown(blocks: Sequence[Block]) -> str:
+    """The report in Markdown."""
+    parts = []
+    for position, block in enumerate(blocks):
+        if isinstance(block, Heading):
+            parts.append(f"{'##' if position else '#'} {escape_markdown(block.text)}\n")
+        elif isinstance(block, Picture):
+            parts.append(f"![{escape_markdown(block.caption)}]({block.path})\n\n{escape_markdown(block.caption)}\n")
+        else:
+            parts.append(block.render("markdown") if isinstance(block, Table) else f"{escape_markdown(block)}\n")
+    return "\n".join(parts)
+
+
+def to_html(blocks: Sequence[Block]) -> str:
+    """The report as one HTML page."""
+    parts = []
+    for position, block in enumerate(blocks):
+        if isinstance(block, Heading):
+            level = "h2" if position else "h1"
+            parts.append(f"<{level}>{html.escape(block.text)}</{level}>")
+        elif isinstance(block, Picture):
+            words = html.escape(block.caption)
+            parts.append(f"<p><img src='{html.escape(block.path)}' alt='{words}'></p>\n<p class='note'>{words}</p>")
+        else:
+            parts.append(block.render("html") if isinstance(block, Table) else f"<p>{html.escape(block)}</p>")
+    title = next((html.escape(block.text) for block in blocks if isinstance(block, Heading)), "")
+    body = "\n".join(parts)
+    return (
+        f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>{title}</title>\n<style>{STYLE}</style>"
+        f"</head>\n<body>\n{body}\n</body></html>\n"
+    )
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f".{path.name}.part")
+    draft.write_text(text, encoding="utf-8")
+    os.replace(draft, path)
+    return path

@@ -1,0 +1,267 @@
+"""Run cells in parallel processes, each within its limits, and hand over every result as it comes.
+
+Workers are processes that evaluate one cell after the other. One that dies, or takes too long and is killed, leaves a
+cell with a reason and is replaced; everything else goes on. Only the process that calls writes results, so killing it
+at any moment costs the cells in work and nothing else; workers end with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+from threadpoolctl import threadpool_limits
+
+from latefusion.experiments.protocol import Cell, Point, evaluate
+from latefusion.experiments.store import Outcome
+
+MIB = 2**20
+
+
+class Limits(NamedTuple):
+    """What one cell may take.
+
+    Attributes
+    ----------
+    seconds : float or None
+    memory : int or None
+        MiB beyond what Python and its libraries take; kept to where the system can (Linux).
+    """
+
+    seconds: float | None = None
+    memory: int | None = None
+
+
+def run_cells(
+    cells: Sequence[Cell],
+    record: Callable[[Cell, Outcome], None],
+    *,
+    jobs: int = 1,
+    limits: Limits | None = None,
+    work: Callable[[Cell], list[Point]] | None = None,
+) -> None:
+    """Evaluate cells in parallel.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    record : callable
+        Called here, in this process, with every cell and its outcome as soon as it is there.
+    jobs : int, default=1
+        Number of processes.
+    limits : Limits, default=None
+        No limits when None.
+    work : callable, default=None
+        What is done with a cell, a function that can be imported by its name; `evaluate` when None.
+    """
+    work, limits = work or evaluate, limits or Limits()
+    context = _context(work)
+    waiting = list(reversed(cells))
+    workers: list[_Worker] = []
+    threads = max(1, (os.cpu_count() or 1) // jobs)
+    try:
+        while waiting or any(worker.cell is not None for worker in workers):
+            busy = sum(worker.cell is not None for worker in workers)
+            while len(workers) < min(jobs, busy + len(waiting)):
+                workers.append(_Worker(context, work, limits, threads))
+            idle = [worker for worker in workers if worker.cell is None and worker.ready]
+            for worker in idle:
+                if waiting:
+                    worker.begin(waiting.pop())
+            deadlines = [worker.deadline for worker in workers if worker.deadline is not None]
+            patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+            wait([worker.connection for worker in workers], patience)
+            for worker in list(workers):
+                cell = worker.cell
+                outcome = worker.poll()
+                if outcome is not None and cell is not None:
+                    record(cell, outcome)
+                if worker.gone:
+                    workers.remove(worker)
+                    if cell is None:
+                        raise OSError(f"A worker process ended before its first cell: {worker.last_words()}.")
+    finally:
+        for worker in workers:
+            worker.kill()
+
+
+class _Worker:
+    """One process, and the cell it is at."""
+
+    def __init__(self, context: Any, work: Callable[..., Any], limits: Limits, threads: int) -> None:
+        self.connection, other = context.Pipe()
+        self.process = context.Process(target=_serve, args=(other, work, limits.memory, threads), daemon=True)
+        self.process.start()
+        other.close()
+        self.limits = limits
+        self.ready = self.gone = False
+        self.cell: Cell | None = None
+        self.deadline: float | None = None
+
+    def begin(self, cell: Cell) -> None:
+        """Hand over a cell."""
+        self.cell = cell
+        self.started = time.monotonic()
+        self.deadline = None if self.limits.seconds is None else self.started + self.limits.seconds
+        self.connection.send(cell)
+
+    def poll(self) -> Outcome | None:
+        """What became of its cell, if that is known by now."""
+        if self.connection.poll():
+            try:
+                message = self.connection.recv()
+            except (EOFError, OSError):
+                self.kill()
+                return self._failed(f"crashed ({self.last_words()})")
+            if not self.ready:
+                self.ready = True
+                return None
+            points, reason = message
+            return self._ended(Outcome(time.monotonic() - self.started, points, reason))
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            self.kill()
+            return self._failed(f"took more than {self.limits.seconds:g} s")
+        return None
+
+    def kill(self) -> None:
+        """End the process and all it has started."""
+        self.gone = True
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except (AttributeError, ProcessLookupError, PermissionError):
+            self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+    def last_words(self) -> str:
+        """How the process ended."""
+        code = self.process.exitcode
+        return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
+
+    def _failed(self, reason: str) -> Outcome:
+        return self._ended(Outcome(time.monotonic() - getattr(self, "started", time.monotonic()), [], reason))
+
+    def _ended(self, outcome: Outcome) -> Outcome:
+        self.cell = self.deadline = None
+        return outcome
+
+
+def _context(work: Callable[..., Any]) -> Any:
+    """Processes that start clean, with the library already imported where the system can do that."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([work.__module__, "sklearn.cluster", "latefusion.experiments.protocol"])
+    return context
+
+
+def _serve(connection: Connection, work: Callable[[Any], Any], memory: int | None, threads: int) -> None:
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, which can be killed as a whole
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _limit_memory(memory)
+    with threadpool_limits(threads):
+        connection.send("ready")
+        while True:
+            try:
+                cell = connection.recv()
+            except EOFError:
+                return
+            connection.send(_outcome(work, cell))
+
+
+def _outcome(work: Callable[[Any], Any], cell: Any) -> tuple[list[Point], str]:
+    try:
+        return work(cell), ""
+    except MemoryError as error:
+        return [], " ".join(["out of memory:", str(error).split(". ")[0]]).rstrip(": ")
+    except Exception as error:  # noqa: BLE001 (whatever a method may raise is the reason why it has no result)
+        return [], f"{type(error).__name__}: {error}"
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _limit_memory(memory: int | None) -> None:
+    if memory is None or sys.platform != "linux":
+        return
+    resource: Any = importlib.import_module("resource")
+    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (taken + memory * MIB,) * 2)
+
+
+class Progress:
+    """A line that says what is done and how long the rest may take.
+
+    Parameters
+    ----------
+    n_done : int
+        Cells that were done before.
+    cells : sequence of Cell
+        Those to come.
+    jobs : int, default=1
+    stream : text stream, default=None
+        The standard error when None. Where it is no terminal, a line is written every ten seconds.
+    """
+
+    def __init__(self, n_done: int, cells: Sequence[Cell], jobs: int = 1, stream: TextIO | None = None) -> None:
+        self.n_cells = n_done + len(cells)
+        self.n_done = n_done
+        self.jobs = jobs
+        self.stream = stream or sys.stderr
+        self._left = dict.fromkeys(cells)
+        self._seconds: dict[tuple[str, str], list[float]] = {}
+        self._start = self._written = time.monotonic()
+
+    def update(self, cell: Cell, outcome: Outcome) -> None:
+        """One more is done."""
+        self.n_done += 1
+        self._left.pop(cell, None)
+        self._seconds.setdefault(self._kind(cell), []).append(outcome.seconds)
+        now = time.monotonic()
+        terminal = self.stream.isatty()
+        if terminal or now - self._written > 10 or not self._left:
+            self._written = now
+            line = (
+                f"{self.n_done}/{self.n_cells} cells, {in_words(now - self._start)} gone, about "
+                f"{in_words(self.time_left())} left: {cell.source.name}, {cell.method}"
+            )
+            print(
+                f"\r{line[:118]:118}" if terminal else line, end="" if terminal else "\n", file=self.stream, flush=True
+            )
+
+    def time_left(self) -> float:
+        """Seconds for the cells to come: each as long as those of its method on its data set were, or as all were."""
+        every = [one for some in self._seconds.values() for one in some]
+        overall = sum(every) / max(1, len(every))
+        means = {kind: sum(some) / len(some) for kind, some in self._seconds.items()}
+        return sum(means.get(self._kind(cell), overall) for cell in self._left) / self.jobs
+
+    def close(self) -> None:
+        """End the line."""
+        if self.stream.isatty():
+            print(file=self.stream)
+
+    @staticmethod
+    def _kind(cell: Cell) -> tuple[str, str]:
+        return cell.source.name, cell.method
+
+
+def in_words(seconds: float) -> str:
+    """A duration, such as 12 s, 3 min or 2.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

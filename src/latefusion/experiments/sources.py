@@ -1,0 +1,208 @@
+"""Where the data of an evaluation come from: the files of a folder, or the sets that need no file."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+
+from latefusion.datasets import load_breast_cancer_views, load_digits_views, load_views, make_views
+from latefusion.experiments.printed import paper_row
+from latefusion.types import MultiViewDataset, Views
+
+FOLDER_VARIABLE = "LATEFUSION_DATA"
+PATTERN = "*.npz"
+
+
+def _planted() -> MultiViewDataset:
+    return make_views(300, 5, noise=1.5, random_state=0)
+
+
+EMBEDDED: dict[str, Callable[[], MultiViewDataset]] = {
+    "planted": _planted,
+    "breast_cancer": load_breast_cancer_views,
+    "digits": load_digits_views,
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One data set of an evaluation: enough to load it in another process, and to know it again later.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file without ending, or of an embedded set.
+    path : str
+        Empty for an embedded set.
+    checksum : str
+        SHA-256 of the file, or of the arrays; of the views and samples that are used, too, where that is not all.
+    n_samples, n_views, n_clusters : int
+    use : tuple of str
+        Names of the views to use; all when empty.
+    most : int
+        Samples to use, evenly spaced; 0 for all.
+    """
+
+    name: str
+    path: str
+    checksum: str
+    n_samples: int
+    n_views: int
+    n_clusters: int
+    use: tuple[str, ...] = ()
+    most: int = 0
+
+    @property
+    def title(self) -> str:
+        """The paper's name of the data set where it has one."""
+        row = paper_row(self.name)
+        return self.name if row is None else row.dataset
+
+    def load(self) -> MultiViewDataset:
+        """The data; the last one is remembered."""
+        return _load(self)
+
+
+class Found(NamedTuple):
+    """What there is to evaluate on, and what could not be used, with the reason.
+
+    Attributes
+    ----------
+    sources : list of Source
+        By number of samples.
+    refused : dict of str to str
+    """
+
+    sources: list[Source]
+    refused: dict[str, str]
+
+
+def data_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """The folder that is given, else the one that LATEFUSION_DATA names, else None."""
+    chosen = folder or os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen) if chosen else None
+
+
+def find_sources(
+    folder: Path | None = None, only: Sequence[str] = (), *, most_embedded: int = 0, most_samples: int = 0
+) -> Found:
+    """Data sets for an evaluation.
+
+    Parameters
+    ----------
+    folder : Path, default=None
+        Its ``.npz`` files are taken; the embedded sets when None.
+    only : sequence of str, default=()
+        Names of files without ending, of data sets of the paper, or of embedded sets; all when empty.
+    most_embedded : int, default=0
+        Samples to use of an embedded set; 0 for all.
+    most_samples : int, default=0
+        Leave out files with more samples, unless ``only`` names them; 0 for no bound.
+
+    Returns
+    -------
+    Found
+    """
+    paths = {} if folder is None else _files(folder)
+    wanted = [_known(name, paths) for name in only] or list(paths or EMBEDDED)
+    sources, refused = [], {}
+    for name in dict.fromkeys(wanted):
+        try:
+            source = _file_source(paths[name]) if name in paths else _embedded_source(name, most_embedded)
+        except (ValueError, OSError) as error:
+            if only:
+                raise
+            refused[name] = str(error)
+            continue
+        if most_samples and not only and source.path and source.n_samples > most_samples:
+            refused[name] = f"left out: {source.n_samples} samples are more than {most_samples}"
+        else:
+            sources.append(source)
+    return Found(sorted(sources, key=lambda source: (source.n_samples, source.name)), refused)
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise FileNotFoundError(f"There is no folder {str(folder)!r}: check --data or {FOLDER_VARIABLE}.") from error
+    except PermissionError as error:
+        raise PermissionError(f"The data folder {str(folder)!r} may not be read: ask for the right to.") from error
+    paths = {Path(name).stem: folder / name for name in names if Path(name).match(PATTERN)}
+    if not paths:
+        raise FileNotFoundError(f"The data folder {str(folder)!r} has no {PATTERN} files.")
+    return paths
+
+
+def _known(name: str, paths: dict[str, Path]) -> str:
+    row = paper_row(name)
+    for candidate in [name] if row is None else [name, row.file]:
+        if candidate in paths or candidate in EMBEDDED:
+            return candidate
+    there = ", ".join([*paths, *EMBEDDED])
+    raise ValueError(f"There is no data set {name!r}. There are {there}; files come from --data or {FOLDER_VARIABLE}.")
+
+
+def _file_source(path: Path) -> Source:
+    row = paper_row(path.stem)
+    return _described(path.stem, str(path), _file_checksum(path), () if row is None else row.use, 0)
+
+
+def _embedded_source(name: str, most: int) -> Source:
+    digest = hashlib.sha256()
+    for array in EMBEDDED[name]().views.arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return _described(name, "", digest.hexdigest(), (), most)
+
+
+def _described(name: str, path: str, checksum: str, use: tuple[str, ...], most: int) -> Source:
+    partial = [",".join(use)] * bool(use) + [f"{most} samples"] * bool(most)
+    data = _load(Source(name, path, " ".join([checksum, *partial]), 0, 0, 0, use, most))
+    if data.target is None:
+        raise ValueError(f"{name} has no classes (key y), so there is nothing to score with.")
+    n_clusters = len(np.unique(data.target))
+    return Source(
+        name, path, " ".join([checksum, *partial]), len(data.views), data.views.n_views, n_clusters, use, most
+    )
+
+
+def _file_checksum(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _load(source: Source) -> MultiViewDataset:
+    data = load_views(source.path) if source.path else EMBEDDED[source.name]()
+    views, target = data.views, data.target
+    if source.use:
+        arrays = dict(views.items())
+        absent = [name for name in source.use if name not in arrays]
+        if absent:
+            raise ValueError(f"{source.path!r} lacks the views {absent}; it has {list(views.names)}.")
+        views = Views({name: arrays[name] for name in source.use})
+    if source.most and source.most < len(views):
+        rows = np.linspace(0, len(views) - 1, source.most).astype(np.intp)
+        views, target = views[rows], None if target is None else target[rows]
+    return MultiViewDataset(views, target, data.name, data.target_names, data.description, data.kind)
+
+
+def standardized(data: MultiViewDataset) -> list[Any]:
+    """Views as the paper's methods get them: dense columns have unit variance, all else is as given."""
+    if data.kind == "kernels":
+        return list(data.views.arrays)
+    return [array if scipy.sparse.issparse(array) else _unit_variance(array) for array in data.views.arrays]
+
+
+def _unit_variance(array: Any) -> Any:
+    columns = np.asarray(array, dtype=np.float64)
+    spread = columns.std(axis=0)
+    return (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

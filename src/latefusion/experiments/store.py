@@ -1,0 +1,129 @@
+"""Results on disk: one row per cell in an SQLite file, each written as a whole or not at all.
+
+A row belongs to the code that computed it and to the data it was computed from. What another version of either has left
+is kept, and neither shown nor used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import latefusion
+from latefusion.experiments.protocol import Cell, Point
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS cells (
+    code TEXT, checksum TEXT, dataset TEXT, method TEXT, protocol TEXT, grid TEXT, seeds TEXT,
+    seconds REAL, reason TEXT, points TEXT,
+    PRIMARY KEY (code, checksum, dataset, method, protocol, grid, seeds)
+)
+"""
+# What of the package can change a number; the rest draws, writes and parses.
+SILENT_ROOMS = ("cli", "plots", "experiments")
+COMPUTING_FILES = ("experiments/protocol.py", "experiments/sources.py")
+
+
+class Outcome(NamedTuple):
+    """What became of a cell.
+
+    Attributes
+    ----------
+    seconds : float
+    points : list of Point
+        Empty when it failed.
+    reason : str
+        Why it failed; empty when it did not.
+    """
+
+    seconds: float
+    points: list[Point]
+    reason: str = ""
+
+
+class ResultStore:
+    """Outcomes of cells in one file.
+
+    Parameters
+    ----------
+    path : Path
+        Made when it does not exist, with its folder.
+    code : str, default=None
+        Version of the code; that of this package when None.
+    """
+
+    def __init__(self, path: Path, code: str | None = None) -> None:
+        self.path = path
+        self.code = code_version() if code is None else code
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            words = f"The folder {str(path.parent)!r} cannot be made or entered: {error.strerror or error}."
+            raise OSError(f"{words} Choose another --output.") from error
+        with self._named():
+            self._database = sqlite3.connect(path)
+            with self._database:
+                self._database.execute(SCHEMA)
+
+    def record(self, cell: Cell, outcome: Outcome) -> None:
+        """Write what became of a cell; when this returns, it is on disk."""
+        values = (outcome.seconds, outcome.reason, json.dumps(outcome.points))
+        with self._named(), self._database:
+            self._database.execute(
+                f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * 10)})", (*self._key(cell), *values)
+            )
+
+    def load(self, cells: list[Cell]) -> dict[Cell, Outcome]:
+        """Those of the cells that are done, in their order."""
+        with self._named():
+            rows = self._database.execute("SELECT * FROM cells WHERE code = ?", (self.code,)).fetchall()
+        done = {row[:7]: row[7:] for row in rows}
+        found = {}
+        for cell in cells:
+            row = done.get(self._key(cell))
+            if row is not None:
+                seconds, reason, text = row
+                found[cell] = Outcome(seconds, [Point(*one) for one in json.loads(text)], reason)
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def _key(self, cell: Cell) -> tuple[str, ...]:
+        source = cell.source
+        return (
+            self.code,
+            source.checksum,
+            source.name,
+            cell.method,
+            cell.protocol,
+            cell.grid,
+            json.dumps(cell.seeds),
+        )
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise OSError(
+                f"The results in {str(self.path)!r} cannot be read or written: {error}. What was written before is "
+                f"intact; make room or rights, or choose another --output, and run the same command again to go on."
+            ) from error
+
+
+def code_version() -> str:
+    """Version of the package and a hash of its source, as far as numbers can depend on it."""
+    folder = Path(latefusion.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if name.split("/")[0] not in SILENT_ROOMS or name in COMPUTING_FILES:
+            digest.update(name.encode() + path.read_bytes())
+    return f"{latefusion.__version__}+{digest.hexdigest()[:12]}"

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+import latefusion as lf
+from latefusion.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path):
+    data = lf.datasets.make_views(40, 3, random_state=0)
+    kernels = {f"kernel_{p}": lf.kernels.gaussian_kernel(view) for p, view in enumerate(data.views.arrays)}
+    (tmp_path / "data").mkdir()
+    np.savez(tmp_path / "data" / "yale_kernels.npz", y=data.target, **kernels)
+    return tmp_path
+
+
+def reproduce(folder, *words):
+    quick = [
+        "reproduce",
+        "--quick",
+        "--jobs",
+        "1",
+        "--output",
+        str(folder / "out"),
+        "--methods",
+        "A-MKKM",
+        "LF-MVC-LAM",
+    ]
+    return main([*quick, *words])
+
+
+def test_without_a_folder_the_embedded_sets_run_and_the_rest_is_named(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("LATEFUSION_DATA", raising=False)
+    assert reproduce(tmp_path, "--no-figures") == 0
+    out = capsys.readouterr().out
+    for part in ("planted", "breast_cancer", "digits", "not evaluated: AR10P (ar10p_kernels.npz)", "LATEFUSION_DATA"):
+        assert part in out
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
+    monkeypatch.setenv("LATEFUSION_DATA", str(folder / "data"))
+    assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
+    first = capsys.readouterr()
+    assert "YALE: 40 samples, 3 views, 3 classes (same kernels)" in first.out
+    assert "different by" in first.out
+    assert "cells" in first.err
+    assert {path.suffix for path in (folder / "out" / "tables").iterdir()} == {".tex", ".csv"}
+    assert (folder / "out" / "figures" / "surface-yale_kernels.svg").exists()
+    assert reproduce(folder, "--only", "YALE", "--no-figures") == 0
+    second = capsys.readouterr()
+    assert second.err == ""  # nothing was left to do
+    assert second.out == first.out
+
+
+def test_results_can_be_shown_without_running(folder, capsys):
+    assert reproduce(folder, "--data", str(folder / "data"), "--no-run", "--no-figures") == 0
+    assert "not run" in capsys.readouterr().out
+
+
+def test_failures_are_kept_until_told_to_retry(folder, capsys):
+    options = ["--data", str(folder / "data"), "--no-figures"]
+    assert reproduce(folder, *options, "--time-limit", "0.001") == 0
+    assert "took more than 0.001 s" in capsys.readouterr().out
+    assert reproduce(folder, *options) == 0
+    assert "took more than 0.001 s" in capsys.readouterr().out
+    assert reproduce(folder, *options, "--retry") == 0
+    assert "took more" not in capsys.readouterr().out
+
+
+def test_what_is_wrong_is_said(folder, capsys):
+    assert reproduce(folder, "--data", str(folder / "nowhere")) == 1
+    assert "no folder" in capsys.readouterr().err
+    assert reproduce(folder, "--only", "Plant") == 1
+    assert "no data set 'Plant'" in capsys.readouterr().err
+    (folder / "out").write_text("a file where a folder should be")
+    assert reproduce(folder, "--data", str(folder / "data")) == 1
+    assert "cannot be made" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["reproduce", "--jobs", "0"])
+
+
+def test_no_figures_without_matplotlib(folder, capsys, monkeypatch):
+    def absent(*args, **kwargs):
+        raise ImportError("Plots need matplotlib")
+
+    monkeypatch.setattr("latefusion.cli.reproduce.draw_figures", absent)
+    assert reproduce(folder, "--data", str(folder / "data")) == 0
+    assert "No figures: Plots need matplotlib" in capsys.readouterr().err

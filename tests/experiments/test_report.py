@@ -1,0 +1,80 @@
+from dataclasses import replace
+
+import pytest
+
+from latefusion.experiments.report import (
+    Heading,
+    Picture,
+    evaluation_tables,
+    missing_datasets,
+    to_html,
+    to_markdown,
+    write_report,
+)
+from latefusion.experiments.tables import RENDERERS
+
+
+def test_everything_is_written_in_every_format(tmp_path, small_summaries):
+    report = write_report(
+        tmp_path,
+        small_summaries,
+        code="1+x",
+        effort="Little.",
+        refused={"odd": "no classes"},
+        pictures=[Picture("a.png", "A")],
+    )
+    names = evaluation_tables(small_summaries)
+    files = {path.name for path in (tmp_path / "tables").iterdir()}
+    assert files == {f"{name}.{ending}" for name in names for ending, _ in RENDERERS.values()}
+    text = report.read_text()
+    page = (tmp_path / "report.html").read_text()
+    for part in ("1+x", "Little.", "odd", "a.png", "planted", "LF-MVC-LAM", "label-free"):
+        assert part in text
+        assert part in page
+    assert (tmp_path / "results.csv").read_text().count("\n") == 1 + 3 * len(small_summaries)
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_only_the_formats_that_are_asked_for(tmp_path, small_summaries):
+    write_report(tmp_path, small_summaries, code="1", effort="", formats=["latex"])
+    assert {path.suffix for path in (tmp_path / "tables").iterdir()} == {".tex"}
+
+
+def test_the_report_says_which_data_are_missing(small_source):
+    words = missing_datasets([small_source])
+    assert "Plant" in words
+    assert "ar10p_kernels.npz" in words
+    assert "LATEFUSION_DATA" in words
+    yale = replace(small_source, name="yale_kernels")
+    assert "YALE" not in missing_datasets([yale])
+
+
+def test_differences_are_in_the_report(tmp_path, small_summaries):
+    on_yale = [replace(one, source=replace(one.source, name="yale_kernels")) for one in small_summaries]
+    text = write_report(tmp_path, on_yale, code="1", effort="").read_text()
+    assert "different by" in text
+    assert (
+        "No accuracy that the paper prints differs so"
+        in write_report(tmp_path, small_summaries, code="1", effort="").read_text()
+    )
+
+
+def test_words_from_outside_stay_words():
+    blocks = [Heading("<script>"), "a <b> & c", Picture("x.png", "<i>")]
+    page = to_html(blocks)
+    assert "<script>" not in page
+    assert "a &lt;b&gt; &amp; c" in page
+    assert r"\<script\>" in to_markdown(blocks)
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small_summaries):
+    report = write_report(tmp_path, small_summaries, code="old", effort="")
+    before = report.read_text()
+
+    def refuse(*args, **kwargs):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    with pytest.raises(OSError, match="No space left"):
+        write_report(tmp_path, small_summaries, code="new", effort="")
+    assert report.read_text() == before
