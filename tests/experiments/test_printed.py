@@ -4,8 +4,8 @@ import pytest
 
 from latefusion.experiments.printed import (
     explanations,
+    paper_dataset,
     paper_datasets,
-    paper_row,
     printed_methods,
     printed_tables,
     printed_value,
@@ -70,7 +70,7 @@ def test_the_swmc_table_repeats_the_kernel_table():
 
 def test_names_are_ours():
     assert {one.method for one in printed_values()} <= set(CONTENDERS)
-    names = {row.dataset for row in paper_datasets()}
+    names = {entry.paper for entry in paper_datasets()}
     assert {one.dataset for one in printed_values()} == names
     assert len(names) == 18
     assert {(dataset in names, method in CONTENDERS) for dataset, method in explanations()} <= {(True, True)}
@@ -78,8 +78,7 @@ def test_names_are_ours():
 
 def test_every_file_says_how_close_it_is():
     kinds = {"same kernels", "same samples, own kernels", "recomputed features", "relative"}
-    for row in paper_datasets():
-        assert (row.comparison in kinds) == bool(row.file)
-    assert paper_row("ar10p_kernels") == paper_row("AR10P")
-    assert paper_row("digits") is None
+    assert {copy.likeness for entry in paper_datasets() for copy in entry.copies} <= kinds
+    assert paper_dataset("ar10p_kernels") == paper_dataset("AR10P")
+    assert paper_dataset("digits") is None
     assert printed_tables("AR10P") == ["kernel", "swmc"]

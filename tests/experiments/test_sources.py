@@ -4,10 +4,11 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+import scipy.io
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.experiments.sources import EMBEDDED, data_folder, find_sources, standardized
+from latefusion.experiments.sources import EMBEDDED, find_sources, standardized
 from latefusion.types import MultiViewDataset, Views
 
 
@@ -42,14 +43,24 @@ def test_a_folder_gives_its_files_smallest_first(folder):
     assert len(again.load().views) == 20
 
 
-def test_without_a_folder_there_are_the_embedded_sets(monkeypatch):
-    monkeypatch.delenv("LATEFUSION_DATA", raising=False)
-    assert data_folder() is None
+def test_without_a_folder_there_are_the_embedded_sets():
     names = {one.name for one in find_sources(None, most_embedded=40).sources}
     assert names == set(EMBEDDED)
-    monkeypatch.setenv("LATEFUSION_DATA", "/somewhere")
-    assert str(data_folder()) == "/somewhere"
-    assert str(data_folder("/elsewhere")) == "/elsewhere"
+
+
+def test_a_folder_may_hold_any_kind_of_file(folder):
+    pytest.importorskip("pandas")
+    scipy.io.savemat(folder / "AR10P_Kmatrix.mat", {"KH": np.dstack([np.eye(6)] * 2), "Y": np.arange(6) % 3})
+    tables = folder / "study"
+    tables.mkdir()
+    (tables / "genes.csv").write_text("id,a,b\n" + "".join(f"p{i},{i},{i % 3}\n" for i in range(8)))
+    (tables / "labels.csv").write_text("id,kind\n" + "".join(f"p{i},{'xy'[i % 2]}\n" for i in range(8)))
+    found = {one.title: one for one in find_sources(folder).sources}
+    assert list(found) == ["AR10P", "study", "small", "large"]
+    assert find_sources(folder, ["AR10P"]).sources[0].n_clusters == 3
+    before = found["study"].checksum
+    (tables / "genes.csv").write_text((tables / "genes.csv").read_text().replace("p7,7,1", "p7,8,1"))
+    assert find_sources(folder, ["study"]).sources[0].checksum != before
 
 
 def test_the_checksum_follows_the_content(folder):
@@ -87,17 +98,17 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
         find_sources(folder, ["broken"])
     with pytest.raises(ValueError, match=r"no data set 'Plant'.*small"):
         find_sources(folder, ["Plant"])
-    with pytest.raises(FileNotFoundError, match="no folder"):
+    with pytest.raises(NotADirectoryError, match="no folder"):
         find_sources(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match=r"no \*.npz files"):
+    with pytest.raises(FileNotFoundError, match="holds no data set"):
         find_sources(tmp_path / "empty")
 
 
 def test_a_folder_without_rights(tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir()
-    with without_rights(locked), pytest.raises(PermissionError, match="may not be read"):
+    with without_rights(locked), pytest.raises(PermissionError, match="no right to read"):
         find_sources(locked)
 
 

@@ -7,11 +7,12 @@ import os
 import sys
 from pathlib import Path
 
+from latefusion.datasets import data_folder
 from latefusion.experiments.figures import draw_figures
 from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
 from latefusion.experiments.runner import Limits, Progress, run_cells
-from latefusion.experiments.sources import FOLDER_VARIABLE, data_folder, find_sources
+from latefusion.experiments.sources import find_sources
 from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
@@ -25,7 +26,7 @@ QUICK_SAMPLES = 170
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
-        "--data", type=Path, help=f"folder of .npz files (default: {FOLDER_VARIABLE}; the embedded sets without either)"
+        "--data", type=Path, help="folder of data files (default: LATEFUSION_DATA; the embedded sets without either)"
     )
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="SET", help="data sets, by file or by the paper's name"

@@ -176,8 +176,11 @@ def data_folder(data: str | os.PathLike[str] | None = None) -> Path | None:
     if not folder.is_dir():
         origin = "data" if data else "LATEFUSION_DATA"
         raise NotADirectoryError(f"{origin} is {str(folder)!r}, which is no folder: give one that holds data sets.")
-    if not os.access(folder, os.R_OK | os.X_OK):
-        raise PermissionError(f"There is no right to read the data folder {str(folder)!r}: change its permissions.")
+    try:
+        os.listdir(folder)
+    except PermissionError as error:
+        message = f"There is no right to read the data folder {str(folder)!r}: change its permissions."
+        raise PermissionError(message) from error
     return folder
 
 

@@ -10,7 +10,7 @@ from latefusion.experiments.printed import (
     NOT_IN_PAPER,
     PrintedValue,
     explanations,
-    paper_row,
+    paper_dataset,
     printed_methods,
     printed_tables,
     printed_value,
@@ -40,8 +40,8 @@ READING = (
 
 def comparison_kind(name: str) -> str:
     """How a data set relates to the paper's."""
-    row = paper_row(name)
-    return NOT_IN_PAPER if row is None or not row.comparison else row.comparison
+    known = paper_dataset(name)
+    return NOT_IN_PAPER if known is None else known[1].likeness
 
 
 def marks(summaries: Sequence[Summary], metric: str) -> tuple[dict[str, str], dict[str, str]]:

@@ -3,8 +3,8 @@
 ``paper/values.csv`` holds every number of the paper's result tables: the table and its label, data set, method, metric,
 value (scores in per cent), its standard deviation where one is given, and the words as printed; a dash, for a method
 that ran out of memory, has no value. Names are ours throughout: the paper also writes CSRC for CRSC, MKAM for LKAM, LFA
-for LF-MVC, and "Ours" for LF-MVC-LAM. ``paper/datasets.csv`` holds its data sets and how close a file comes to each.
-``paper/explanations.csv`` holds why a value of ours differs, where we know.
+for LF-MVC, and "Ours" for LF-MVC-LAM. ``paper/explanations.csv`` holds why a value of ours differs, where we know. The
+paper's data sets, and how close a file comes to each, are in the catalogue of `latefusion.datasets`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from __future__ import annotations
 import csv
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
+
+from latefusion.datasets import known_datasets
+from latefusion.datasets.catalogue import DatasetCopy, DatasetEntry
 
 NOT_IN_PAPER = "not in the paper"
 
@@ -44,35 +48,6 @@ class PrintedValue(NamedTuple):
     printed: str
 
 
-class PaperDataset(NamedTuple):
-    """One data set of the paper and the file that comes nearest to it.
-
-    Attributes
-    ----------
-    dataset : str
-        The paper's name.
-    samples, views, classes : int
-        As the paper counts them.
-    file : str
-        Name of the file without ending; empty where none is known.
-    comparison : str
-        "same kernels", "same samples, own kernels", "recomputed features" or "relative"; only the first is a
-        reproduction.
-    use : tuple of str
-        The views that the paper uses, where the file has more.
-    note : str
-    """
-
-    dataset: str
-    samples: int
-    views: int
-    classes: int
-    file: str
-    comparison: str
-    use: tuple[str, ...]
-    note: str
-
-
 @cache
 def printed_values() -> tuple[PrintedValue, ...]:
     """Every number of the paper's result tables, in their order."""
@@ -91,27 +66,17 @@ def printed_values() -> tuple[PrintedValue, ...]:
     )
 
 
-@cache
-def paper_datasets() -> tuple[PaperDataset, ...]:
-    """The data sets of the paper, in its order."""
-    return tuple(
-        PaperDataset(
-            row["dataset"],
-            int(row["samples"]),
-            int(row["views"]),
-            int(row["classes"]),
-            row["file"],
-            row["comparison"],
-            tuple(row["use"].split()),
-            row["note"],
-        )
-        for row in _read("datasets.csv")
-    )
+def paper_datasets() -> tuple[DatasetEntry, ...]:
+    """The data sets of the paper, in the order of the catalogue."""
+    return tuple(entry for entry in known_datasets() if entry.paper)
 
 
-def paper_row(name: str) -> PaperDataset | None:
-    """The paper's data set that a file or data set of this name stands for, if any."""
-    return next((row for row in paper_datasets() if name in (row.file, row.dataset)), None)
+def paper_dataset(name: str) -> tuple[DatasetEntry, DatasetCopy] | None:
+    """The paper's data set that a file (named without ending) or data set of this name stands for, and which copy."""
+    copies = [(entry, copy) for entry in paper_datasets() for copy in entry.copies]
+    by_file = [one for one in copies if name == Path(one[1].file).stem]
+    by_name = [one for one in copies if name in (one[0].name, one[0].paper)]
+    return next(iter([*by_file, *by_name]), None)
 
 
 def printed_value(table: str, dataset: str, method: str, metric: str) -> PrintedValue | None:

@@ -16,8 +16,8 @@ from latefusion.experiments.evaluation import (
     score_tables,
     time_tables,
 )
-from latefusion.experiments.printed import paper_datasets, paper_row
-from latefusion.experiments.sources import FOLDER_VARIABLE, Source
+from latefusion.experiments.printed import paper_dataset, paper_datasets
+from latefusion.experiments.sources import Source
 from latefusion.experiments.summary import Summary
 from latefusion.experiments.tables import RENDERERS, Entry, Table, escape_markdown
 
@@ -142,9 +142,9 @@ def sources_table(sources: Sequence[Source]) -> Table:
     """The data sets, and what each has to do with the paper's."""
     rows = []
     for source in sources:
-        row = paper_row(source.name)
+        known = paper_dataset(source.name)
         words = [source.title, source.name, str(source.n_samples), str(source.n_views), str(source.n_clusters)]
-        words += [comparison_kind(source.name), "" if row is None else row.note]
+        words += [comparison_kind(source.name), "" if known is None else known[1].note]
         rows.append([Entry(word) for word in words])
     header = ["data set", "file or name", "samples", "views", "classes", "comparison", "note"]
     return Table("Data sets of this evaluation", header, rows, [])
@@ -153,13 +153,13 @@ def sources_table(sources: Sequence[Source]) -> Table:
 def missing_datasets(sources: Sequence[Source]) -> str:
     """Which data sets of the paper were not there, and how to bring them."""
     present = {source.title for source in sources}
-    absent = [row for row in paper_datasets() if row.dataset not in present]
+    absent = [entry for entry in paper_datasets() if entry.paper not in present]
     if not absent:
         return ""
-    named = ", ".join(row.dataset + (f" ({row.file}.npz)" if row.file else "") for row in absent)
+    named = ", ".join(f"{entry.paper} ({' or '.join(copy.file for copy in entry.copies)})" for entry in absent)
     return (
-        f"Data sets of the paper that were not evaluated: {named}. Put files of that name into a folder and name it "
-        f"with --data or {FOLDER_VARIABLE}; docs/EVALUATION.md says what such a file holds."
+        f"Data sets of the paper that were not evaluated: {named}. Put such files into a folder and name it with "
+        f"--data or LATEFUSION_DATA; `latefusion info --datasets` says where each comes from."
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,12 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from latefusion.datasets import load_breast_cancer_views, load_digits_views, load_views, make_views
-from latefusion.experiments.printed import paper_row
+from latefusion.datasets import find_datasets, load_breast_cancer_views, load_digits_views, load_views, make_views
+from latefusion.experiments.printed import paper_dataset
 from latefusion.types import MultiViewDataset, Views
-
-FOLDER_VARIABLE = "LATEFUSION_DATA"
-PATTERN = "*.npz"
 
 
 def _planted() -> MultiViewDataset:
@@ -63,8 +59,8 @@ class Source:
     @property
     def title(self) -> str:
         """The paper's name of the data set where it has one."""
-        row = paper_row(self.name)
-        return self.name if row is None else row.dataset
+        known = paper_dataset(self.name)
+        return self.name if known is None else known[0].paper
 
     def load(self) -> MultiViewDataset:
         """The data; the last one is remembered."""
@@ -85,12 +81,6 @@ class Found(NamedTuple):
     refused: dict[str, str]
 
 
-def data_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder that is given, else the one that LATEFUSION_DATA names, else None."""
-    chosen = folder or os.environ.get(FOLDER_VARIABLE)
-    return Path(chosen) if chosen else None
-
-
 def find_sources(
     folder: Path | None = None, only: Sequence[str] = (), *, most_embedded: int = 0, most_samples: int = 0
 ) -> Found:
@@ -99,7 +89,7 @@ def find_sources(
     Parameters
     ----------
     folder : Path, default=None
-        Its ``.npz`` files are taken; the embedded sets when None.
+        Its files are taken, whatever `load_views` reads; the embedded sets when None.
     only : sequence of str, default=()
         Names of files without ending, of data sets of the paper, or of embedded sets; all when empty.
     most_embedded : int, default=0
@@ -130,30 +120,28 @@ def find_sources(
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    try:
-        names = sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FileNotFoundError(f"There is no folder {str(folder)!r}: check --data or {FOLDER_VARIABLE}.") from error
-    except PermissionError as error:
-        raise PermissionError(f"The data folder {str(folder)!r} may not be read: ask for the right to.") from error
-    paths = {Path(name).stem: folder / name for name in names if Path(name).match(PATTERN)}
-    if not paths:
-        raise FileNotFoundError(f"The data folder {str(folder)!r} has no {PATTERN} files.")
-    return paths
+    found = [one.path for one in find_datasets(folder) if one.path is not None and one.path.parent == folder]
+    if not found:
+        raise FileNotFoundError(
+            f"The data folder {str(folder)!r} holds no data set that can be read: `latefusion info --datasets` says "
+            f"what is looked for."
+        )
+    return {path.stem: path for path in sorted(found)}
 
 
 def _known(name: str, paths: dict[str, Path]) -> str:
-    row = paper_row(name)
-    for candidate in [name] if row is None else [name, row.file]:
+    known = paper_dataset(name)
+    files = [] if known is None else [Path(copy.file).stem for copy in known[0].copies]
+    for candidate in [name, *files]:
         if candidate in paths or candidate in EMBEDDED:
             return candidate
     there = ", ".join([*paths, *EMBEDDED])
-    raise ValueError(f"There is no data set {name!r}. There are {there}; files come from --data or {FOLDER_VARIABLE}.")
+    raise ValueError(f"There is no data set {name!r}. There are {there}; files come from --data or LATEFUSION_DATA.")
 
 
 def _file_source(path: Path) -> Source:
-    row = paper_row(path.stem)
-    return _described(path.stem, str(path), _file_checksum(path), () if row is None else row.use, 0)
+    known = paper_dataset(path.stem)
+    return _described(path.stem, str(path), _file_checksum(path), () if known is None else known[1].views, 0)
 
 
 def _embedded_source(name: str, most: int) -> Source:
@@ -167,7 +155,7 @@ def _described(name: str, path: str, checksum: str, use: tuple[str, ...], most: 
     partial = [",".join(use)] * bool(use) + [f"{most} samples"] * bool(most)
     data = _load(Source(name, path, " ".join([checksum, *partial]), 0, 0, 0, use, most))
     if data.target is None:
-        raise ValueError(f"{name} has no classes (key y), so there is nothing to score with.")
+        raise ValueError(f"{name} has no classes, so there is nothing to score with.")
     n_clusters = len(np.unique(data.target))
     return Source(
         name, path, " ".join([checksum, *partial]), len(data.views), data.views.n_views, n_clusters, use, most
@@ -175,8 +163,12 @@ def _described(name: str, path: str, checksum: str, use: tuple[str, ...], most: 
 
 
 def _file_checksum(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    """Of the file, or of all files of a folder of tables."""
+    digest = hashlib.sha256()
+    for one in sorted(path.iterdir()) if path.is_dir() else [path]:
+        with one.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=1)
