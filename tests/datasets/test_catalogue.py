@@ -193,7 +193,11 @@ def test_data_folders_that_are_none(tmp_path, monkeypatch):
     with pytest.raises(NotADirectoryError, match="LATEFUSION_DATA is"):
         load_dataset("yale")
     monkeypatch.setenv("LATEFUSION_DATA", str(tmp_path))
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # what it says to those who have no rights
+
+    def refuse(path):  # what happens to those who have no rights
+        raise PermissionError(path)
+
+    monkeypatch.setattr(os, "listdir", refuse)
     with pytest.raises(PermissionError, match="no right to read the data folder"):
         find_datasets()
 

@@ -173,11 +173,12 @@ def data_folder(data: str | os.PathLike[str] | None = None) -> Path | None:
     if not chosen:
         return None
     folder = Path(chosen).expanduser()
-    if not folder.is_dir():
-        origin = "data" if data else "LATEFUSION_DATA"
-        raise NotADirectoryError(f"{origin} is {str(folder)!r}, which is no folder: give one that holds data sets.")
     try:
         os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        origin = "data" if data else "LATEFUSION_DATA"
+        message = f"{origin} is {str(folder)!r}, which is no folder: give one that holds data sets."
+        raise NotADirectoryError(message) from error
     except PermissionError as error:
         message = f"There is no right to read the data folder {str(folder)!r}: change its permissions."
         raise PermissionError(message) from error
