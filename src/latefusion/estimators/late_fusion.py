@@ -138,6 +138,8 @@ class LateFusionClustering(
     n_iter_ : int
     converged_ : bool
     n_clusters_ : int
+    n_observed_views_ : ndarray of shape (n_samples,)
+        Number of views that every sample has.
     view_names_, n_views_, n_features_in_, n_features_per_view_
         What was fitted on.
 

@@ -48,6 +48,11 @@ class LocalAlignmentClustering(AlignmentClustering):
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
+    missing : {"align", "impute"}, default="align"
+        What is done about samples that lack views. The similarity of a view is that of the samples that have it, and two
+        samples are compared by the views that both have, either way. "align" leaves the rows that are missing from base
+        partitions zero; "impute" fills them in from the views that the sample has, by what views have in common. Without
+        missing views there is no difference.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "identity" is the paper's; its result depends on the signs of eigenvectors, which are
         arbitrary. "align" does not, and needs fewer iterations.
@@ -95,6 +100,8 @@ class LocalAlignmentClustering(AlignmentClustering):
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
     agreement_ : ndarray of shape (n_views,)
         Mean cosine of the angles between the subspaces of a base partition and of the consensus, from 0 to 1.
+    n_observed_views_ : ndarray of shape (n_samples,)
+        Number of views that every sample has.
     view_names_ : ndarray of shape (n_views,)
         Names of the views.
     n_views_ : int
@@ -157,6 +164,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         partition: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
+        missing: str = "align",
         init: str = "align",
         max_iter: int = 100,
         tol: float = 1e-6,
@@ -174,6 +182,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.partition = partition
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.missing = missing
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
