@@ -247,7 +247,8 @@ def verdicts(rows):
         if dataset == "mfeat":
             text += f", {'reaches' if value >= BARS[rate] else 'misses'} {BARS[rate]:.2f}"
         if best is not None:
-            text += f", {'ahead of' if value > others[best] else 'behind'} {best} ({others[best]:.3f}), best of {len(others)}"
+            side = "ahead of" if value > others[best] else "behind"
+            text += f", {side} {best} ({others[best]:.3f}), the best of {len(others)}"
         sentences.append(text)
     for row in rows:
         if row.get("question") == "holes by class":

@@ -97,9 +97,8 @@ class MultiViewClusterMixin(ClusterMixin):
             self.n_features_in_ = int(sum(views.widths))
             self._view_columns = frame_columns(X)
             self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
-        self.n_observed_views_ = (
-            np.full(len(views), views.n_views) if views.mask is None else views.mask.sum(axis=1, dtype=np.intp)
-        )
+        self.observed_ = views.observed
+        self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
         self._mask = None if views.mask is None or views.mask.all() else views.mask
         self.__dict__.pop("sample_ids_", None)
         if views.sample_ids is not None:

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
-from latefusion.estimators.incomplete import observed_agreement
+from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -27,7 +27,12 @@ from latefusion.metrics import (
     objective_gap,
 )
 from latefusion.partitions import BasePartitions, describe_partition, fit_base_partitions
-from latefusion.partitions.partial_partitions import extend_partial, fit_partial_partitions, learn_repair
+from latefusion.partitions.partial_partitions import (
+    PartialPartitions,
+    extend_partial,
+    fit_partial_partitions,
+    learn_repair,
+)
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
@@ -227,7 +232,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
         views = self._new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        present = np.ones(self.n_views_, dtype=bool) if views.mask is None else views.mask.any(axis=0)
+        present = np.any(views.observed, axis=0).tolist()
         for name, extension, diagonal, here in zip(views.names, self._base.extensions, checked, present, strict=True):
             if here and diagonal is None and getattr(extension, "self_similarity", 1.0) is None:
                 raise ValueError(
@@ -236,14 +241,13 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
                 )
         if self._mask is None and (views.mask is None or views.mask.all()):
             return self._base.extend(views.arrays, checked)
-        mask = np.ones((len(views), self.n_views_), dtype=bool) if views.mask is None else views.mask
-        return extend_partial(self._base, views.arrays, mask, checked, self._repair())
+        return extend_partial(self._base, views.arrays, views.observed, checked, self._repair())
 
     def _repair(self) -> Any:
         """What fills in rows of views that new samples lack: that of the training samples, or learnt from them now."""
         if self.missing == "align":
             return None
-        if self._mask is not None:
+        if isinstance(self._base, PartialPartitions):
             return self._base.repair
         if "_learnt_repair" not in self.__dict__:
             self._learnt_repair = learn_repair(self._base)
@@ -327,7 +331,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
 
     def _store_labels(self) -> None:
         self.labels_, self._rule = self._assign(self.consensus_)
-        self.confidence_ = self._rule.confidence(self.consensus_)
+        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
 
     def _assign(self, consensus: NDArray[Any]) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]

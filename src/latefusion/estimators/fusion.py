@@ -102,7 +102,7 @@ class Fusion:
             roots = root_values(self.ensemble.spectra[position].values, self.n_clusters)
             scales.append(roots * np.sqrt(self.shares[view]))
         source = SharedSource(np.concatenate(columns), np.concatenate(scales), np.empty((0, 0)), similarities)
-        return replace(source, coordinates=source.place(self.ensemble.basis()))
+        return replace(source, coordinates=source.place(self.ensemble.basis()).astype(self.ensemble.dtype))
 
     def with_joint(
         self, joint: JointSource | SharedSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
@@ -158,7 +158,9 @@ class Fusion:
             basis=None if self.ensemble.mask is None else self.ensemble.basis(),
             mask=self.ensemble.mask,
         )
-        beyond = np.maximum(agreement - self.n_clusters / self.ensemble.n_samples, 0.0)
+        mask = self.ensemble.mask
+        judged = self.ensemble.n_samples if mask is None else np.maximum(1, mask[mask.sum(axis=1) > 1].sum(axis=0))
+        beyond = np.maximum(agreement - self.n_clusters / judged, 0.0)
         if beyond.max() < np.sqrt(np.finfo(beyond.dtype).eps):  # with as many clusters as samples, all agree by chance
             return np.ones(self.n_views)
         trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)

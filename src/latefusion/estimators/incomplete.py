@@ -39,6 +39,28 @@ def observed_agreement(
     return subspace_agreement(np.linalg.qr(partition[observed])[0], np.linalg.qr(consensus[observed])[0])
 
 
+def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Confidence times the root of the share of the squared view weights that a sample's views have.
+
+    Where a sample lies between clusters does not say how much is known about it.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_views,)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if all samples have all views.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    if mask is None:
+        return confidence
+    weighed: NDArray[Any] = confidence * np.sqrt(mask @ weights**2 / np.sum(weights**2))
+    return weighed
+
+
 @dataclass(frozen=True)
 class IncompleteExtension:
     """From the views that a new sample has to its consensus row.
@@ -63,7 +85,7 @@ class IncompleteExtension:
     missing: str
 
     def __call__(self, views: Sequence[Array], mask: NDArray[np.bool_], diagonals: Sequence[Any]) -> NDArray[Any]:
-        """Consensus rows.
+        """Consensus rows, in the float type of the training rows.
 
         Parameters
         ----------
@@ -75,17 +97,23 @@ class IncompleteExtension:
         -------
         ndarray of shape (n_new, n_clusters)
         """
+        return self._rows(views, mask, diagonals).astype(self.ensemble.dtype, copy=False)
+
+    def _rows(self, views: Sequence[Array], mask: NDArray[np.bool_], diagonals: Sequence[Any]) -> NDArray[Any]:
         apart = [self._view_rows(position, views, mask, diagonals) for position in self._of_views(True)]
         basis = np.concatenate(apart, axis=1)
         if isinstance(self.joint, SharedSource):
             basis = self._repair.fill(basis, mask)
-            placed = self.joint.place(basis)
+            placed = self.joint.place(basis).astype(self.joint.coordinates.dtype)
             together = [self.ensemble.spectra[position].extend(placed) for position in self._of_views(False)]
-            return np.concatenate([basis, *together], axis=1) @ self.coefficients
-        together = self._joint_rows(views, mask.all(axis=1), diagonals)
+            rows: NDArray[Any] = np.concatenate([basis, *together], axis=1) @ self.coefficients
+            return rows
+        whole = np.asarray(mask.all(axis=1))
+        together = self._joint_rows(views, whole, diagonals)
         if together:
-            mask = np.column_stack([mask, mask.all(axis=1)])
-        return self._repair.fill(np.concatenate([basis, *together], axis=1), mask) @ self.coefficients
+            mask = np.column_stack([mask, whole])
+        rows = self._repair.fill(np.concatenate([basis, *together], axis=1), mask) @ self.coefficients
+        return rows
 
     def _of_views(self, single: bool) -> list[int]:
         """Positions of the similarities of single views, or of all views together."""

@@ -21,7 +21,7 @@ from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, p
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
-from latefusion.estimators.incomplete import IncompleteExtension, observed_agreement
+from latefusion.estimators.incomplete import IncompleteExtension, observed_agreement, weigh_confidence
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
@@ -31,6 +31,7 @@ from latefusion.partitions.sources import (
     JointSource,
     KernelSource,
     PartialSource,
+    SharedSource,
     ViewSource,
     count_samples,
 )
@@ -125,7 +126,7 @@ class LateFusionClustering(
         What every view was found to hold: "counts", "distribution", "measurements", "coordinates" or "kernel";
         "given" where the partition is an object.
     confidence_ : ndarray of shape (n_samples,)
-        From 0 (two clusters fit equally well) to 1.
+        From 0 (two clusters fit equally well) to 1; lower for samples that lack views, the more so the more these count.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
@@ -138,6 +139,8 @@ class LateFusionClustering(
     n_iter_ : int
     converged_ : bool
     n_clusters_ : int
+    observed_ : ndarray of bool of shape (n_samples, n_views)
+        Which samples have which views.
     n_observed_views_ : ndarray of shape (n_samples,)
         Number of views that every sample has.
     view_names_, n_views_, n_features_in_, n_features_per_view_
@@ -264,10 +267,9 @@ class LateFusionClustering(
         check_is_fitted(self)
         views = self._new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        self._check_self_similarities(checked, views.mask)
+        self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
-            mask = np.ones((len(views), self.n_views_), dtype=bool) if views.mask is None else views.mask
-            return self._extension(views.arrays, mask, checked)
+            return self._extension(views.arrays, views.observed, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
         for key, spectrum, coefficients in self._members:
@@ -458,6 +460,8 @@ class LateFusionClustering(
         incomplete = any(source.observed is not None for source in sources)
         if len(sources) < 2 or "given" in names or (incomplete and self.missing == "align"):
             return {}
+        if incomplete:  # a kernel of coordinates that were filled in says little that their mean similarity does not
+            return self._similarities_of("graph")
         known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
         return {name: one for name, one in known.items() if name in names}
 
@@ -489,7 +493,8 @@ class LateFusionClustering(
                 opinion[observed] = self._assign(rows[observed], self.n_clusters_, n_init=OPINION_STARTS)[0]
                 opinions[key.view].append(opinion)
         coordinates = [source.coordinates for source in fusion.sources[: fusion.n_views]]
-        neighborhoods = find_neighborhoods(coordinates, fusion.shares, mask)
+        shared = fusion.sources[-1].coordinates if isinstance(fusion.sources[-1], SharedSource) else None
+        neighborhoods = find_neighborhoods(coordinates, fusion.shares, mask, shared)
         weights = fusion.shares * fusion.presence
         return Judge(neighborhoods, opinions, weights / weights.sum())
 
@@ -504,7 +509,6 @@ class LateFusionClustering(
         ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
         self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
-        self.confidence_ = self._rule.confidence(self.consensus_)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
@@ -528,6 +532,7 @@ class LateFusionClustering(
         self._extension = IncompleteExtension(self._sources, self._joint, fitted, coefficients, self.missing)
         owners = np.array([key.view for key in plan])
         self.view_weights_ = self._weights_of_views(result.weights)
+        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
         agreement = [
             observed_agreement(partition, self.consensus_, None if key.view == self.n_views_ else self._mask, key.view)
             for key, partition in zip(plan, self.partitions_, strict=True)
@@ -536,8 +541,7 @@ class LateFusionClustering(
         self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])
         self._n_features_out = self.n_clusters_
 
-    def _check_self_similarities(self, diagonals: Sequence[Any], mask: NDArray[np.bool_] | None) -> None:
-        present = np.ones(self.n_views_, dtype=bool) if mask is None else mask.any(axis=0)
+    def _check_self_similarities(self, diagonals: Sequence[Any], present: Sequence[bool]) -> None:
         for name, source, diagonal, here in zip(self.view_names_, self._sources, diagonals, present, strict=True):
             source = source.source if isinstance(source, PartialSource) else source
             if not isinstance(source, KernelSource) or diagonal is not None or not here:

@@ -47,7 +47,10 @@ class Neighborhoods(NamedTuple):
 
 
 def find_neighborhoods(
-    coordinates: Sequence[Array], shares: NDArray[Any], mask: NDArray[np.bool_] | None = None
+    coordinates: Sequence[Array],
+    shares: NDArray[Any],
+    mask: NDArray[np.bool_] | None = None,
+    shared: NDArray[Any] | None = None,
 ) -> Neighborhoods:
     """Nearest neighbours by exact distances.
 
@@ -60,13 +63,18 @@ def find_neighborhoods(
     mask : ndarray of bool of shape (n_samples, n_views), default=None
         Which views samples have, where some lack any; then ``coordinates`` are those of the samples that have the view.
         Two samples are compared by the views that both have, and -1 stands for a neighbour that is not there.
+    shared : ndarray of shape (n_samples, n_coordinates), default=None
+        Coordinates of all samples in all views, where what is missing was filled in; joint neighbours are those in it.
 
     Returns
     -------
     Neighborhoods
     """
     if mask is not None:
-        return _partial_neighborhoods(coordinates, shares, mask)
+        found = _partial_neighborhoods(coordinates, shares, mask)
+        if shared is None:
+            return found
+        return found._replace(joint=_nearest(euclidean_distances(shared, squared=True), JOINT_NEIGHBORS))
     joint: Any = 0.0
     views = []
     for view, share in zip(coordinates, shares, strict=True):

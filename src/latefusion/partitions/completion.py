@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+FloatArray = NDArray[Any]
 
 # Samples that the directions are learnt from, about the same number of every view.
 LEARNING_SAMPLES = 5000
@@ -98,7 +98,7 @@ class Completion:
         """What turns scaled entries of these columns into scores, and the covariance of these."""
         own = self.loadings[columns]
         weighed = own / self.noise[self.owners[columns], None]
-        covariance = np.linalg.inv(own.T @ weighed + np.eye(own.shape[1]))
+        covariance: FloatArray = np.linalg.inv(own.T @ weighed + np.eye(own.shape[1]))
         return weighed @ covariance, covariance
 
 
@@ -151,9 +151,8 @@ def fit_completion(
     completion.loadings[used] = learnt.loadings
     rest = np.flatnonzero(~scoring & (scales > 0))
     if len(rest):
-        completion.loadings[rest] = _loadings(
-            scaled[:, rest], mask, owners[rest], *_expect(learnt, scaled[:, used], mask)
-        )
+        expected = _expect(learnt, scaled[:, used], mask)
+        completion.loadings[rest] = _loadings(scaled[:, rest], mask, owners[rest], *expected)
     return completion
 
 
@@ -170,14 +169,10 @@ def _expectation_maximisation(
     rows: FloatArray, mask: NDArray[np.bool_], owners: NDArray[np.intp], n_directions: int
 ) -> Completion:
     """V and σ² of scaled rows, zero where a block is missing."""
-    n_samples, n_columns = rows.shape
+    (n_samples, n_columns), n_views = rows.shape, mask.shape[1]
     shares = np.maximum(mask.mean(axis=0), 1 / n_samples)
-    variance = np.array(
-        [
-            np.sum(rows[:, owners == view] ** 2) / max(1, n_samples * shares[view] * np.sum(owners == view))
-            for view in range(mask.shape[1])
-        ]
-    )
+    entries = np.maximum(1.0, n_samples * shares * np.bincount(owners, minlength=n_views))
+    variance = np.bincount(owners, np.sum(rows**2, axis=0), minlength=n_views) / entries
     floor = LEAST_NOISE * np.where(variance > 0, variance, 1.0)
     # The singular vectors of the rows with zeros are a fair start.
     _, values, right = np.linalg.svd(rows / np.sqrt(shares[owners]), full_matrices=False)

@@ -55,6 +55,11 @@ class Ensemble:
         """Number of rows of B."""
         return len(self.spectra[0].vectors)
 
+    @property
+    def dtype(self) -> Any:
+        """Float type of B."""
+        return np.result_type(*[one.vectors.dtype for one in self.spectra])
+
     def position(self, key: EnsembleKey) -> int:
         """Which of the spectra belongs to a similarity."""
         return self.keys.index(key)

@@ -197,13 +197,13 @@ def agreement_with_others(
         if not others:
             continue
         mean = mean_coefficients(root, others, n_clusters)
-        rows = root
+        rows: FloatArray = root
         if basis is not None and mask is not None:
             rows = basis[mask[:, view] & (mask.sum(axis=1) > 1)]
-        elsewhere = rows @ mean
+        elsewhere: FloatArray = rows @ mean
         own = [_leading(rows, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
         if mask is not None:
-            elsewhere, own = _orthonormal(elsewhere), [_orthonormal(one) for one in own]
+            elsewhere, own = _orthonormal(elsewhere), list(map(_orthonormal, own))
         agreement[view] = np.mean([np.sum((elsewhere.T @ one) ** 2) / n_clusters for one in own])
     return agreement
 

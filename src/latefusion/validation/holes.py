@@ -86,7 +86,7 @@ def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
         own = [name for name, one in zip(names, group, strict=True) if one == number]
         described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
     raise ValueError(
-        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample says how "
-        f"clusters of one group correspond to those of another: cluster each on its own, or add samples that have views "
-        f"of several. If sample ids should match, check that they are written alike in all views."
+        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample says "
+        f"which clusters of one group are those of another: cluster each on its own, or add samples that have views of "
+        f"several. If sample ids should match, check that they are written alike in all views."
     )
