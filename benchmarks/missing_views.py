@@ -7,8 +7,9 @@ Of every data set, at most 500 samples drawn at random; a view of a sample is mi
 70 %, but every sample keeps one. Five draws of samples and holes. Methods get the number of classes and their own
 defaults, and classes are used for scores only. Our methods get the views as they are. The others get them twice, as
 they are and with z-scored columns (the observed rows only), and the better of the two means counts, which favours
-them. Every method has its own process per data set, and iMML its own virtual environment; what fails or needs more than
-the limit becomes a row with its reason.
+them. Rows of other methods and sets that the output file holds already are kept, so that the command may be given in
+parts. Every method has its own process per data set, and iMML its own virtual environment; what fails or needs more
+than the limit becomes a row with its reason.
 
 Two more questions, for `LateFusionClustering` on the UCI digits only: holes that depend on the class (one class lacks a
 view altogether, or every class one of its own; against the same holes in samples at random), and new samples (1000,
@@ -234,6 +235,16 @@ def without_a_view(folder, n_seeds):
     ]
 
 
+def kept_rows(args):
+    """Rows of an earlier run that this one will not measure again."""
+    if args.output is None or not args.output.exists():
+        return []
+    found = json.loads(args.output.read_text())
+    if (found["samples"], found["seeds"]) != (N_SAMPLES, args.seeds):
+        raise SystemExit(f"{args.output} holds results of other draws: name another file.")
+    return [row for row in found["rows"] if row.get("set") not in args.sets or row.get("method") not in args.only]
+
+
 def verdicts(rows):
     """Whether the bars hold, in sentences."""
     sentences = []
@@ -325,22 +336,23 @@ def main():
         return
     from latefusion.experiments import format_table
 
-    rows = []
+    rows = kept_rows(args)
     for dataset in args.sets:
         for name in args.only:
             rows += rows_of(name, args.data, dataset, args)
             print(json.dumps(rows[-len(RATES) :]), file=sys.stderr, flush=True)
             save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
     if "LateFusionClustering" in args.only and "mfeat" in args.sets:
+        rows = [row for row in rows if "rate" in row]
         rows += by_class(args.data, args.seeds) + without_a_view(args.data, args.seeds)
         save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
     names = list(dict.fromkeys(row["method"] for row in rows if "rate" in row))
     cells = {(row["set"], row["method"], row["rate"]): row for row in rows if "rate" in row}
-    for dataset in args.sets:
+    for dataset in dict.fromkeys(row["set"] for row in rows if "rate" in row):
         print(f"\n{dataset}\n")
         lines = []
         for name in names:
-            own = [cells[dataset, name, rate] for rate in RATES]
+            own = [cells.get((dataset, name, rate), {}) for rate in RATES]
             note = next((one["note"] for one in own if "note" in one), "")
             lines.append([name, *(f"{one['ACC']:.3f}" if "ACC" in one else "-" for one in own), note])
         print(format_table(["method", *(f"{rate:.0%}" for rate in RATES), "note"], lines))

@@ -1,4 +1,6 @@
-"""Samples that lack views, in all three estimators: the same result however the holes are given, and for new samples."""
+"""Samples that lack views, in all three estimators: the same result however holes are given, and for new samples."""
+
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -95,7 +97,7 @@ def test_every_way_to_say_what_is_missing_gives_the_same(data, mask, fitted, nam
     assert clustering_accuracy(reference.labels_, joined.labels_[order]) > 0.97
     table = np.hstack(with_nan(arrays, mask))
     edges = np.cumsum([0, *(view.shape[1] for view in arrays)])
-    columns = [slice(int(start), int(stop)) for start, stop in zip(edges[:-1], edges[1:], strict=True)]
+    columns = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
     np.testing.assert_array_equal(
         lf_clone(MODELS[name]).set_params(views=columns).fit_predict(table), reference.labels_
     )
@@ -130,7 +132,7 @@ def test_rows_of_new_samples_do_not_depend_on_their_company(data, mask, fitted, 
     np.testing.assert_allclose(model.transform([view[few] for view in X]), model.transform(X)[few], atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ("GAM", "LAM", "LFC", "LFC, align"))
+@pytest.mark.parametrize("name", ["GAM", "LAM", "LFC", "LFC, align"])
 def test_a_view_of_few_samples_gains_no_weight(data, name):
     few = np.ones((90, 3), dtype=bool)
     few[np.random.default_rng(0).permutation(90)[:60], 2] = False
@@ -161,7 +163,7 @@ def test_agreement_looks_at_observed_samples_only(data, mask):
     assert observed_agreement(partition, consensus, mask, 0) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", ("GAM", "LAM, impute", "LFC"))
+@pytest.mark.parametrize("name", FAST)
 def test_kernels_with_holes(data, mask, name):
     kernels = [lf.kernels.gaussian_kernel(view) for view in data.views.arrays]
     holed = [np.where(np.outer(seen, seen), kernel, np.nan) for kernel, seen in zip(kernels, mask.T, strict=True)]

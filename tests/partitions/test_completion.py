@@ -103,7 +103,7 @@ def test_many_samples_are_learnt_from_some(generator):
 
 def test_rescaling_undoes_the_shorter_sum_of_similarities(generator, mask):
     rows = np.where(mask[:, OWNERS], rows_of(generator, 200), 0.0)
-    similarity = sum(rows[:, OWNERS == view] @ rows[:, OWNERS == view].T for view in range(3))
+    similarity = sum(rows[:, view == OWNERS] @ rows[:, view == OWNERS].T for view in range(3))
     roots = np.sqrt(mask.mean(axis=1))
     scaled = Rescaling().fill(rows, mask)
     np.testing.assert_allclose(scaled @ scaled.T, similarity / roots[:, None] / roots, atol=1e-10)

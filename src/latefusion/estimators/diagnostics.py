@@ -132,8 +132,8 @@ class ViewDiagnosticsMixin:
             raise ValueError("There is only one view: without it nothing is left.")
         if self._mask is not None:
             raise ValueError(
-                f"Some samples lack views ({int(np.sum(self.n_observed_views_ == 1))} have only one), so views cannot be "
-                f"left out of all samples: fit on the samples that have all views."
+                f"Some samples lack views ({int(np.sum(self.n_observed_views_ == 1))} have only one), so that no view "
+                f"can be left out of all samples: fit on those that have all views."
             )
         choice = Choice(self.kind_, WEIGHINGS[0])
         whole, *without = stability_without_views(self._sources, choice, self.n_clusters_, self._assign, self._seed)

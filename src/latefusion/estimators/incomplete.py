@@ -106,14 +106,12 @@ class IncompleteExtension:
             basis = self._repair.fill(basis, mask)
             placed = self.joint.place(basis).astype(self.joint.coordinates.dtype)
             together = [self.ensemble.spectra[position].extend(placed) for position in self._of_views(False)]
-            rows: NDArray[Any] = np.concatenate([basis, *together], axis=1) @ self.coefficients
-            return rows
+            return np.asarray(np.concatenate([basis, *together], axis=1) @ self.coefficients)
         whole = np.asarray(mask.all(axis=1))
         together = self._joint_rows(views, whole, diagonals)
         if together:
             mask = np.column_stack([mask, whole])
-        rows = self._repair.fill(np.concatenate([basis, *together], axis=1), mask) @ self.coefficients
-        return rows
+        return np.asarray(self._repair.fill(np.concatenate([basis, *together], axis=1), mask) @ self.coefficients)
 
     def _of_views(self, single: bool) -> list[int]:
         """Positions of the similarities of single views, or of all views together."""

@@ -126,7 +126,7 @@ class LateFusionClustering(
         What every view was found to hold: "counts", "distribution", "measurements", "coordinates" or "kernel";
         "given" where the partition is an object.
     confidence_ : ndarray of shape (n_samples,)
-        From 0 (two clusters fit equally well) to 1; lower for samples that lack views, the more so the more these count.
+        From 0 (two clusters fit equally well) to 1; lower for samples that lack views, by how much these count.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
