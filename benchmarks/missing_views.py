@@ -1,7 +1,7 @@
 """Samples that lack views: ours and every clusterer of iMML, on the same holes, in one run.
 
 usage: python benchmarks/missing_views.py DATA_DIR [--only NAME ...] [--sets NAME ...] [--seeds 5] [--limit 600]
-       [--environments .venv-peers] [--output FILE.json]
+       [--environments .venv-peers] [--choices] [--output FILE.json]
 
 Of every data set, at most 500 samples drawn at random; a view of a sample is missing with a probability of 30, 50 or
 70 %, but every sample keeps one. Five draws of samples and holes. Methods get the number of classes and their own
@@ -14,6 +14,8 @@ than the limit becomes a row with its reason.
 Two more questions, for `LateFusionClustering` on the UCI digits only: holes that depend on the class (one class lacks a
 view altogether, or every class one of its own; against the same holes in samples at random), and new samples (1000,
 after a fit on 1000 others) that lack one of the views, each in turn.
+
+With --choices, instead of all this, what could be done about missing rows, one choice at a time (docs/MISSING.md).
 
 The bars: ACC of .92, .88 and .79 on the UCI digits; ahead of every other method on every set at every rate; holes by
 class at most .03 below random ones; new samples without a view at most .05 below those with all.
@@ -235,6 +237,91 @@ def without_a_view(folder, n_seeds):
     ]
 
 
+def choices(views, mask, n_clusters):
+    """Consensus embeddings by name: what to do about missing rows, and what to fuse.
+
+    Of every view, a graph and a kernel of the samples that have it, as in `LateFusionClustering` of kind "both".
+    """
+    from dataclasses import replace
+
+    from latefusion.arrays import top_eigenpairs
+    from latefusion.estimators.fusion import Choice, Fusion
+    from latefusion.partitions import GraphPartition, KernelPartition
+    from latefusion.partitions.completion import Rescaling, fit_completion
+    from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
+    from latefusion.partitions.sources import FeatureSource, PartialSource
+
+    similarities = {"graph 10": GraphPartition(10), "kernel": KernelPartition()}
+    sources = [
+        PartialSource(FeatureSource.of(view[seen], similarities), seen)
+        for view, seen in zip(views, mask.T, strict=True)
+    ]
+    keys = [EnsembleKey(view, name) for view in range(len(views)) for name in similarities]
+    n_components = 4 * n_clusters
+    raw = fit_ensemble(sources, keys, n_components, n_clusters)
+    owners = np.repeat([key.view for key in keys], [len(one.values) for one in raw.spectra])
+    scales = np.concatenate([root_values(one.values, n_clusters) for one in raw.spectra])
+    repairs = {"zero": None, "zero, D^{-1/2}": Rescaling()} | {
+        f"filled in, {name} directions": fit_completion(raw.basis(), mask, owners, number, scales=scales)
+        for name, number in (("k/2", max(1, n_clusters // 2)), ("k", n_clusters), ("2k", 2 * n_clusters))
+    }
+    found = {}
+    for name, repair in repairs.items():
+        basis = raw.basis() if repair is None else repair.fill(raw.basis(), mask)
+        spectra = [replace(one, vectors=basis[:, own]) for one, own in zip(raw.spectra, raw.columns, strict=True)]
+        fusion = Fusion(sources, replace(raw, spectra=spectra, repair=repair), len(views), n_clusters)
+        alike, weighed = Choice("both", "alike"), Choice("both", "by agreement")
+        (fused,) = fusion.fuse(fusion.plan(alike), [1.0])
+        found[f"{name}: views alike"] = fusion.ensemble.rows(fused.coefficients)
+        found[f"{name}: mean similarity only"] = fusion.ensemble.rows(fused.mean)
+        joint = fusion.shared_source({"graph 10": GraphPartition(10)})
+        fusion = fusion.with_joint(joint, ["graph 10"], n_components)
+        (fused,) = fusion.fuse(fusion.plan(weighed), [1.0])
+        found[f"{name}: by agreement, with a graph of all views"] = fusion.ensemble.rows(fused.coefficients)
+        found[f"{name}: graph of all views only"] = fusion.ensemble.spectra[-1].vectors[:, :n_clusters]
+    graphs = np.zeros((len(mask), len(mask)))
+    for source, seen in zip(sources, mask.T, strict=True):
+        graphs[np.ix_(seen, seen)] += GraphPartition(10).similarity(source.coordinates, n_clusters)[0].toarray()
+    shared = np.maximum(mask.astype(float) @ mask.T, 1.0)
+    roots = np.sqrt(mask.sum(axis=1))
+    found["mean graph, D^{-1/2}"] = top_eigenpairs(graphs / roots[:, None] / roots, n_clusters)[1]
+    found["mean graph over shared views, pair by pair"] = top_eigenpairs(graphs / shared, n_clusters)[1]
+    return found
+
+
+def compare_choices(args):
+    """Mean accuracy of every choice on every set at every rate."""
+    from latefusion.assignment import assign_by_kmeans
+    from latefusion.experiments import format_table
+    from latefusion.metrics import clustering_accuracy
+
+    warnings.simplefilter("ignore")
+    rows = []
+    for dataset in args.sets:
+        everything, classes = load(args.data / f"{dataset}.npz")
+        for rate in RATES:
+            scores = {}
+            for seed in range(args.seeds):
+                views, y = draw(everything, classes, seed)
+                n_clusters = len(np.unique(y))
+                mask = random_holes(len(y), len(views), rate, seed)
+                for name, consensus in choices(views, mask, n_clusters).items():
+                    labels, _ = assign_by_kmeans(consensus, n_clusters, random_state=0)
+                    scores.setdefault(name, []).append(clustering_accuracy(y, labels))
+            rows += [
+                {"set": dataset, "rate": rate, "choice": name, "ACC": round(float(np.mean(own)), 4)}
+                for name, own in scores.items()
+            ]
+            save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
+    columns = [(dataset, rate) for dataset in args.sets for rate in RATES]
+    cells = {(row["choice"], row["set"], row["rate"]): row["ACC"] for row in rows}
+    lines = []
+    for name in dict.fromkeys(row["choice"] for row in rows):
+        own = [cells[name, *column] for column in columns]
+        lines.append([name, *(f"{one:.3f}" for one in own), f"{np.mean(own):.3f}"])
+    print(format_table(["choice", *(f"{dataset[:5]} {rate:.0%}" for dataset, rate in columns), "mean"], lines))
+
+
 def kept_rows(args):
     """Rows of an earlier run that this one will not measure again."""
     if args.output is None or not args.output.exists():
@@ -328,11 +415,15 @@ def main():
     parser.add_argument("--limit", type=float, default=600.0, help="seconds for one method on one data set")
     parser.add_argument("--environments", type=Path, default=Path(".venv-peers"))
     parser.add_argument("--output", type=Path)
+    parser.add_argument("--choices", action="store_true", help="compare what could be done, on sets with features")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         name, dataset, found = args.child
         measure(name, args.data / f"{dataset}.npz", args.seeds, found)
+        return
+    if args.choices:
+        compare_choices(args)
         return
     from latefusion.experiments import format_table
 
