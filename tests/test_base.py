@@ -295,7 +295,7 @@ def test_a_sample_in_no_view_is_named():
     data = make_views(20, 2, random_state=0)
     mask = np.ones((20, 3), dtype=bool)
     mask[7] = False
-    with pytest.raises(ValueError, match="1 samples are in no view at all, the first is sample 7"):
+    with pytest.raises(ValueError, match="1 samples are in no view at all: sample 7"):
         IncompleteLateFusion(n_clusters=2).fit(Views(data.views.arrays, mask=mask))
 
 

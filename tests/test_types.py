@@ -136,3 +136,9 @@ def test_results_name_their_parts_and_data_sets_are_frozen(views):
     assert data.kind == "features"
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.name = "other"
+
+
+def test_without_a_mask_everything_is_observed():
+    arrays, mask = [np.zeros((3, 2)), np.zeros((3, 1))], np.eye(3, 2, dtype=bool)
+    assert Views(arrays).observed.all()
+    np.testing.assert_array_equal(Views(arrays, mask=mask).observed, mask)

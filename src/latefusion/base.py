@@ -25,10 +25,12 @@ from latefusion.partitions.label_coding import LabelCoding
 from latefusion.types import SolverResult, Views
 from latefusion.validation import (
     check_cross_kernel,
+    check_holes,
     check_kernel,
     check_n_clusters,
     check_new_views,
     check_same_place,
+    check_some_view,
     check_view,
     check_views,
     columns_of,
@@ -72,19 +74,23 @@ class MultiViewClusterMixin(ClusterMixin):
         views = self._read(X, reset=True)
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
+        sought = self.n_clusters if n_clusters is None else n_clusters
+        if views.mask is not None:
+            check_holes(views, sought)
         kinds = self._view_kinds(views)
         self._check_devices(views, kinds)
         self._place, self._dtype = place_of(views.arrays[0]), views.arrays[0].dtype
         arrays = []
         for position, (name, array) in enumerate(views.items()):
+            observed = None if views.mask is None else views.mask[:, position]
             if kinds[position] == "precomputed":
-                arrays.append(check_kernel(array, name))
+                arrays.append(_check_observed_kernel(array, name, observed))
             else:
-                check_not_constant(array if views.mask is None else array[views.mask[:, position]], name)
+                check_not_constant(array if observed is None else array[observed], name)
                 arrays.append(array)
         if "precomputed" in kinds:
             views = Views(arrays, views.names, views.mask, views.sample_ids)
-        check_n_clusters(self.n_clusters if n_clusters is None else n_clusters, len(views))
+        check_n_clusters(sought, len(views))
         self.view_names_ = np.array(views.names, dtype=object)
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)
@@ -93,6 +99,9 @@ class MultiViewClusterMixin(ClusterMixin):
             self.n_features_in_ = int(sum(views.widths))
             self._view_columns = frame_columns(X)
             self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
+        self.observed_ = views.observed
+        self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
+        self._mask = None if views.mask is None or views.mask.all() else views.mask
         self.__dict__.pop("sample_ids_", None)
         if views.sample_ids is not None:
             self.sample_ids_ = views.sample_ids
@@ -105,7 +114,10 @@ class MultiViewClusterMixin(ClusterMixin):
         if is_collection(X):
             X = adopt_names(X, names, precomputed=self._is_precomputed())
             columns = frame_columns(X)
-        views = check_new_views(self._read(X, reset=False), names, estimator)
+        widths = dict(zip(names, map(int, self.n_features_per_view_), strict=True))
+        views = check_new_views(
+            self._read(X, reset=False), names, estimator, widths if self._accepts_missing_views() else None
+        )
         check_same_place(views, self._place, estimator)
         arrays = []
         for name, array, width, kind in zip(
@@ -127,23 +139,24 @@ class MultiViewClusterMixin(ClusterMixin):
                     "views= splits the columns of one table, but X already consists of views: leave one out."
                 )
             X = self._code_labels(X, reset=reset)
-            views = check_views(X, precomputed=self._is_precomputed())
+            views = check_views(
+                X,
+                precomputed=self._is_precomputed(),
+                holes=self._accepts_missing_views(),
+                columns=None if reset else self._training_columns(),
+            )
         else:
             self._label_codings: dict[str, LabelCoding] = {}
             views = self._read_table(X, reset=reset)
         for name, array in views.items():
             check_magnitude(array, name)
-        if views.mask is not None and not views.mask.any(axis=1).all():
-            unseen = np.flatnonzero(~views.mask.any(axis=1))
-            raise ValueError(
-                f"{len(unseen)} samples are in no view at all, the first is sample {unseen[0]}: nothing is known about "
-                f"them. Remove them."
-            )
+        if views.mask is not None:
+            check_some_view(views)
         if views.mask is not None and not views.mask.all() and not self._accepts_missing_views():
             missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
             raise ValueError(
                 f"{type(self).__name__} needs every sample in every view, but some are missing: {missing}. Keep the "
-                f"complete samples, or use a method for incomplete views."
+                f"complete samples, or use a method for incomplete views such as LateFusionClustering."
             )
         return views
 
@@ -169,6 +182,12 @@ class MultiViewClusterMixin(ClusterMixin):
             for name, spec in zip(views.names, specs, strict=True)
         ]
 
+    def _training_columns(self) -> dict[str, NDArray[np.bool_]] | None:
+        """Where kernels of new samples are read: not in the columns of training samples that lack the view."""
+        if self._mask is None or "precomputed" not in self._view_kinds_fitted:
+            return None
+        return dict(zip(map(str, self.view_names_), self._mask.T, strict=True))
+
     def _read_table(self, X: Any, *, reset: bool) -> Views:
         columns = columns_of(X) if is_frame(X) else None
         if columns is not None:
@@ -180,11 +199,19 @@ class MultiViewClusterMixin(ClusterMixin):
             if reset:
                 self.n_features_in_ = int(table.shape[1])
             return split_columns(table, self.views, None)
+        holes = self.views is not None and self._accepts_missing_views()
         table = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=1, reset=reset
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            ensure_min_samples=1,
+            ensure_all_finite=not holes,
+            reset=reset,
         )
         # The old sparse matrices turn into np.matrix in sums with arrays.
-        return split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
+        views = split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
+        return check_views(views, holes=True) if holes else views
 
     def _is_precomputed(self) -> bool:
         """Whether all views are kernels."""
@@ -252,6 +279,17 @@ class MultiViewClusterMixin(ClusterMixin):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_precomputed()
         return tags
+
+
+def _check_observed_kernel(kernel: Any, name: str, observed: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """A kernel whose observed part is checked; the rest is zero."""
+    if observed is None or observed.all() or kernel.shape[0] != kernel.shape[1]:
+        return check_kernel(kernel, name)
+    rows = np.flatnonzero(observed)
+    part = check_kernel(kernel[rows][:, rows], name)
+    whole = np.zeros(kernel.shape, dtype=part.dtype)
+    whole[np.ix_(rows, rows)] = part
+    return whole
 
 
 def per_view(parameter: Any, views: Views, name: str) -> list[Any]:

@@ -166,6 +166,11 @@ class Views:
         """Number of columns of every view."""
         return tuple(int(array.shape[1]) for array in self.arrays)
 
+    @property
+    def observed(self) -> NDArray[np.bool_]:
+        """Which samples have which views, also where there is no mask; shape (n_samples, n_views)."""
+        return np.ones((len(self), self.n_views), dtype=bool) if self.mask is None else self.mask
+
     def __len__(self) -> int:
         return self.shape[0]
 

@@ -342,10 +342,17 @@ def test_levels_are_not_scaled_away():
     assert adjusted_rand_score(DATA.target, fit([temperatures]).labels_) > 0.9
 
 
-def test_missing_rows_are_refused_with_advice():
-    incomplete = lf.datasets.make_views(60, 3, missing=0.2, random_state=0).views
-    with pytest.raises(ValueError, match="needs every sample in every view"):
-        fit(incomplete)
+def test_missing_rows_are_filled_in_and_more_of_them_are_worse():
+    complete = lf.datasets.make_views(120, 3, n_uninformative=1, random_state=0)
+    found = {}
+    for share in (0.1, 0.6):
+        views = lf.datasets.make_views(120, 3, n_uninformative=1, missing=share, random_state=0).views
+        model = fit(views)
+        found[share] = adjusted_rand_score(complete.target, model.labels_)
+        for partition in model.partitions_:
+            assert np.linalg.norm(partition, axis=1).min() > 0
+    assert found[0.1] > 0.8
+    assert found[0.6] <= found[0.1]
 
 
 def test_unknown_words_are_refused():

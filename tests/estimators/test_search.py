@@ -173,3 +173,33 @@ def test_selection_is_a_table():
     assert "*" in first
     assert "both" in second
     assert str(selection).endswith(selection.reason)
+
+
+def test_neighbours_of_samples_that_lack_views():
+    generator = np.random.default_rng(0)
+    coordinates = [generator.standard_normal((30, 3)), generator.standard_normal((30, 4))]
+    everything = np.ones((30, 2), dtype=bool)
+    plain, masked = (find_neighborhoods(coordinates, np.ones(2), mask) for mask in (None, everything))
+    for one, other in zip([plain.joint, *plain.views], [masked.joint, *masked.views], strict=True):
+        np.testing.assert_array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
+    mask = everything.copy()
+    mask[:10, 0] = mask[20:, 1] = False
+    parts = [view[seen] for view, seen in zip(coordinates, mask.T, strict=True)]
+    found = find_neighborhoods(parts, np.ones(2), mask)
+    for neighbors, seen in zip(found.views, mask.T, strict=True):
+        assert (neighbors[~seen] == -1).all()
+        assert seen[neighbors[seen]].all()
+    for sample, neighbors in enumerate(found.joint):
+        assert mask[neighbors][:, mask[sample]].any(axis=1).all()
+    shared = generator.standard_normal((30, 2))
+    alone = find_neighborhoods([shared], np.ones(1)).joint
+    together = find_neighborhoods(parts, np.ones(2), mask, shared).joint
+    np.testing.assert_array_equal(np.sort(alone, axis=1), np.sort(together, axis=1))
+
+
+def test_opinions_of_samples_that_have_the_view_count():
+    labels = np.repeat([0, 1], 20)
+    neighborhoods = find_neighborhoods([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
+    partly = np.where(np.arange(40) % 2, labels, -1)
+    scores = [Judge(neighborhoods, [[opinion]], np.ones(1)).score(labels, 2).value for opinion in (labels, partly)]
+    assert scores[0] == pytest.approx(scores[1])

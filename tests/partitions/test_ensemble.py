@@ -8,7 +8,7 @@ import pytest
 from latefusion.partitions import GraphPartition, KernelPartition
 from latefusion.partitions import ensemble as module
 from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble
-from latefusion.partitions.sources import FeatureSource
+from latefusion.partitions.sources import FeatureSource, PartialSource
 from latefusion.partitions.spectra import fit_spectrum
 
 RNG = np.random.default_rng(0)
@@ -72,3 +72,43 @@ def test_single_precision_stays_in_the_rows_and_products_are_double():
     ensemble = fit_ensemble(sources, KEYS, 4, 2)
     assert ensemble.products().dtype == ensemble.basis().dtype == np.float64
     assert ensemble.rows(np.ones((16, 2))).dtype == np.float32
+
+
+def holed_ensemble(mask, seed=0):
+    generator = np.random.default_rng(seed)
+    scores = generator.standard_normal((len(mask), 3))
+    sources = []
+    for observed in mask.T:
+        view = scores @ generator.standard_normal((3, 6)) + 0.1 * generator.standard_normal((len(mask), 6))
+        sources.append(PartialSource(FeatureSource.of(view[observed], {"kernel": KernelPartition()}), observed))
+    keys = [EnsembleKey(view, "kernel") for view in range(mask.shape[1])]
+    return fit_ensemble(sources, keys, 5, 3), keys
+
+
+def test_repair_leaves_what_was_observed():
+    mask = np.random.default_rng(0).random((80, 3)) > 0.3
+    mask[~mask.any(axis=1), 0] = True
+    ensemble, keys = holed_ensemble(mask)
+    imputed, aligned = (ensemble.repaired(how, 3, keys) for how in ("impute", "align"))
+    roots = np.sqrt(3 / mask.sum(axis=1))
+    for position, observed in enumerate(mask.T):
+        before, after = (one.spectra[position].vectors for one in (ensemble, imputed))
+        assert not before[~observed].any()
+        np.testing.assert_array_equal(before[observed], after[observed])
+        assert after[~observed].any(axis=1).all()
+        np.testing.assert_allclose(aligned.spectra[position].vectors, before * roots[:, None])
+    rows = [one.vectors[:7] for one in ensemble.spectra]
+    coefficients = np.random.default_rng(1).standard_normal((15, 2))
+    np.testing.assert_allclose(imputed.mix(rows, mask[:7], coefficients), imputed.rows(coefficients)[:7], atol=1e-10)
+
+
+def test_agreement_is_that_of_samples_with_both_views():
+    mask = np.ones((80, 2), dtype=bool)
+    mask[:30, 0] = mask[50:, 1] = False
+    ensemble, keys = holed_ensemble(mask)
+    twins = replace(ensemble, spectra=[ensemble.spectra[0], ensemble.spectra[0]])
+    assert twins.agreement(0, 1, 3) == pytest.approx(1.0)
+    apart = np.zeros((80, 2), dtype=bool)
+    apart[:40, 0] = apart[39:, 1] = True
+    assert replace(twins, mask=apart).agreement(0, 1, 3) == 0.0  # one sample says nothing
+    assert ensemble.repaired("align", 3, keys).restricted(keys[:1]).columns == [slice(0, 5)]

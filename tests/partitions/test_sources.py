@@ -8,7 +8,14 @@ from sklearn.metrics.pairwise import euclidean_distances
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.preparation import fit_preparation
-from latefusion.partitions.sources import FeatureSource, JointSource, KernelSource
+from latefusion.partitions.sources import (
+    FeatureSource,
+    JointSource,
+    KernelSource,
+    PartialSource,
+    count_samples,
+    observed_mask,
+)
 from latefusion.partitions.spectra import fit_spectrum
 
 RNG = np.random.default_rng(0)
@@ -157,3 +164,29 @@ def test_a_view_without_any_distance_is_passed_over():
     joint = joint_of([POINTS, np.ones((30, 2))])
     assert joint.scales[1] == 0
     assert mean_squared(joint.coordinates) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("kind", ["features", "kernel"])
+def test_a_partial_source_is_that_of_the_samples_it_has(kind):
+    generator = np.random.default_rng(1)
+    view, observed = generator.standard_normal((50, 4)), np.arange(50) % 3 > 0
+    own = np.flatnonzero(observed)
+    if kind == "features":
+        inner = FeatureSource.of(view[own], {"kernel": KernelPartition()})
+    else:
+        inner = KernelSource.of(gaussian_kernel(view[own]), {"kernel": PrecomputedPartition()})
+    source = PartialSource(inner, observed)
+    chosen = np.array([0, 1, 2, 7, 8, 9, 30, 31, 44])
+    part = source.take(chosen)
+    np.testing.assert_array_equal(part.observed, observed[chosen])
+    among = np.flatnonzero(np.isin(own, chosen))
+    np.testing.assert_array_equal(part.training("kernel"), inner.take(among).training("kernel"))
+    seen, unseen = np.arange(0, 50, 2), np.arange(1, 50, 2)
+    spectrum = fit_spectrum(source.take(seen).training("kernel"), source.similarities["kernel"], 3, 2)
+    rows = source.cross("kernel", spectrum, seen, unseen)
+    assert not rows[~observed[unseen]].any()
+    here, there = (np.flatnonzero(np.isin(own, one)) for one in (seen, unseen))
+    np.testing.assert_allclose(rows[observed[unseen]], inner.cross("kernel", spectrum, here, there))
+    assert count_samples([source]) == 50
+    np.testing.assert_array_equal(observed_mask([source])[:, 0], observed)
+    assert observed_mask([inner]) is None

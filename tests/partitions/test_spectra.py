@@ -82,3 +82,15 @@ def test_single_precision_stays(case):
     again = spectrum.extend(view.astype(np.float32), diagonal_of(similarity, view))
     assert spectrum.vectors.dtype == spectrum.projection.dtype == again.dtype == np.float32
     np.testing.assert_allclose(again, spectrum.vectors, atol=1e-3)
+
+
+def test_scattered_rows_are_as_loud_as_if_everybody_had_them():
+    generator = np.random.default_rng(0)
+    view, observed = generator.standard_normal((40, 5)), np.zeros(100, dtype=bool)
+    observed[generator.permutation(100)[:40]] = True
+    spectrum = fit_spectrum(view, KernelPartition(), 4, 2)
+    scattered = spectrum.scattered(observed)
+    assert not scattered.vectors[~observed].any()
+    np.testing.assert_allclose(np.sum(scattered.vectors**2, axis=0), 0.4)
+    np.testing.assert_allclose(scattered.extend(view), scattered.vectors[observed], atol=1e-10)
+    np.testing.assert_array_equal(scattered.values, spectrum.values)

@@ -184,3 +184,20 @@ def test_without_others_a_view_agrees():
     basis, members = spectra_of(similarities())
     np.testing.assert_array_equal(agreement_with_others(basis, members, [0, 0, 0], np.eye(1), K), [1.0])
     np.testing.assert_array_equal(agreement_with_others(basis, members, [0, 1, 2], np.ones((3, 3)), K), np.ones(3))
+
+
+def test_agreement_with_a_mask_of_all_samples_is_that_without():
+    generator = np.random.default_rng(0)
+    basis = np.concatenate([np.linalg.qr(generator.standard_normal((40, 3)))[0] for _ in range(3)], axis=1)
+    members = [Member(slice(3 * p, 3 * p + 3), np.ones(3)) for p in range(3)]
+    plain = agreement_with_others(basis, members, range(3), np.eye(3), 3)
+    mask = np.ones((40, 3), dtype=bool)
+    np.testing.assert_allclose(
+        agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask), plain
+    )
+    # A view is not judged by rows that samples do not have.
+    mask[:15, 0] = False
+    first = agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
+    basis[:15, :3] = 0.0
+    again = agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
+    assert first == pytest.approx(again)

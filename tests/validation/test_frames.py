@@ -123,7 +123,7 @@ def test_repeated_columns_are_refused():
 
 def test_equal_indices_give_ids_and_leave_the_frames():
     frames = {"x": frame(), "y": VALUES, "z": frame()}
-    aligned, ids = align_by_id(frames)
+    aligned, ids, _ = align_by_id(frames)
     assert aligned is frames
     assert list(ids) == IDS
 
@@ -154,7 +154,7 @@ def test_row_numbers_are_no_ids(frames):
 def test_rows_are_matched_by_id(ids):
     first = frame(ids)
     second = first * 10
-    aligned, found = align_by_id({"x": first, "y": second.iloc[[2, 0, 3, 1]]})
+    aligned, found, _ = align_by_id({"x": first, "y": second.iloc[[2, 0, 3, 1]]})
     np.testing.assert_array_equal(aligned["y"], second)
     np.testing.assert_array_equal(aligned["x"], first)
     assert list(found) == list(np.asarray(first.index))

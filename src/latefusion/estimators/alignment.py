@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -24,9 +25,14 @@ from latefusion.metrics import (
     empirical_error,
     generalization_bound,
     objective_gap,
-    subspace_agreement,
 )
 from latefusion.partitions import BasePartitions, describe_partition, fit_base_partitions
+from latefusion.partitions.partial_partitions import (
+    PartialPartitions,
+    extend_partial,
+    fit_partial_partitions,
+    learn_repair,
+)
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
@@ -38,6 +44,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
+        "missing": [StrOptions({"align", "impute"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -66,6 +73,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         -------
         self
         """
+        self.__dict__.pop("_learnt_repair", None)  # of an earlier fit
         self._base = self._fit_partitions(self._fit_views(X))
         partitions, average = self._aligned_partitions(self._base)
         result = self._solve(*self._compress(partitions, average), self.regularization)
@@ -225,16 +233,43 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
         views = self._new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        for name, extension, diagonal in zip(views.names, self._base.extensions, checked, strict=True):
-            if diagonal is None and getattr(extension, "self_similarity", 1.0) is None:
+        present = np.any(views.observed, axis=0).tolist()
+        for name, extension, diagonal, here in zip(views.names, self._base.extensions, checked, present, strict=True):
+            if here and diagonal is None and getattr(extension, "self_similarity", 1.0) is None:
                 raise ValueError(
                     f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
                     f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
                 )
-        return self._base.extend(views.arrays, checked)
+        if self._mask is None and (views.mask is None or views.mask.all()):
+            return self._base.extend(views.arrays, checked)
+        return extend_partial(self._base, views.arrays, views.observed, checked, self._repair())
+
+    def _repair(self) -> Any:
+        """What fills in rows of views that new samples lack: that of the training samples, or learnt from them now."""
+        if self.missing == "align":
+            return None
+        if isinstance(self._base, PartialPartitions):
+            return self._base.repair
+        if "_learnt_repair" not in self.__dict__:
+            self._learnt_repair = learn_repair(self._base)
+        return self._learnt_repair
+
+    def _accepts_missing_views(self) -> bool:
+        return True
 
     def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
         self._require_partitions(views, copies=1 if n_neighbors is None else 2)
+        if self._mask is not None:
+            return fit_partial_partitions(
+                views.arrays,
+                self._mask,
+                self._similarities(views),
+                self.n_clusters,
+                missing=self.missing,
+                n_neighbors=n_neighbors,
+                count_samples=count_samples,
+                n_jobs=self.n_jobs,
+            )
         return fit_base_partitions(
             views.arrays,
             self._similarities(views),
@@ -287,12 +322,17 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         self.partitions_ = self._base.partitions
         described = (describe_partition(extension) for extension in self._base.extensions)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
-        self.agreement_ = np.array([subspace_agreement(partition, consensus) for partition in self.partitions_])
+        self.agreement_ = np.array(
+            [
+                observed_agreement(partition, consensus, self._mask, view)
+                for view, partition in enumerate(self.partitions_)
+            ]
+        )
         self._n_features_out = self.n_clusters
 
     def _store_labels(self) -> None:
         self.labels_, self._rule = self._assign(self.consensus_)
-        self.confidence_ = self._rule.confidence(self.consensus_)
+        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
 
     def _assign(self, consensus: NDArray[Any]) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]

@@ -29,7 +29,7 @@ from latefusion.metrics import neighbor_information
 from latefusion.partitions import KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
-from latefusion.partitions.sources import FeatureSource, ViewSource
+from latefusion.partitions.sources import FeatureSource, PartialSource, ViewSource, count_samples, observed_mask
 
 N_SPLITS = 5
 # Starts of the label assignment: there are hundreds of clusterings.
@@ -180,7 +180,7 @@ def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
 
 def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tuple[Sequence[ViewSource], list[Any]]:
     """Sources of not too many samples, and several ways to cut these into halves."""
-    n_samples = sources[0].coordinates.shape[0]
+    n_samples = count_samples(sources)
     if n_samples > NUMBER_SAMPLES:
         chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))
         sources, n_samples = [source.take(chosen) for source in sources], NUMBER_SAMPLES
@@ -205,7 +205,9 @@ class _Weigher:
         """Stability and information of every number."""
         trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
         stability = np.array([self.stability(sources, trials, *split) for split in splits])
-        neighborhoods = find_neighborhoods([source.coordinates for source in sources], np.ones(len(sources)))
+        neighborhoods = find_neighborhoods(
+            [source.coordinates for source in sources], np.ones(len(sources)), observed_mask(sources)
+        )
         fusion = self._fit(sources, max(numbers))
         rows = []
         for position, (number, _) in enumerate(trials):
@@ -222,6 +224,7 @@ class _Weigher:
         """For every trial, the agreement of what two halves make of each other."""
         greatest = max(trial.number for trial in trials)
         halves = [self._fit([source.take(own) for source in sources], greatest) for own in (first, second)]
+        whole = observed_mask(sources)
         # The rows of every half in the spectra of the other.
         crossed = [
             [
@@ -236,14 +239,14 @@ class _Weigher:
             scores = []
             for here, there in ((0, 1), (1, 0)):
                 _, rule, coefficients = clustered[here]
-                columns = halves[here].ensemble.columns
-                rows = sum(part @ coefficients[own] for part, own in zip(crossed[here], columns, strict=True))
+                mask = None if whole is None else whole[second if here == 0 else first]
+                rows = halves[here].ensemble.mix(crossed[here], mask, coefficients)
                 scores.append(adjusted_rand_score(clustered[there][0], rule.predict(rows)))
             found.append(float(np.mean(scores)))
         return found
 
     def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
-        n_components = min(VECTORS_PER_CLUSTER * greatest, sources[0].coordinates.shape[0])
+        n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
         return Fusion.of(sources, self.keys, n_components, greatest)
 
     def _cluster(self, fusion: Fusion, trial: _Trial) -> Any:
@@ -254,8 +257,13 @@ class _Weigher:
         return labels, rule, fused.coefficients
 
 
-def _cloud(source: ViewSource, generator: np.random.Generator) -> FeatureSource:
-    """A Gaussian cloud with the mean and the covariance of a view's points."""
+def _cloud(source: ViewSource, generator: np.random.Generator) -> ViewSource:
+    """A Gaussian cloud with the mean and the covariance of a view's points, of the same samples."""
+    cloud = _complete_cloud(source, generator)
+    return cloud if source.observed is None else PartialSource(cloud, source.observed)
+
+
+def _complete_cloud(source: ViewSource, generator: np.random.Generator) -> FeatureSource:
     points = source.coordinates
     n_components = min(CLOUD_COMPONENTS, points.shape[0] - 1, points.shape[1] - 1)
     if n_components > 0:

@@ -376,7 +376,7 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
         name: one.to_frame() if hasattr(one, "to_frame") and hasattr(one, "iloc") else one
         for name, one in named.items()
     }
-    aligned, ids = align_by_id(frames)
+    aligned, ids, _ = align_by_id(frames, holes=True)  # who is absent from a partition is unassigned there
     return {name: _plain(one) for name, one in aligned.items()}, ids
 
 

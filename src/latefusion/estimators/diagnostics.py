@@ -69,6 +69,7 @@ class ViewDiagnosticsMixin:
     view_names_: Any
     partitions_: Any
     n_views_: int
+    n_observed_views_: Any
     n_clusters_: int
     kind_: str
     weighing_: str
@@ -77,6 +78,7 @@ class ViewDiagnosticsMixin:
     _assign: Any
     _fusion: Any
     _keys_of: Any
+    _mask: Any
     _plan: Any
     _seed: int
     _shares: Any
@@ -128,6 +130,11 @@ class ViewDiagnosticsMixin:
         check_is_fitted(self)
         if self.n_views_ < 2:
             raise ValueError("There is only one view: without it nothing is left.")
+        if self._mask is not None:
+            raise ValueError(
+                f"Some samples lack views ({int(np.sum(self.n_observed_views_ == 1))} have only one), so that no view "
+                f"can be left out of all samples: fit on those that have all views."
+            )
         choice = Choice(self.kind_, WEIGHINGS[0])
         whole, *without = stability_without_views(self._sources, choice, self.n_clusters_, self._assign, self._seed)
         verdicts = []

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble
-from latefusion.partitions.sources import JointSource, ViewSource
+from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble, root_values
+from latefusion.partitions.sources import JointSource, SharedSource, ViewSource
 from latefusion.solvers.late_fusion_spectra import (
     FusedSpectra,
     Member,
@@ -50,7 +50,7 @@ class Choice(NamedTuple):
 Plan = Mapping[EnsembleKey, float]
 
 
-def similarity_names(source: ViewSource | JointSource, kind: str) -> list[str]:
+def similarity_names(source: ViewSource | JointSource | SharedSource, kind: str) -> list[str]:
     """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
     found = [name for name in KINDS[kind] if name in source.similarities]
     return found or list(source.similarities)
@@ -82,13 +82,30 @@ class Fusion:
         n_components: int,
         n_clusters: int,
         n_jobs: int | None = None,
+        *,
+        missing: str = "impute",
     ) -> Fusion:
         """Fit the similarities of views that are named."""
         ensemble = fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs)
-        return cls(sources, ensemble, len(sources), n_clusters)
+        scoring = [key for key in keys if key.similarity in similarity_names(sources[key.view], "both")]
+        return cls(sources, ensemble.repaired(missing, n_clusters, scoring), len(sources), n_clusters)
+
+    def shared_source(self, similarities: Mapping[str, Any]) -> SharedSource:
+        """All views together by their filled-in eigenvectors: those of the kernel, where a view has one."""
+        columns, scales = [], []
+        for view in range(self.n_views):
+            names = [key.similarity for key in self.ensemble.keys if key.view == view]
+            name = "kernel" if "kernel" in names else names[0]
+            position = self.ensemble.position(EnsembleKey(view, name))
+            own = self.ensemble.columns[position]
+            columns.append(np.arange(own.start, own.stop))
+            roots = root_values(self.ensemble.spectra[position].values, self.n_clusters)
+            scales.append(roots * np.sqrt(self.shares[view]))
+        source = SharedSource(np.concatenate(columns), np.concatenate(scales), np.empty((0, 0)), similarities)
+        return replace(source, coordinates=source.place(self.ensemble.basis()).astype(self.ensemble.dtype))
 
     def with_joint(
-        self, joint: JointSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
+        self, joint: JointSource | SharedSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
     ) -> Fusion:
         """The same, with similarities of all views together."""
         sources = [*self.sources, joint]
@@ -119,6 +136,12 @@ class Fusion:
         return np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
 
     @cached_property
+    def presence(self) -> NDArray[np.float64]:
+        """The share of the samples that have every view."""
+        mask = self.ensemble.mask
+        return np.ones(self.n_views) if mask is None else mask.mean(axis=0)
+
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """How much every view counts: one, or one over the number of views that say the same."""
         return 1.0 / self.overlap.sum(axis=1)
@@ -128,12 +151,16 @@ class Fusion:
         keys = self._view_keys(kind)
         agreement = agreement_with_others(
             self.ensemble.root,
-            [self._member(key, float(np.sqrt(self.shares[key.view]))) for key in keys],
+            [self._member(key, float(np.sqrt(self.shares[key.view] * self.presence[key.view]))) for key in keys],
             [key.view for key in keys],
             self.overlap,
             self.n_clusters,
+            basis=None if self.ensemble.mask is None else self.ensemble.basis(),
+            mask=self.ensemble.mask,
         )
-        beyond = np.maximum(agreement - self.n_clusters / self.ensemble.n_samples, 0.0)
+        mask = self.ensemble.mask
+        judged = self.ensemble.n_samples if mask is None else np.maximum(1, mask[mask.sum(axis=1) > 1].sum(axis=0))
+        beyond = np.maximum(agreement - self.n_clusters / judged, 0.0)
         if beyond.max() < np.sqrt(np.finfo(beyond.dtype).eps):  # with as many clusters as samples, all agree by chance
             return np.ones(self.n_views)
         trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
@@ -146,7 +173,10 @@ class Fusion:
         factors = {}
         for view in range(len(self.sources) if weighed else self.n_views):
             names = similarity_names(self.sources[view], choice.kind)
-            weight = np.sqrt(self.shares[view]) * trust[view] if view < self.n_views else 1.0
+            weight = 1.0
+            if view < self.n_views:
+                # Rows that were filled in agree with the others by themselves, and must earn a view no weight.
+                weight = np.sqrt(self.shares[view]) * trust[view] * np.sqrt(self.presence[view])
             factors.update({EnsembleKey(view, name): float(weight / np.sqrt(len(names))) for name in names})
         return factors
 

@@ -21,14 +21,22 @@ from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, w
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
+from latefusion.estimators.incomplete import IncompleteExtension, observed_agreement, weigh_confidence
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
-from latefusion.metrics import subspace_agreement
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
-from latefusion.partitions.sources import FeatureSource, JointSource, KernelSource, ViewSource
+from latefusion.partitions.sources import (
+    FeatureSource,
+    JointSource,
+    KernelSource,
+    PartialSource,
+    SharedSource,
+    ViewSource,
+    count_samples,
+)
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.types import Array
+from latefusion.types import Array, Views
 from latefusion.validation import check_diagonals
 
 # With fewer samples, halves of them say nothing about a number of clusters.
@@ -75,6 +83,10 @@ class LateFusionClustering(
         Kernel of the scaled features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
+    missing : {"impute", "align"}, default="impute"
+        What is done about samples that lack views. Similarities of a view are those of the samples that have it, either
+        way. "impute" fills in the rows of its eigenvectors for the others, from the views that they have and by what
+        views have in common; "align" leaves them zero. Without missing views there is no difference.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100
@@ -115,7 +127,7 @@ class LateFusionClustering(
         What every view was found to hold: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
         "memberships" or "embedding"; "given" where the partition is another object.
     confidence_ : ndarray of shape (n_samples,)
-        From 0 (two clusters fit equally well) to 1.
+        From 0 (two clusters fit equally well) to 1; lower for samples that lack views, by how much these count.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
@@ -128,6 +140,10 @@ class LateFusionClustering(
     n_iter_ : int
     converged_ : bool
     n_clusters_ : int
+    observed_ : ndarray of bool of shape (n_samples, n_views)
+        Which samples have which views.
+    n_observed_views_ : ndarray of shape (n_samples,)
+        Number of views that every sample has.
     view_names_, n_views_, n_features_in_, n_features_per_view_
         What was fitted on.
 
@@ -149,6 +165,7 @@ class LateFusionClustering(
         **KERNEL_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like", range],
         "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "missing": [StrOptions({"align", "impute"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -168,6 +185,7 @@ class LateFusionClustering(
         partition: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
+        missing: str = "impute",
         init: str = "align",
         max_iter: int = 100,
         tol: float = 1e-6,
@@ -183,6 +201,7 @@ class LateFusionClustering(
         self.partition = partition
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.missing = missing
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
@@ -212,7 +231,7 @@ class LateFusionClustering(
         views = self._fit_views(X, n_clusters=min(self._numbers()) if self._seeks_number() else None)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         specs = self._partition_specs(views)
-        self._sources = [self._source(*one) for one in zip(views.arrays, specs, views.names, strict=True)]
+        self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
         self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
         self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
@@ -227,7 +246,7 @@ class LateFusionClustering(
         plan = fusion.plan(best.choice)
         self._shares = fusion.shares
         if seen is not None:
-            fusion = self._fusion(self._sources, list(plan), self._shares)
+            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
@@ -251,7 +270,9 @@ class LateFusionClustering(
         check_is_fitted(self)
         views = self._new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        self._check_self_similarities(checked)
+        self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
+        if self._mask is not None or (views.mask is not None and not views.mask.all()):
+            return self._extension(views.arrays, views.observed, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
         for key, spectrum, coefficients in self._members:
@@ -292,6 +313,21 @@ class LateFusionClustering(
         """
         rows = self.transform(X, diagonals=diagonals)
         return self._rule.predict(rows)
+
+    def _accepts_missing_views(self) -> bool:
+        return True
+
+    def _observed_source(self, views: Views, position: int, spec: Any) -> ViewSource:
+        """The source of a view, of those samples that have it."""
+        view, name = views.arrays[position], views.names[position]
+        observed = None if self._mask is None else self._mask[:, position]
+        if observed is None or observed.all():
+            return self._source(view, spec, name)
+        rows = np.flatnonzero(observed)
+        part = view[rows]
+        if self._view_kinds_fitted[position] == "precomputed":
+            part = part[:, rows]
+        return PartialSource(self._source(part, spec, name), observed)
 
     def _source(self, view: Array, spec: Any, name: str) -> ViewSource:
         if lies_elsewhere(view):
@@ -340,7 +376,15 @@ class LateFusionClustering(
         return kept or [int(numbers[0])]
 
     def _find_number(self) -> int:
-        n_samples = self._sources[0].coordinates.shape[0]
+        n_samples = count_samples(self._sources)
+        # The samples that are looked at are halved, and in each half every view needs some.
+        fewest = min(one.coordinates.shape[0] for one in self._sources) * min(1.0, NUMBER_SAMPLES / n_samples)
+        if fewest < LEAST_SAMPLES < n_samples:
+            raise ValueError(
+                f"n_clusters={self.n_clusters!r} needs about {LEAST_SAMPLES} samples in every view among the "
+                f"{min(n_samples, NUMBER_SAMPLES)} that are looked at, but some view has about {fewest:.0f}: give the "
+                f"number of clusters, or leave this view out."
+            )
         if n_samples < LEAST_SAMPLES:
             raise ValueError(
                 f"n_clusters={self.n_clusters!r} needs at least {LEAST_SAMPLES} samples, of which halves are compared, "
@@ -364,7 +408,16 @@ class LateFusionClustering(
         enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * self.n_clusters_)
         if n_samples <= enough:
             return None
-        return np.sort(np.random.default_rng(self._seed).choice(n_samples, enough, replace=False))
+        generator = np.random.default_rng(self._seed)
+        chosen = np.sort(generator.choice(n_samples, enough, replace=False))
+        if self._mask is None:
+            return chosen
+        # A view of few samples must not vanish.
+        rare = []
+        for observed in self._mask.T:
+            lacking = SEARCH_SAMPLES_PER_CLUSTER * self.n_clusters_ - np.count_nonzero(observed[chosen])
+            rare.append(generator.permutation(np.flatnonzero(observed))[: max(0, lacking)])
+        return np.unique(np.concatenate([chosen, *rare]))
 
     def _fusion(
         self,
@@ -375,16 +428,28 @@ class LateFusionClustering(
         """The similarities of some samples: those that are named, or all that any candidate needs."""
         n_views = len(sources)
         least, most = (number * self.n_clusters_ for number in VECTORS_PER_CLUSTER)
-        n_components = min(max(least, min(most, ENOUGH_VECTORS)), sources[0].coordinates.shape[0])
+        n_components = min(max(least, min(most, ENOUGH_VECTORS)), count_samples(sources))
         own = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
         named = own if keys is None else [key for key in keys if key.view < n_views]
-        fusion = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs)
+        fusion = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs, missing=self.missing)
         similarities = self._joint_similarities(sources)
         together = list(similarities) if keys is None else [key.similarity for key in keys if key.view == n_views]
         if not together:
             return fusion
-        joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
+        if fusion.ensemble.mask is not None:
+            joint: Any = fusion.shared_source(similarities)
+        else:
+            joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
         return fusion.with_joint(joint, together, n_components, self.n_jobs)
+
+    def _keys_to_fit(self, plan: Mapping[EnsembleKey, float]) -> list[EnsembleKey]:
+        """The similarities of a plan, and those that rows of missing views are filled in from."""
+        keys = list(plan)
+        if self._mask is None:
+            return keys
+        scoring = self._keys_of(self._sources, Choice("both", WEIGHINGS[0]))
+        together = [key for key in keys if key.view == self.n_views_]
+        return [*dict.fromkeys([key for key in keys if key.view < self.n_views_] + scoring), *together]
 
     def _keys_of(self, sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
         """The similarities that a choice consists of."""
@@ -401,8 +466,11 @@ class LateFusionClustering(
     def _joint_similarities(self, sources: Sequence[ViewSource]) -> dict[str, Any]:
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
         names = {name for source in sources for name in source.similarities}
-        if len(sources) < 2 or "given" in names:
+        incomplete = any(source.observed is not None for source in sources)
+        if len(sources) < 2 or "given" in names or (incomplete and self.missing == "align"):
             return {}
+        if incomplete:  # a kernel of coordinates that were filled in says little that their mean similarity does not
+            return self._similarities_of("graph")
         known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
         return {name: one for name, one in known.items() if name in names}
 
@@ -424,13 +492,20 @@ class LateFusionClustering(
         return candidates, choose(candidates, fusion.ensemble.n_samples)
 
     def _judge(self, fusion: Fusion) -> Judge:
+        mask = fusion.ensemble.mask
         opinions: list[list[NDArray[np.intp]]] = [[] for _ in range(fusion.n_views)]
         for key, spectrum in zip(fusion.ensemble.keys, fusion.ensemble.spectra, strict=True):
             if key.view < fusion.n_views and key.similarity in OPINIONS:
                 rows = spectrum.vectors[:, : self.n_clusters_]
-                opinions[key.view].append(self._assign(rows, self.n_clusters_, n_init=OPINION_STARTS)[0])
+                observed = slice(None) if mask is None else mask[:, key.view]
+                opinion = np.full(len(rows), -1)
+                opinion[observed] = self._assign(rows[observed], self.n_clusters_, n_init=OPINION_STARTS)[0]
+                opinions[key.view].append(opinion)
         coordinates = [source.coordinates for source in fusion.sources[: fusion.n_views]]
-        return Judge(find_neighborhoods(coordinates, fusion.shares), opinions, fusion.shares / fusion.shares.sum())
+        shared = fusion.sources[-1].coordinates if isinstance(fusion.sources[-1], SharedSource) else None
+        neighborhoods = find_neighborhoods(coordinates, fusion.shares, mask, shared)
+        weights = fusion.shares * fusion.presence
+        return Judge(neighborhoods, opinions, weights / weights.sum())
 
     def _solver_options(self) -> dict[str, Any]:
         return {"init": self.init, "max_iter": self.max_iter, "tol": self.tol}
@@ -443,12 +518,12 @@ class LateFusionClustering(
         ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
         self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
-        self.confidence_ = self._rule.confidence(self.consensus_)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.rotations_ = result.rotations
-        self._joint = fusion.sources[-1] if any(key.view == self.n_views_ for key in plan) else None
+        together = any(key.view == self.n_views_ for key in (plan if self._mask is None else ensemble.keys))
+        self._joint = fusion.sources[-1] if together else None
         self._members = []
         self._plan = plan
         self._average = np.asarray(ensemble.rows(fused.mean))
@@ -459,16 +534,26 @@ class LateFusionClustering(
             self._members.append((key, spectrum, fused.coefficients[own].astype(spectrum.vectors.dtype)))
             self.partition_names_.append((names[key.view], key.similarity))
             self.partitions_.append(spectrum.vectors[:, : self.n_clusters_])
+        fitted = ensemble.restricted(list(plan)) if self._mask is None else ensemble
+        coefficients = np.concatenate(
+            [fused.coefficients[ensemble.columns[ensemble.position(key)]] for key in fitted.keys]
+        )
+        self._extension = IncompleteExtension(self._sources, self._joint, fitted, coefficients, self.missing)
         owners = np.array([key.view for key in plan])
         self.view_weights_ = self._weights_of_views(result.weights)
-        agreement = [subspace_agreement(partition, self.consensus_) for partition in self.partitions_]
+        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
+        agreement = [
+            observed_agreement(partition, self.consensus_, None if key.view == self.n_views_ else self._mask, key.view)
+            for key, partition in zip(plan, self.partitions_, strict=True)
+        ]
         of_views = owners < self.n_views_
         self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])
         self._n_features_out = self.n_clusters_
 
-    def _check_self_similarities(self, diagonals: Sequence[Any]) -> None:
-        for name, source, diagonal in zip(self.view_names_, self._sources, diagonals, strict=True):
-            if not isinstance(source, KernelSource) or diagonal is not None:
+    def _check_self_similarities(self, diagonals: Sequence[Any], present: Sequence[bool]) -> None:
+        for name, source, diagonal, here in zip(self.view_names_, self._sources, diagonals, present, strict=True):
+            source = source.source if isinstance(source, PartialSource) else source
+            if not isinstance(source, KernelSource) or diagonal is not None or not here:
                 continue
             if getattr(source.spectrum.extension, "self_similarity", 1.0) is None:
                 raise ValueError(

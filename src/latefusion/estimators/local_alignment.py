@@ -49,6 +49,12 @@ class LocalAlignmentClustering(AlignmentClustering):
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
+    missing : {"align", "impute"}, default="align"
+        What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
+        way. "align" leaves the missing rows of base partitions zero, and compares two samples by the views that both
+        have for M. "impute" fills them in from the views that the sample has, by what views have in common, and takes M
+        from all partitions together; with kernels and many holes it is far better. Without missing views there is no
+        difference.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "identity" is the paper's; its result depends on the signs of eigenvectors, which are
         arbitrary. "align" does not, and needs fewer iterations.
@@ -93,9 +99,14 @@ class LocalAlignmentClustering(AlignmentClustering):
         By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
         landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
-        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre.
+        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
+        lower for samples that lack views, the more so the more these count.
     agreement_ : ndarray of shape (n_views,)
         Mean cosine of the angles between the subspaces of a base partition and of the consensus, from 0 to 1.
+    observed_ : ndarray of bool of shape (n_samples, n_views)
+        Which samples have which views.
+    n_observed_views_ : ndarray of shape (n_samples,)
+        Number of views that every sample has.
     view_names_ : ndarray of shape (n_views,)
         Names of the views.
     n_views_ : int
@@ -158,6 +169,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         partition: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
+        missing: str = "align",
         init: str = "align",
         max_iter: int = 100,
         tol: float = 1e-6,
@@ -175,6 +187,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.partition = partition
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.missing = missing
         self.init = init
         self.max_iter = max_iter
         self.tol = tol

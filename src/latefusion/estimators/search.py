@@ -46,7 +46,12 @@ class Neighborhoods(NamedTuple):
     views: list[NDArray[np.intp]]
 
 
-def find_neighborhoods(coordinates: Sequence[Array], shares: NDArray[Any]) -> Neighborhoods:
+def find_neighborhoods(
+    coordinates: Sequence[Array],
+    shares: NDArray[Any],
+    mask: NDArray[np.bool_] | None = None,
+    shared: NDArray[Any] | None = None,
+) -> Neighborhoods:
     """Nearest neighbours by exact distances.
 
     Parameters
@@ -55,11 +60,21 @@ def find_neighborhoods(coordinates: Sequence[Array], shares: NDArray[Any]) -> Ne
     shares : ndarray of shape (n_views,)
         How much every view counts in the joint distance, which is the mean of squared distances after bringing their
         mean to one.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views samples have, where some lack any; then ``coordinates`` are those of the samples that have the view.
+        Two samples are compared by the views that both have, and -1 stands for a neighbour that is not there.
+    shared : ndarray of shape (n_samples, n_coordinates), default=None
+        Coordinates of all samples in all views, where what is missing was filled in; joint neighbours are those in it.
 
     Returns
     -------
     Neighborhoods
     """
+    if mask is not None:
+        found = _partial_neighborhoods(coordinates, shares, mask)
+        if shared is None:
+            return found
+        return found._replace(joint=_nearest(euclidean_distances(shared, squared=True), JOINT_NEIGHBORS))
     joint: Any = 0.0
     views = []
     for view, share in zip(coordinates, shares, strict=True):
@@ -71,6 +86,30 @@ def find_neighborhoods(coordinates: Sequence[Array], shares: NDArray[Any]) -> Ne
         if mean > 0:
             joint = joint + squared * (share / mean)
     return Neighborhoods(_nearest(np.atleast_2d(joint), JOINT_NEIGHBORS), views)
+
+
+def _partial_neighborhoods(
+    coordinates: Sequence[Array], shares: NDArray[Any], mask: NDArray[np.bool_]
+) -> Neighborhoods:
+    n_samples = len(mask)
+    joint, weights = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
+    views = []
+    for view, share, observed in zip(coordinates, shares, mask.T, strict=True):
+        samples = np.flatnonzero(observed)
+        near = view if scipy.sparse.issparse(view) else view - view.mean(axis=0)
+        squared = euclidean_distances(near, squared=True).astype(np.float64, copy=False)
+        own = samples[_nearest(squared, VIEW_NEIGHBORS)]
+        views.append(np.full((n_samples, own.shape[1]), -1))
+        views[-1][samples] = own
+        mean = squared.mean()
+        if mean > 0:
+            joint[np.ix_(samples, samples)] += squared * (share / mean)
+            weights[np.ix_(samples, samples)] += share
+    joint = np.where(weights > 0, joint / np.where(weights > 0, weights, 1.0), np.inf)
+    nearest = _nearest(joint, JOINT_NEIGHBORS)
+    np.fill_diagonal(weights, 0.0)
+    shared = np.take_along_axis(weights, nearest, axis=1) > 0
+    return Neighborhoods(np.where(shared, nearest, -1), views)
 
 
 def _nearest(squared: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
@@ -114,7 +153,7 @@ class Judge:
     ----------
     neighborhoods : Neighborhoods
     opinions : list of list of ndarray of shape (n_samples,)
-        Clusterings that every view gives on its own.
+        Clusterings that every view gives on its own; -1 for samples that lack it.
     shares : ndarray of shape (n_views,)
         How much every view counts; they sum to one.
     """
@@ -139,10 +178,15 @@ class Judge:
             for neighbors in self.neighborhoods.views
         ]
         heard = [
-            np.mean([shared_information(labels[samples], opinion[samples], n_clusters) for opinion in opinions])
+            np.mean([_information_about(labels[samples], opinion[samples], n_clusters) for opinion in opinions])
             for opinions in self.opinions
         ]
         return float((joint + self.shares @ alone + self.shares @ heard) / 3)
+
+
+def _information_about(labels: NDArray[np.intp], opinion: NDArray[np.intp], n_clusters: int) -> float:
+    heard = opinion >= 0
+    return shared_information(labels[heard], opinion[heard], n_clusters)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import root_of_products, row_blocks
-from latefusion.partitions.sources import ViewSource
+from latefusion.partitions.completion import Completion, Rescaling, fit_completion
+from latefusion.partitions.sources import ViewSource, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 
 # Rows whose inner products are summed up at a time.
@@ -37,16 +38,27 @@ class Ensemble:
     spectra : list of Spectrum
     columns : list of slice
         The columns of every spectrum in B.
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which views samples have; None for all.
+    repair : Completion, Rescaling or None
+        What was done with the rows of samples that lack views. Applies to the columns of views, which come first.
     """
 
     keys: list[EnsembleKey]
     spectra: list[Spectrum]
     columns: list[slice]
+    mask: NDArray[np.bool_] | None = None
+    repair: Completion | Rescaling | None = None
 
     @property
     def n_samples(self) -> int:
         """Number of rows of B."""
         return len(self.spectra[0].vectors)
+
+    @property
+    def dtype(self) -> Any:
+        """Float type of B."""
+        return np.result_type(*[one.vectors.dtype for one in self.spectra])
 
     def position(self, key: EnsembleKey) -> int:
         """Which of the spectra belongs to a similarity."""
@@ -70,7 +82,85 @@ class Ensemble:
 
     def joined(self, other: Ensemble) -> Ensemble:
         """These and more similarities of the same samples."""
-        return _side_by_side([*self.keys, *other.keys], [*self.spectra, *other.spectra])
+        both = _side_by_side([*self.keys, *other.keys], [*self.spectra, *other.spectra])
+        return replace(both, mask=self.mask, repair=self.repair)
+
+    def restricted(self, keys: Sequence[EnsembleKey]) -> Ensemble:
+        """Some of the similarities of samples that have all views."""
+        return _side_by_side(list(keys), [self.spectra[self.position(key)] for key in keys])
+
+    def repaired(self, missing: str, n_clusters: int, scoring: Sequence[EnsembleKey]) -> Ensemble:
+        """The same with the rows of samples that lack views repaired, if there are any.
+
+        Parameters
+        ----------
+        missing : {"align", "impute"}
+            Whether these rows stay zero, or are filled in from the views that the sample has.
+        n_clusters : int
+            Directions that views are taken to have in common.
+        scoring : sequence of EnsembleKey
+            Similarities that rows are filled in from.
+
+        Returns
+        -------
+        Ensemble
+        """
+        if self.mask is None:
+            return self
+        repair = Rescaling() if missing == "align" else self.completion(n_clusters, scoring, self.mask)
+        basis = repair.fill(self.basis(), self.mask)
+        spectra = [
+            replace(one, vectors=basis[:, own].astype(one.vectors.dtype))
+            for one, own in zip(self.spectra, self.columns, strict=True)
+        ]
+        return replace(self, spectra=spectra, repair=repair)
+
+    def completion(
+        self, n_clusters: int, scoring: Sequence[EnsembleKey], mask: NDArray[np.bool_] | None = None
+    ) -> Completion:
+        """What fills in the rows of samples that lack views.
+
+        Parameters
+        ----------
+        n_clusters : int
+        scoring : sequence of EnsembleKey
+        mask : ndarray of bool of shape (n_samples, n_owners), default=None
+            Which views the training samples have; all by default.
+
+        Returns
+        -------
+        Completion
+        """
+        widths = [len(one.values) for one in self.spectra]
+        owners = np.repeat([key.view for key in self.keys], widths)
+        if mask is None:
+            mask = np.ones((self.n_samples, int(owners.max()) + 1), dtype=bool)
+        return fit_completion(
+            self.basis(),
+            mask,
+            owners,
+            n_clusters,
+            scales=np.concatenate([root_values(one.values, n_clusters) for one in self.spectra]),
+            scoring=np.repeat([key in scoring for key in self.keys], widths),
+        )
+
+    def mix(self, rows: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None, coefficients: NDArray[Any]) -> Any:
+        """Rows of other samples in every spectrum, repaired, times a matrix.
+
+        Parameters
+        ----------
+        rows : sequence of ndarray of shape (n_new, n_components)
+            Zero where a sample lacks the view.
+        mask : ndarray of bool of shape (n_new, n_views) or None
+        coefficients : ndarray of shape (n_columns, n_clusters)
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+        """
+        if self.repair is None or mask is None:
+            return sum(part @ coefficients[own] for part, own in zip(rows, self.columns, strict=True))
+        return self.repair.fill(np.concatenate(rows, axis=1), mask) @ coefficients
 
     def basis(self) -> NDArray[np.float64]:
         """B."""
@@ -86,10 +176,29 @@ class Ensemble:
         return np.asarray(sum(parts))
 
     def agreement(self, first: int, second: int, n_clusters: int) -> float:
-        """Mean squared cosine between the leading subspaces of two spectra."""
+        """Mean squared cosine between the leading subspaces of two spectra; of samples that have both views."""
         one, other = self.spectra[first].vectors[:, :n_clusters], self.spectra[second].vectors[:, :n_clusters]
         rank = max(np.count_nonzero(self.spectra[p].values[:n_clusters]) for p in (first, second))
+        if self.mask is not None:
+            both = self.mask[:, [self.keys[first].view, self.keys[second].view]].all(axis=1)
+            if np.count_nonzero(both) <= rank:  # so few say nothing
+                return 0.0
+            one, other = _orthonormal(one[both]), _orthonormal(other[both])
         return float(np.sum((one.T @ other) ** 2) / max(rank, 1))
+
+
+def root_values(values: NDArray[Any], n_clusters: int) -> NDArray[Any]:
+    """Roots of eigenvalues whose leading ones have a mean of one; zero where there are none."""
+    level = values[:n_clusters].mean()
+    roots: NDArray[Any] = np.sqrt(values / level) if level > 0 else np.zeros(len(values))
+    return roots
+
+
+def _orthonormal(vectors: NDArray[Any]) -> NDArray[Any]:
+    """Orthonormal columns of the same span, zero where it lacks directions."""
+    left, values, _ = np.linalg.svd(vectors, full_matrices=False)
+    basis: NDArray[Any] = left * (values > np.sqrt(np.finfo(values.dtype).eps) * max(values, default=0.0))
+    return basis
 
 
 def fit_ensemble(
@@ -118,15 +227,10 @@ def fit_ensemble(
     Ensemble
     """
     spectra = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(fit_spectrum)(
-            sources[key.view].training(key.similarity),
-            sources[key.view].similarities[key.similarity],
-            n_components,
-            n_clusters,
-        )
-        for key in keys
+        delayed(_fit_source)(sources[key.view], key.similarity, n_components, n_clusters) for key in keys
     )
-    return _settled(_side_by_side(list(keys), spectra), n_clusters)
+    ensemble = _settled(_side_by_side(list(keys), spectra), n_clusters)
+    return replace(ensemble, mask=observed_mask(sources))
 
 
 def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
@@ -151,6 +255,15 @@ def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
             spectra[p], vectors=spectra[p].vectors @ rotation, projection=spectra[p].projection @ rotation
         )
     return _side_by_side(ensemble.keys, spectra)
+
+
+def _fit_source(source: ViewSource, name: str, n_components: int, n_clusters: int) -> Spectrum:
+    training, observed = source.training(name), source.observed
+    similarity = source.similarities[name]
+    if observed is None:
+        return fit_spectrum(training, similarity, n_components, n_clusters)
+    n_components = min(n_components, training.shape[0])
+    return fit_spectrum(training, similarity, n_components, n_clusters).scattered(observed)
 
 
 def _side_by_side(keys: list[EnsembleKey], spectra: list[Spectrum]) -> Ensemble:

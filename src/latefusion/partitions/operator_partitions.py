@@ -82,17 +82,32 @@ def operator_partitions(
         else:
             own.append(leading_projection(features, n_clusters, precision))
             partitions.append((features @ own[-1]).astype(precision))
-    average, shares = _mean_partition(similarities, factors, mean, n_clusters, np.result_type(*precisions))
+    average, shares = mean_partition(similarities, factors, mean, n_clusters, np.result_type(*precisions))
     projections = [
         np.concatenate(pair, axis=1).astype(precision) for *pair, precision in zip(own, shares, precisions, strict=True)
     ]
     return OperatorPartitions(partitions, average, projections)
 
 
-def _mean_partition(
+def mean_partition(
     similarities: Sequence[Any], factors: Sequence[Any], mean: NDArray[Any] | None, n_clusters: int, precision: Any
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Leading eigenvectors of the mean similarity, and every view's share in what extends them to new samples."""
+    """Leading eigenvectors of the mean similarity, and every view's share in what extends them to new samples.
+
+    Parameters
+    ----------
+    similarities : sequence of sparse matrices of shape (n_samples, n_samples)
+        Looked at where a view has no factor, and the mean has not been formed.
+    factors : sequence of arrays, sparse matrices or operators of shape (n_samples, width_p), or None
+    mean : ndarray of shape (n_samples, n_samples) or None
+    n_clusters : int
+    precision : dtype
+
+    Returns
+    -------
+    average : ndarray of shape (n_samples, n_clusters)
+    shares : list of ndarray of shape (width_p or n_samples, n_clusters)
+    """
     features = [one for one in factors if one is not None]
     graphs = [one for one, factor in zip(similarities, factors, strict=True) if factor is None]
     if mean is not None:

@@ -28,7 +28,15 @@ class ViewSource(Protocol):
 
     @property
     def coordinates(self) -> Array:
-        """Points whose Euclidean distances are those of the view, shape (n_samples, n_features)."""
+        """Points whose Euclidean distances are those of the view, shape (n_samples, n_features).
+
+        Only those of the samples that have the view.
+        """
+        ...
+
+    @property
+    def observed(self) -> NDArray[np.bool_] | None:
+        """Which samples have the view; None for all."""
         ...
 
     @property
@@ -71,6 +79,7 @@ class FeatureSource:
     preparation: Preparation | GivenMap
     coordinates: Array
     similarities: Mapping[str, Similarity]
+    observed: None = None
 
     @classmethod
     def of(cls, view: Array, similarities: Mapping[str, Similarity]) -> FeatureSource:
@@ -124,6 +133,7 @@ class KernelSource:
     spectrum: Spectrum
     similarities: Mapping[str, Similarity]
     kind: str = "kernel"
+    observed: None = None
 
     @classmethod
     def of(cls, kernel: NDArray[Any], similarities: Mapping[str, Similarity]) -> KernelSource:
@@ -167,6 +177,113 @@ def _points(rows: NDArray[Any], spectrum: Spectrum) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
+class PartialSource:
+    """A view that some samples lack: the source of those that have it.
+
+    Attributes
+    ----------
+    source : ViewSource
+    observed : ndarray of bool of shape (n_samples,)
+    """
+
+    source: ViewSource
+    observed: NDArray[np.bool_]
+
+    @property
+    def kind(self) -> str:
+        """What the view holds."""
+        return self.source.kind
+
+    @property
+    def coordinates(self) -> Array:
+        """Those of the observed samples."""
+        return self.source.coordinates
+
+    @property
+    def similarities(self) -> Mapping[str, Similarity]:
+        """The similarities by name."""
+        return self.source.similarities
+
+    def training(self, name: str) -> Array:
+        """What the similarity of that name is fitted on: observed samples only."""
+        return self.source.training(name)
+
+    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
+        """Coordinates of new samples that have the view."""
+        return self.source.place(self._columns(view), diagonal)
+
+    def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
+        """Rows of new samples that have the view."""
+        return self.source.extend(name, spectrum, self._columns(view), diagonal)
+
+    def take(self, samples: NDArray[np.intp]) -> PartialSource:
+        """The source of some of the samples."""
+        return PartialSource(self.source.take(self._positions(samples)), self.observed[samples])
+
+    def cross(self, name: str, spectrum: Spectrum, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
+        """Rows of some samples in a spectrum that was fitted on others; zero for those that lack the view."""
+        rows = np.zeros((len(unseen), spectrum.projection.shape[1]), dtype=spectrum.vectors.dtype)
+        here = self.observed[unseen]
+        if here.any():
+            rows[here] = self.source.cross(name, spectrum, self._positions(seen), self._positions(unseen))
+        return rows
+
+    def _positions(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Where those of the samples that have the view stand among all that have it."""
+        return (np.cumsum(self.observed) - 1)[samples[self.observed[samples]]]
+
+    def _columns(self, view: Array) -> Array:
+        """Of a kernel of new samples with all training samples, the columns of those that have the view."""
+        return view[:, self.observed] if isinstance(self.source, KernelSource) else view
+
+
+def observed_mask(sources: Sequence[ViewSource]) -> NDArray[np.bool_] | None:
+    """Where samples have views, shape (n_samples, n_views); None if nobody lacks any."""
+    known = [source.observed for source in sources]
+    n_samples = next((len(one) for one in known if one is not None), None)
+    if n_samples is None:
+        return None
+    return np.stack([np.ones(n_samples, dtype=bool) if one is None else one for one in known], axis=1)
+
+
+def count_samples(sources: Sequence[ViewSource]) -> int:
+    """Number of samples, those that lack some of the views included."""
+    mask = observed_mask(sources)
+    return int(sources[0].coordinates.shape[0]) if mask is None else len(mask)
+
+
+@dataclass(frozen=True)
+class SharedSource:
+    """All views together where samples lack some: eigenvectors of every view side by side, with rows filled in.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Of the eigenvectors of all similarities, those that are coordinates.
+    scales : ndarray of shape (n_coordinates,)
+        Factor of each: the root of its eigenvalue, so that inner products are those of the similarity.
+    coordinates : ndarray of shape (n_samples, n_coordinates)
+    similarities : mapping of str to Similarity
+    """
+
+    columns: NDArray[np.intp]
+    scales: NDArray[Any]
+    coordinates: NDArray[Any]
+    similarities: Mapping[str, Similarity]
+    kind: str = "joint"
+    observed: None = None
+
+    def training(self, name: str) -> NDArray[Any]:
+        """The coordinates in all views."""
+        return self.coordinates
+
+    def place(self, basis: NDArray[Any]) -> NDArray[Any]:
+        """Coordinates of new samples from their rows in all eigenvectors."""
+        placed: NDArray[Any] = basis[:, self.columns] * self.scales
+        return placed
+
+
+@dataclass(frozen=True)
 class JointSource:
     """All views side by side, each brought to the same mean squared distance and counted by its share.
 
@@ -185,6 +302,7 @@ class JointSource:
     coordinates: Array
     similarities: Mapping[str, Similarity]
     kind: str = "joint"
+    observed: None = None
 
     @classmethod
     def of(

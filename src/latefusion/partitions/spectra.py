@@ -7,7 +7,7 @@ them alone, so that the samples are looked at once, however many ways of fusing 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,17 @@ class Spectrum:
             own = None if diagonal is None else diagonal[rows]
             parts.append(np.asarray(self.extension.features(view[rows], own) @ self.projection))
         return np.concatenate(parts).astype(self.vectors.dtype, copy=False)
+
+    def scattered(self, observed: NDArray[np.bool_]) -> Spectrum:
+        """The same among more samples, of which only some have the view: zero rows for the others.
+
+        Entries of orthonormal columns are the larger the fewer they are. The factor (n_p / n)^{1/2} takes that back, so
+        that a row means the same in every view, and a view of few samples gains nothing by it.
+        """
+        factor = self.vectors.dtype.type(np.sqrt(np.mean(observed)))
+        vectors = np.zeros((len(observed), self.vectors.shape[1]), dtype=self.vectors.dtype)
+        vectors[observed] = factor * self.vectors
+        return replace(self, vectors=vectors, projection=factor * self.projection)
 
 
 def fit_spectrum(view: Array, similarity: Similarity, n_components: int, n_clusters: int) -> Spectrum:

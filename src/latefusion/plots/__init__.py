@@ -3,6 +3,7 @@
 from latefusion.plots.cluster_number import NumberOfClustersDisplay
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
+from latefusion.plots.holes import HolesDisplay
 from latefusion.plots.overview import draw_overview
 from latefusion.plots.selection import SelectionDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
@@ -10,6 +11,7 @@ from latefusion.plots.weights import ViewWeightsDisplay
 __all__ = [
     "ConsensusDisplay",
     "ConvergenceDisplay",
+    "HolesDisplay",
     "NumberOfClustersDisplay",
     "SelectionDisplay",
     "ViewWeightsDisplay",

@@ -156,7 +156,14 @@ def _leading(root: FloatArray, member: Member, n_clusters: int) -> FloatArray:
 
 
 def agreement_with_others(
-    root: FloatArray, members: Sequence[Member], owners: Sequence[int], overlap: FloatArray, n_clusters: int
+    root: FloatArray,
+    members: Sequence[Member],
+    owners: Sequence[int],
+    overlap: FloatArray,
+    n_clusters: int,
+    *,
+    basis: FloatArray | None = None,
+    mask: NDArray[np.bool_] | None = None,
 ) -> FloatArray:
     """How well every view agrees with what the other views say together.
 
@@ -169,6 +176,10 @@ def agreement_with_others(
     overlap : ndarray of shape (n_views, n_views)
         Which views say the same, from 0 to 1; such views are no witnesses for each other.
     n_clusters : int
+    basis : ndarray of shape (n_samples, n_columns), default=None
+        B, where samples lack views.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views they have. A view is then judged by the samples that have it and another one.
 
     Returns
     -------
@@ -185,7 +196,20 @@ def agreement_with_others(
         ]
         if not others:
             continue
-        elsewhere = root @ mean_coefficients(root, others, n_clusters)
-        own = [_leading(root, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
+        mean = mean_coefficients(root, others, n_clusters)
+        rows: FloatArray = root
+        if basis is not None and mask is not None:
+            rows = basis[mask[:, view] & (mask.sum(axis=1) > 1)]
+        elsewhere: FloatArray = rows @ mean
+        own = [_leading(rows, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
+        if mask is not None:
+            elsewhere, own = _orthonormal(elsewhere), list(map(_orthonormal, own))
         agreement[view] = np.mean([np.sum((elsewhere.T @ one) ** 2) / n_clusters for one in own])
     return agreement
+
+
+def _orthonormal(rows: FloatArray) -> FloatArray:
+    """Orthonormal columns that span the same, fewer where there are not enough rows."""
+    left, values, _ = np.linalg.svd(rows, full_matrices=False)
+    found: FloatArray = left * (values > np.sqrt(np.finfo(np.float64).eps) * max(values, default=0.0))
+    return found

@@ -1,6 +1,7 @@
 """The door: whatever the user brings becomes checked `Views`, or an error that says what is wrong and what to do."""
 
 from latefusion.validation.frames import align_by_id, columns_of, is_frame
+from latefusion.validation.holes import check_holes, check_some_view
 from latefusion.validation.kernels import check_cross_kernel, check_diagonals, check_kernel
 from latefusion.validation.views import (
     check_n_clusters,
@@ -16,10 +17,12 @@ __all__ = [
     "align_by_id",
     "check_cross_kernel",
     "check_diagonals",
+    "check_holes",
     "check_kernel",
     "check_n_clusters",
     "check_new_views",
     "check_same_place",
+    "check_some_view",
     "check_view",
     "check_views",
     "columns_of",

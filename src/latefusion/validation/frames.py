@@ -46,23 +46,30 @@ def _is_numeric(dtype: Any) -> bool:
     return getattr(dtype, "kind", "O") in "biuf"
 
 
-def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | None]:
+def align_by_id(
+    frames: dict[str, Any], *, holes: bool = False
+) -> tuple[dict[str, Any], np.ndarray | None, np.ndarray | None]:
     """Bring all views into the order of the first one that has sample ids.
 
     Parameters
     ----------
     frames : dict of str to array or data frame
         pandas frames carry ids in their index; arrays and polars frames have none.
+    holes : bool, default=False
+        Whether ids may be absent from some views. Then all ids of all views are taken, in the order in which they
+        appear first, and a view has rows of NaN where it lacks one.
 
     Returns
     -------
     aligned : dict of str to array or data frame
     ids : ndarray of shape (n_samples,) or None
         None when no view has ids beyond the row numbers.
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Where a sample is in a view; None for everywhere.
     """
     indexed = {name: frame.index for name, frame in frames.items() if is_frame(frame) and hasattr(frame, "index")}
     if not indexed:
-        return frames, None
+        return frames, None, None
     reference, order = next(iter(indexed.items()))
     for name, index in indexed.items():
         if not index.is_unique:
@@ -72,17 +79,34 @@ def align_by_id(frames: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray | No
                 "`reset_index(drop=True)`."
             )
     if all(index.equals(order) for index in indexed.values()):
-        plain = list(order) == list(range(len(order)))
-        return frames, None if plain else np.asarray(order)
+        return frames, None if _is_plain(order) else np.asarray(order), None
     unordered = sorted(set(frames) - set(indexed))
     if unordered:
         raise ValueError(
             f"The views {sorted(indexed)} have sample ids in different orders, and {unordered} have none, so their "
             f"rows cannot be matched. Give every view an index, or bring the rows of all views into one order."
         )
+    strangers = {name for name, index in indexed.items() if _is_stranger(index, name, indexed)}
     for name, index in indexed.items():
-        _check_same_ids(reference, order, name, index)
-    return {name: frame.loc[order] for name, frame in frames.items()}, np.asarray(order)
+        # Row numbers are no ids: of views of different lengths that have nothing else, one is wrong.
+        if not holes or name in strangers or reference in strangers or all(map(_is_plain, indexed.values())):
+            _check_same_ids(reference, order, name, index)
+    if all(len(index) == len(order) and index.isin(order).all() for index in indexed.values()):
+        return {name: frame.loc[order] for name, frame in frames.items()}, np.asarray(order), None
+    for index in indexed.values():
+        order = order.append(index[~index.isin(order)])
+    mask = np.stack([order.isin(index) for index in indexed.values()], axis=1)
+    return {name: frame.reindex(order) for name, frame in frames.items()}, np.asarray(order), mask
+
+
+def _is_plain(index: Any) -> bool:
+    """Whether an index is nothing but the row numbers."""
+    return list(index) == list(range(len(index)))
+
+
+def _is_stranger(index: Any, name: str, indexed: dict[str, Any]) -> bool:
+    """Whether a view has no sample id in common with any other."""
+    return not any(index.isin(other).any() for key, other in indexed.items() if key != name)
 
 
 def _check_same_ids(reference: str, expected: Any, name: str, found: Any) -> None:

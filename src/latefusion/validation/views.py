@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, place_of, take_columns, to_numpy
 from latefusion.types import Array, Views
 from latefusion.validation.frames import align_by_id, columns_of, frame_to_array, is_frame
+from latefusion.validation.holes import empty_rows
 
 # Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
 SAFETY = 1e4
@@ -47,7 +48,9 @@ def _dimensions(item: Any) -> int:
     return 0
 
 
-def check_views(X: Any, *, precomputed: bool = False) -> Views:
+def check_views(
+    X: Any, *, precomputed: bool = False, holes: bool = False, columns: Mapping[str, NDArray[np.bool_]] | None = None
+) -> Views:
     """Views from a collection: a list, a dict, `Views`, or an array of kernels of shape (n, n, m).
 
     Parameters
@@ -55,6 +58,10 @@ def check_views(X: Any, *, precomputed: bool = False) -> Views:
     X : Views, mapping of str to array, sequence of arrays, or array of shape (n, n, m)
     precomputed : bool, default=False
         Whether the views are kernels, which is the only meaning of a three-dimensional array.
+    holes : bool, default=False
+        Whether samples may lack views: then rows of NaN, and sample ids that are not in every view, become a mask.
+    columns : mapping of str to ndarray of bool, default=None
+        For kernels of new samples with training samples: the columns that count, by view; the others are not read.
 
     Returns
     -------
@@ -66,18 +73,28 @@ def check_views(X: Any, *, precomputed: bool = False) -> Views:
         X = _split_kernels(X, precomputed)
     mask, ids = (X.mask, X.sample_ids) if isinstance(X, Views) else (None, None)
     named = named_views(X)
-    aligned, found = align_by_id(named)
+    aligned, found, present = align_by_id(named, holes=holes)
     if aligned is not named and not (mask is None and ids is None):
         raise ValueError(
             "The views have sample ids in different orders, but the mask and the sample_ids of `Views` go by row. "
             "Bring the rows of all views into one order first."
         )
-    arrays = {}
+    mask = present if mask is None else mask
+    arrays, seen = {}, []
     for position, (name, array) in enumerate(aligned.items()):
         observed = None if mask is None else mask[:, position]
-        arrays[name] = check_view(array, name, observed=observed, precomputed=precomputed)
+        own = None if columns is None else columns.get(name)
+        arrays[name], observed = read_view(
+            array, name, observed=observed, precomputed=precomputed, holes=holes, columns=own
+        )
+        seen.append(observed)
     _check_one_place(arrays)
-    return Views(arrays, mask=mask, sample_ids=found if ids is None else ids)
+    views = Views(arrays, mask=mask, sample_ids=found if ids is None else ids)
+    if all(one is None for one in seen):
+        return views
+    whole = np.ones(len(views), dtype=bool)
+    together = np.stack([whole if one is None else one for one in seen], axis=1)
+    return Views(arrays, mask=together, sample_ids=views.sample_ids)
 
 
 def named_views(X: Any) -> dict[str, Any]:
@@ -142,9 +159,36 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     -------
     ndarray or csr_array
     """
+    return read_view(array, name, observed=observed, precomputed=precomputed)[0]
+
+
+def read_view(
+    array: Any,
+    name: str,
+    *,
+    observed: NDArray[np.bool_] | None = None,
+    precomputed: bool = False,
+    holes: bool = False,
+    columns: NDArray[np.bool_] | None = None,
+) -> tuple[Array, NDArray[np.bool_] | None]:
+    """The same, and which samples are observed: None for all.
+
+    Parameters
+    ----------
+    array, name, observed, precomputed : as in `check_view`
+    holes : bool, default=False
+        Whether a row of NaN says that the sample is not observed.
+    columns : ndarray of bool of shape (n_columns,), default=None
+        For a kernel of new samples with training samples: the columns that are read.
+
+    Returns
+    -------
+    array : ndarray or csr_array
+    observed : ndarray of bool of shape (n_samples,) or None
+    """
     label = f"View {name!r}"
     if lies_elsewhere(array):
-        return _check_device_array(array, label, observed)
+        return _check_device_array(array, label, observed), observed
     if is_frame(array):
         array = frame_to_array(array, label)
     elif scipy.sparse.issparse(array):
@@ -158,10 +202,18 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
     array = _as_float(array, label)
+    values = array.data if scipy.sparse.issparse(array) else array
+    if holes and not np.isfinite(_sum_of_squares(values)):
+        empty = empty_rows(array)
+        if empty.any():
+            observed = ~empty if observed is None else observed & ~empty
+    if columns is not None and len(columns) == array.shape[1] and not columns.all():
+        array = _hide(array, None, columns)
     if observed is not None and not observed.all():
-        array = _hide(array, observed, precomputed)
-    _check_finite(array, label)
-    return array
+        square = precomputed and array.shape[0] == array.shape[1] and columns is None
+        array = _hide(array, observed, observed if square else None)
+    _check_finite(array, label, hint=not holes)
+    return array, observed
 
 
 def _as_array(array: Any, label: str) -> NDArray[Any]:
@@ -173,15 +225,21 @@ def _as_array(array: Any, label: str) -> NDArray[Any]:
         raise ValueError(f"{label} is not a table: {error}") from error
 
 
-def _hide(array: Array, observed: NDArray[np.bool_], precomputed: bool) -> Array:
+def _hide(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None) -> Array:
+    """A copy with zeros outside of some rows and columns."""
     array = array.copy()
     if scipy.sparse.issparse(array):
-        shown = np.repeat(observed, np.diff(array.indptr))
-        array.data[~(shown & observed[array.indices] if precomputed else shown)] = 0.0
+        shown = np.ones(len(array.data), dtype=bool)
+        if rows is not None:
+            shown &= np.repeat(rows, np.diff(array.indptr))
+        if columns is not None:
+            shown &= columns[array.indices]
+        array.data[~shown] = 0.0
         return array
-    array[~observed] = 0.0
-    if precomputed:
-        array[:, ~observed] = 0.0
+    if rows is not None:
+        array[~rows] = 0.0
+    if columns is not None:
+        array[:, ~columns] = 0.0
     return array
 
 
@@ -257,21 +315,28 @@ def _as_float(array: Array, label: str) -> Array:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def _check_finite(array: Array, label: str) -> None:
+def _check_finite(array: Array, label: str, *, hint: bool) -> None:
     values = array.data if scipy.sparse.issparse(array) else array
     if np.isfinite(_sum_of_squares(values)):
         return
     bad = np.flatnonzero(~np.isfinite(values).ravel())
     if len(bad) == 0:
         return
-    place = ""
-    if not scipy.sparse.issparse(array):
-        row, column = np.unravel_index(bad[0], array.shape)
-        place = f", the first in row {row}, column {column}"
+    if scipy.sparse.issparse(array):
+        row, column = int(np.searchsorted(array.indptr, bad[0], side="right")) - 1, int(array.indices[bad[0]])
+    else:
+        row, column = (int(one) for one in np.unravel_index(bad[0], array.shape))
     kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
+    n_empty = int(empty_rows(array).sum()) if hint else 0
+    advice = "Fill in single values first, for example by sklearn.impute.SimpleImputer, or drop their rows or columns"
+    if n_empty:
+        advice += (
+            f"; the {n_empty} rows that are NaN as a whole, samples without this view, need a method for incomplete "
+            f"views such as LateFusionClustering"
+        )
     raise ValueError(
-        f"{label} holds {len(bad)} values that are NaN or infinite{place} ({kind}). Fill in or drop them; the input "
-        f"must be finite."
+        f"{label} holds {len(bad)} values that are NaN or infinite, the first in row {row}, column {column} ({kind}). "
+        f"{advice}; the input must be finite."
     )
 
 
@@ -420,18 +485,32 @@ def check_n_clusters(n_clusters: int, n_samples: int) -> None:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Ask for fewer clusters.")
 
 
-def check_new_views(views: Views, names: tuple[str, ...], estimator: str) -> Views:
-    """New samples must come in the views of the training samples, in any order; it becomes that of the training."""
-    if set(views.names) != set(names):
-        missing = [name for name in names if name not in views.names]
-        unknown = [name for name in views.names if name not in names]
+def check_new_views(
+    views: Views, names: tuple[str, ...], estimator: str, widths: Mapping[str, int] | None = None
+) -> Views:
+    """New samples must come in the views of the training samples, in any order; it becomes that of the training.
+
+    With ``widths``, the number of columns of every view, views may be absent: all samples lack them then.
+    """
+    missing = [name for name in names if name not in views.names]
+    unknown = [name for name in views.names if name not in names]
+    if unknown or (missing and (widths is None or len(missing) == len(names))):
         raise ValueError(
             f"{estimator} was fitted on the views {list(names)}, got {list(views.names)} (missing: {missing}; unknown: "
             f"{unknown}). Give the same views."
         )
-    order = [views.names.index(name) for name in names]
-    mask = None if views.mask is None else views.mask[:, order]
-    return Views([views.arrays[position] for position in order], names, mask, views.sample_ids)
+    order = [views.names.index(name) if name in views.names else None for name in names]
+    arrays, observed = [], []
+    for name, position in zip(names, order, strict=True):
+        if position is None:
+            assert widths is not None
+            arrays.append(np.zeros((len(views), widths[name]), dtype=np.float32))
+            observed.append(np.zeros(len(views), dtype=bool))
+        else:
+            arrays.append(views.arrays[position])
+            observed.append(np.ones(len(views), dtype=bool) if views.mask is None else views.mask[:, position])
+    mask = None if views.mask is None and not missing else np.stack(observed, axis=1)
+    return Views(arrays, names, mask, views.sample_ids)
 
 
 def check_new_columns(

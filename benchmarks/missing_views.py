@@ -1,0 +1,457 @@
+"""Samples that lack views: ours and every clusterer of iMML, on the same holes, in one run.
+
+usage: python benchmarks/missing_views.py DATA_DIR [--only NAME ...] [--sets NAME ...] [--seeds 5] [--limit 600]
+       [--environments .venv-peers] [--choices] [--output FILE.json]
+
+Of every data set, at most 500 samples drawn at random; a view of a sample is missing with a probability of 30, 50 or
+70 %, but every sample keeps one. Five draws of samples and holes. Methods get the number of classes and their own
+defaults, and classes are used for scores only. Our methods get the views as they are. The others get them twice, as
+they are and with z-scored columns (the observed rows only), and the better of the two means counts, which favours
+them. Rows of other methods and sets that the output file holds already are kept, so that the command may be given in
+parts. Every method has its own process per data set, and iMML its own virtual environment; what fails or needs more
+than the limit becomes a row with its reason.
+
+Two more questions, for `LateFusionClustering` on the UCI digits only: holes that depend on the class (one class lacks a
+view altogether, or every class one of its own; against the same holes in samples at random), and new samples (1000,
+after a fit on 1000 others) that lack one of the views, each in turn.
+
+With --choices, instead of all this, what could be done about missing rows, one choice at a time (docs/MISSING.md).
+
+The bars: ACC of .92, .88 and .79 on the UCI digits; ahead of every other method on every set at every rate; holes by
+class at most .03 below random ones; new samples without a view at most .05 below those with all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse
+
+from measuring import BLUE, GREY, ORANGE, figure, machine, save
+from peers import interpreter
+
+RATES = (0.3, 0.5, 0.7)
+SETS = ("mfeat", "msrc_v1", "reuters1200", "bdgp")
+N_SAMPLES = 500
+BARS = {0.3: 0.92, 0.5: 0.88, 0.7: 0.79}
+CLASS_LOSS = 0.03
+VIEW_LOSS = 0.05
+IMML = "iMML 0.6.0"
+OURS = {
+    "LateFusionClustering": ("LateFusionClustering", {}),
+    "LateFusionClustering, align": ("LateFusionClustering", {"missing": "align"}),
+    "LF-MVC-GAM, graph": ("GlobalAlignmentClustering", {"partition": "graph"}),
+    "LF-MVC-GAM, graph, impute": ("GlobalAlignmentClustering", {"partition": "graph", "missing": "impute"}),
+    "LF-MVC-LAM, graph": ("LocalAlignmentClustering", {"partition": "graph"}),
+    "LF-MVC-LAM, graph, impute": ("LocalAlignmentClustering", {"partition": "graph", "missing": "impute"}),
+}
+THEIRS = (
+    "NEMO", "LFIMVC", "EEIMVC", "DAIMC", "IMSR", "OPIMC", "PIMVC", "SIMCADC", "MONET", "SUMO", "MKKMIK", "OMVC",
+    "OSLFIMVC", "IMSCAGL", "MLMF", "IntegrAO", "MRGCN",
+)  # fmt: skip
+METHODS = (*OURS, *(f"iMML {name}" for name in THEIRS))
+
+
+def load(path):
+    """Views (dense) and classes of a file."""
+    with np.load(path, allow_pickle=False) as data:
+        views = []
+        for p in range(len(data["names"])):
+            if f"view_{p}" in data.files:
+                views.append(data[f"view_{p}"].astype(np.float64))
+            else:
+                parts = tuple(data[f"view_{p}_{part}"] for part in ("data", "indices", "indptr"))
+                sparse = scipy.sparse.csr_array(parts, shape=tuple(data[f"view_{p}_shape"]))
+                views.append(sparse.toarray().astype(np.float64))
+        return views, data["y"]
+
+
+def draw(views, classes, seed):
+    """Some of the samples."""
+    n_samples = min(N_SAMPLES, len(classes))
+    chosen = np.sort(np.random.default_rng(seed).choice(len(classes), n_samples, replace=False))
+    return [view[chosen] for view in views], classes[chosen]
+
+
+def random_holes(n_samples, n_views, rate, seed):
+    """Where samples are observed: every view is missing with a probability, but one is kept."""
+    generator = np.random.default_rng(1000 + seed)
+    mask = generator.random((n_samples, n_views)) >= rate
+    return keep_one(mask, generator)
+
+
+def keep_one(mask, generator):
+    """Give every sample without any view one of them."""
+    bare = np.flatnonzero(~mask.any(axis=1))
+    mask[bare, generator.integers(mask.shape[1], size=len(bare))] = True
+    return mask
+
+
+def class_holes(classes, n_views, whom, seed):
+    """One class lacks a view altogether, or every class lacks one of its own."""
+    generator = np.random.default_rng(2000 + seed)
+    names = generator.permutation(np.unique(classes))
+    mask = np.ones((len(classes), n_views), dtype=bool)
+    for one in names[:1] if whom == "one class" else names:
+        mask[classes == one, generator.integers(n_views)] = False
+    return mask
+
+
+def shuffled(mask, seed):
+    """As many holes per view, in other samples, each of which keeps a view."""
+    generator = np.random.default_rng(3000 + seed)
+    return keep_one(generator.permuted(mask, axis=0), generator)
+
+
+def with_holes(views, mask, z_scored=False):
+    """Views with NaN rows."""
+    incomplete = []
+    for view, observed in zip(views, mask.T, strict=True):
+        own = view.copy()
+        if z_scored:
+            spread = own[observed].std(axis=0)
+            own = (own - own[observed].mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+        own[~observed] = np.nan
+        incomplete.append(own)
+    return incomplete
+
+
+def run(name, views, n_clusters):
+    """Labels by a method."""
+    if name in OURS:
+        kind, options = OURS[name]
+        model = getattr(importlib.import_module("latefusion"), kind)(n_clusters, random_state=0, **options)
+        return model.fit_predict(views)
+    kind = getattr(importlib.import_module("imml.cluster"), name.removeprefix("iMML "))
+    return np.asarray(kind(n_clusters=n_clusters, random_state=0).fit_predict(views)).ravel()
+
+
+def measure(name, path, n_seeds, found):
+    """All draws of one data set in this process; the labels are saved as they come."""
+    warnings.simplefilter("ignore")
+    everything, classes = load(path)
+    labels = {}
+    for scaling in ("raw",) if name in OURS else ("z-scored", "raw"):
+        for rate in RATES:
+            for seed in range(n_seeds):
+                views, y = draw(everything, classes, seed)
+                mask = random_holes(len(y), len(views), rate, seed)
+                incomplete = with_holes(views, mask, z_scored=scaling == "z-scored")
+                try:
+                    labels[f"{scaling} {rate} {seed}"] = run(name, incomplete, len(np.unique(y)))
+                except Exception as error:
+                    if scaling == "z-scored":
+                        raise
+                    print(f"{name} fails on raw views: {error}", file=sys.stderr)
+                    return
+                np.savez(found, **labels)
+
+
+def rows_of(name, folder, dataset, args):
+    """One row per rate with the mean accuracy over the draws, or one with what went wrong."""
+    row = {"set": dataset, "method": name, "kind": "ours" if name in OURS else "peer"}
+    path = folder / f"{dataset}.npz"
+    with tempfile.TemporaryDirectory() as place:
+        found, note = Path(place) / "found.npz", ""
+        python = interpreter(None if name in OURS else IMML, args.environments)
+        command = [python, __file__, str(folder), "--child", name, dataset, str(found), "--seeds", str(args.seeds)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=args.limit)
+            if done.returncode:
+                note = "fails: " + done.stderr.strip().splitlines()[-1][:150]
+        except subprocess.TimeoutExpired:
+            note = f"not done in {args.limit:g} s"
+        labels = dict(np.load(found)) if found.exists() else {}
+    return [row | {"rate": rate} | score(labels, path, rate, args.seeds, note) for rate in RATES]
+
+
+def score(labels, path, rate, n_seeds, note):
+    """Mean and spread of the accuracy at one rate, for the better scaling."""
+    from latefusion.metrics import clustering_accuracy, normalized_mutual_info
+
+    everything, classes = load(path)
+    targets = [draw(everything, classes, seed)[1] for seed in range(n_seeds)]
+    best = {}
+    for scaling in ("raw", "z-scored"):
+        own = [labels.get(f"{scaling} {rate} {seed}") for seed in range(n_seeds)]
+        if any(one is None for one in own):
+            continue
+        accuracy = [clustering_accuracy(*pair) for pair in zip(targets, own, strict=True)]
+        if np.mean(accuracy) > best.get("ACC", -1.0):
+            nmi = [normalized_mutual_info(*pair) for pair in zip(targets, own, strict=True)]
+            best = {
+                "ACC": round(float(np.mean(accuracy)), 4),
+                "spread": round(float(np.std(accuracy, ddof=1)), 4) if n_seeds > 1 else 0.0,
+                "NMI": round(float(np.mean(nmi)), 4),
+                "views": scaling,
+            }
+    return best or {"note": note or "no result"}
+
+
+def by_class(folder, n_seeds):
+    """Accuracy with holes that depend on the class, and with as many at random."""
+    from latefusion.metrics import clustering_accuracy
+
+    rows = []
+    everything, classes = load(folder / "mfeat.npz")
+    for whom in ("one class", "every class"):
+        scores = {"by class": [], "at random": []}
+        for seed in range(n_seeds):
+            views, y = draw(everything, classes, seed)
+            mask = class_holes(y, len(views), whom, seed)
+            for name, own in (("by class", mask), ("at random", shuffled(mask, seed))):
+                labels = run("LateFusionClustering", with_holes(views, own), len(np.unique(y)))
+                scores[name].append(clustering_accuracy(y, labels))
+        means = {name: round(float(np.mean(values)), 4) for name, values in scores.items()}
+        rows.append({"question": "holes by class", "who": whom, "missing": round(float(1 - mask.mean()), 3), **means})
+    return rows
+
+
+def without_a_view(folder, n_seeds):
+    """Accuracy of `predict` for new samples with all views, and without each of them."""
+    import latefusion
+    from latefusion.metrics import clustering_accuracy
+
+    everything, classes = load(folder / "mfeat.npz")
+    named = {f"view_{p}": view for p, view in enumerate(everything)}
+    scores = {name: [] for name in ("none", *named)}
+    for seed in range(n_seeds):
+        order = np.random.default_rng(seed).permutation(len(classes))
+        seen, new = order[: len(order) // 2], order[len(order) // 2 :]
+        model = latefusion.LateFusionClustering(len(np.unique(classes)), random_state=0)
+        model.fit({name: view[seen] for name, view in named.items()})
+        for absent, found in scores.items():
+            labels = model.predict({name: view[new] for name, view in named.items() if name != absent})
+            found.append(clustering_accuracy(classes[new], labels))
+    return [
+        {"question": "new samples", "absent": absent, "ACC": round(float(np.mean(found)), 4)}
+        for absent, found in scores.items()
+    ]
+
+
+def choices(views, mask, n_clusters):
+    """Consensus embeddings by name: what to do about missing rows, and what to fuse.
+
+    Of every view, a graph and a kernel of the samples that have it, as in `LateFusionClustering` of kind "both".
+    """
+    from dataclasses import replace
+
+    from latefusion.arrays import top_eigenpairs
+    from latefusion.estimators.fusion import Choice, Fusion
+    from latefusion.partitions import GraphPartition, KernelPartition
+    from latefusion.partitions.completion import Rescaling, fit_completion
+    from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
+    from latefusion.partitions.sources import FeatureSource, PartialSource
+
+    similarities = {"graph 10": GraphPartition(10), "kernel": KernelPartition()}
+    sources = [
+        PartialSource(FeatureSource.of(view[seen], similarities), seen)
+        for view, seen in zip(views, mask.T, strict=True)
+    ]
+    keys = [EnsembleKey(view, name) for view in range(len(views)) for name in similarities]
+    n_components = 4 * n_clusters
+    raw = fit_ensemble(sources, keys, n_components, n_clusters)
+    owners = np.repeat([key.view for key in keys], [len(one.values) for one in raw.spectra])
+    scales = np.concatenate([root_values(one.values, n_clusters) for one in raw.spectra])
+    repairs = {"zero": None, "zero, D^{-1/2}": Rescaling()} | {
+        f"filled in, {name} directions": fit_completion(raw.basis(), mask, owners, number, scales=scales)
+        for name, number in (("k/2", max(1, n_clusters // 2)), ("k", n_clusters), ("2k", 2 * n_clusters))
+    }
+    found = {}
+    for name, repair in repairs.items():
+        basis = raw.basis() if repair is None else repair.fill(raw.basis(), mask)
+        spectra = [replace(one, vectors=basis[:, own]) for one, own in zip(raw.spectra, raw.columns, strict=True)]
+        fusion = Fusion(sources, replace(raw, spectra=spectra, repair=repair), len(views), n_clusters)
+        alike, weighed = Choice("both", "alike"), Choice("both", "by agreement")
+        (fused,) = fusion.fuse(fusion.plan(alike), [1.0])
+        found[f"{name}: views alike"] = fusion.ensemble.rows(fused.coefficients)
+        found[f"{name}: mean similarity only"] = fusion.ensemble.rows(fused.mean)
+        joint = fusion.shared_source({"graph 10": GraphPartition(10)})
+        fusion = fusion.with_joint(joint, ["graph 10"], n_components)
+        (fused,) = fusion.fuse(fusion.plan(weighed), [1.0])
+        found[f"{name}: by agreement, with a graph of all views"] = fusion.ensemble.rows(fused.coefficients)
+        found[f"{name}: graph of all views only"] = fusion.ensemble.spectra[-1].vectors[:, :n_clusters]
+    graphs = np.zeros((len(mask), len(mask)))
+    for source, seen in zip(sources, mask.T, strict=True):
+        graphs[np.ix_(seen, seen)] += GraphPartition(10).similarity(source.coordinates, n_clusters)[0].toarray()
+    shared = np.maximum(mask.astype(float) @ mask.T, 1.0)
+    roots = np.sqrt(mask.sum(axis=1))
+    found["mean graph, D^{-1/2}"] = top_eigenpairs(graphs / roots[:, None] / roots, n_clusters)[1]
+    found["mean graph over shared views, pair by pair"] = top_eigenpairs(graphs / shared, n_clusters)[1]
+    return found
+
+
+def compare_choices(args):
+    """Mean accuracy of every choice on every set at every rate."""
+    from latefusion.assignment import assign_by_kmeans
+    from latefusion.experiments import format_table
+    from latefusion.metrics import clustering_accuracy
+
+    warnings.simplefilter("ignore")
+    rows = []
+    for dataset in args.sets:
+        everything, classes = load(args.data / f"{dataset}.npz")
+        for rate in RATES:
+            scores = {}
+            for seed in range(args.seeds):
+                views, y = draw(everything, classes, seed)
+                n_clusters = len(np.unique(y))
+                mask = random_holes(len(y), len(views), rate, seed)
+                for name, consensus in choices(views, mask, n_clusters).items():
+                    labels, _ = assign_by_kmeans(consensus, n_clusters, random_state=0)
+                    scores.setdefault(name, []).append(clustering_accuracy(y, labels))
+            rows += [
+                {"set": dataset, "rate": rate, "choice": name, "ACC": round(float(np.mean(own)), 4)}
+                for name, own in scores.items()
+            ]
+            save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
+    columns = [(dataset, rate) for dataset in args.sets for rate in RATES]
+    cells = {(row["choice"], row["set"], row["rate"]): row["ACC"] for row in rows}
+    lines = []
+    for name in dict.fromkeys(row["choice"] for row in rows):
+        own = [cells[name, *column] for column in columns]
+        lines.append([name, *(f"{one:.3f}" for one in own), f"{np.mean(own):.3f}"])
+    print(format_table(["choice", *(f"{dataset[:5]} {rate:.0%}" for dataset, rate in columns), "mean"], lines))
+
+
+def kept_rows(args):
+    """Rows of an earlier run that this one will not measure again."""
+    if args.output is None or not args.output.exists():
+        return []
+    found = json.loads(args.output.read_text())
+    if (found["samples"], found["seeds"]) != (N_SAMPLES, args.seeds):
+        raise SystemExit(f"{args.output} holds results of other draws: name another file.")
+    return [row for row in found["rows"] if row.get("set") not in args.sets or row.get("method") not in args.only]
+
+
+def verdicts(rows):
+    """Whether the bars hold, in sentences."""
+    sentences = []
+    accuracy = {(row["set"], row["rate"], row["method"]): row["ACC"] for row in rows if "rate" in row and "ACC" in row}
+    for (dataset, rate, method), value in accuracy.items():
+        if method != "LateFusionClustering":
+            continue
+        others = {key[2]: one for key, one in accuracy.items() if key[:2] == (dataset, rate) and key[2] not in OURS}
+        best = max(others, key=others.get) if others else None
+        text = f"{dataset}, {rate:.0%} missing: {value:.3f}"
+        if dataset == "mfeat":
+            text += f", {'reaches' if value >= BARS[rate] else 'misses'} {BARS[rate]:.2f}"
+        if best is not None:
+            side = "ahead of" if value > others[best] else "behind"
+            text += f", {side} {best} ({others[best]:.3f}), the best of {len(others)}"
+        sentences.append(text)
+    for row in rows:
+        if row.get("question") == "holes by class":
+            loss = row["at random"] - row["by class"]
+            holds = "holds" if loss <= CLASS_LOSS else "fails"
+            sentences.append(f"holes by class ({row['who']}): {loss:+.3f} against random ones: {holds}")
+    new = {row["absent"]: row["ACC"] for row in rows if row.get("question") == "new samples"}
+    for absent, value in new.items():
+        if absent != "none":
+            loss = new["none"] - value
+            sentences.append(f"new samples without {absent}: {loss:+.3f}: {'holds' if loss <= VIEW_LOSS else 'fails'}")
+    return sentences
+
+
+def picture(rows, path):
+    """Accuracy over the share that is missing, one panel per data set, one line per method."""
+    measured = [row for row in rows if "rate" in row and "ACC" in row]
+    sets = list(dict.fromkeys(row["set"] for row in measured))
+    canvas, axes = figure(ncols=len(sets), figsize=(3.4 * len(sets), 4.2), squeeze=False)
+    names = list(dict.fromkeys(row["method"] for row in measured))
+    for ax, dataset in zip(axes[0], sets, strict=True):
+        for name in names:
+            own = sorted(
+                (row["rate"], row["ACC"]) for row in measured if row["set"] == dataset and row["method"] == name
+            )
+            first = name == "LateFusionClustering"
+            color = BLUE if first else GREY if name in OURS else ORANGE
+            style = {"linewidth": 2.5 if first else 1.0, "marker": "o", "markersize": 5 if first else 3}
+            if own:
+                ax.plot(*zip(*own, strict=True), color=color, zorder=3 if first else 2, **style)
+        best = [row for row in measured if row["set"] == dataset and row["kind"] == "peer"]
+        for rate in RATES:
+            here = [row for row in best if row["rate"] == rate]
+            if here:
+                top = max(here, key=lambda row: row["ACC"])
+                ax.annotate(
+                    top["method"].removeprefix("iMML "),
+                    (rate, top["ACC"]),
+                    xytext=(0, -11),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=7,
+                    color="black",
+                )
+        ax.set_title(dataset, loc="left")
+        ax.set_xticks(RATES, [f"{rate:.0%}" for rate in RATES])
+        ax.set_xlim(0.24, 0.76)
+        ax.set_ylim(0, 1)
+        ax.set_xlabel("of the rows missing")
+    axes[0][0].set_ylabel("accuracy, mean of the draws")
+    from matplotlib.lines import Line2D
+
+    legend = {"LateFusionClustering": BLUE, "our other methods": GREY, "iMML (the best is named)": ORANGE}
+    handles = [Line2D([], [], color=color, marker="o", label=name) for name, color in legend.items()]
+    canvas.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    canvas.savefig(path, dpi=150)
+
+
+def main():
+    """Measure, save, draw, judge."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, help="folder that holds the data sets")
+    parser.add_argument("--only", nargs="+", choices=METHODS, default=METHODS, metavar="NAME")
+    parser.add_argument("--sets", nargs="+", default=SETS, metavar="NAME")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one method on one data set")
+    parser.add_argument("--environments", type=Path, default=Path(".venv-peers"))
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--choices", action="store_true", help="compare what could be done, on sets with features")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        name, dataset, found = args.child
+        measure(name, args.data / f"{dataset}.npz", args.seeds, found)
+        return
+    if args.choices:
+        compare_choices(args)
+        return
+    from latefusion.experiments import format_table
+
+    rows = kept_rows(args)
+    for dataset in args.sets:
+        for name in args.only:
+            rows += rows_of(name, args.data, dataset, args)
+            print(json.dumps(rows[-len(RATES) :]), file=sys.stderr, flush=True)
+            save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
+    if "LateFusionClustering" in args.only and "mfeat" in args.sets:
+        rows = [row for row in rows if "rate" in row]
+        rows += by_class(args.data, args.seeds) + without_a_view(args.data, args.seeds)
+        save(args.output, rows, samples=N_SAMPLES, seeds=args.seeds)
+    names = list(dict.fromkeys(row["method"] for row in rows if "rate" in row))
+    cells = {(row["set"], row["method"], row["rate"]): row for row in rows if "rate" in row}
+    for dataset in dict.fromkeys(row["set"] for row in rows if "rate" in row):
+        print(f"\n{dataset}\n")
+        lines = []
+        for name in names:
+            own = [cells.get((dataset, name, rate), {}) for rate in RATES]
+            note = next((one["note"] for one in own if "note" in one), "")
+            lines.append([name, *(f"{one['ACC']:.3f}" if "ACC" in one else "-" for one in own), note])
+        print(format_table(["method", *(f"{rate:.0%}" for rate in RATES), "note"], lines))
+    print(f"\n{machine()}\n")
+    print("\n".join(verdicts(rows)))
+    if args.output:
+        picture(rows, args.output.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()

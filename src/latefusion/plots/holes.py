@@ -1,0 +1,121 @@
+"""Which views samples have, and how many rest on few of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from latefusion.plots.canvas import PALETTE, get_axes, strip
+
+
+class HolesDisplay:
+    """Combinations of views that samples have, from the most frequent one down: dots say which, bars how many.
+
+    Parameters
+    ----------
+    mask : array of bool of shape (n_samples, n_views)
+        Which samples have which views.
+    names : sequence of str
+    most : int, default=12
+        Combinations that have a bar of their own; the others share the last one.
+
+    Attributes
+    ----------
+    combinations : ndarray of bool of shape (n_combinations, n_views)
+    sizes : ndarray of shape (n_combinations,)
+        Samples of every combination.
+    n_others : int
+        Samples of the combinations beyond these.
+    bars_ : matplotlib BarContainer
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    def __init__(self, mask: Any, names: Any, *, most: int = 12) -> None:
+        self.mask = np.asarray(mask, dtype=bool)
+        self.names = [str(name) for name in names]
+        kinds, sizes = np.unique(self.mask, axis=0, return_counts=True)
+        order = np.lexsort((-kinds.sum(axis=1), -sizes))[:most]
+        self.combinations, self.sizes = kinds[order], sizes[order]
+        self.n_others = int(len(self.mask) - self.sizes.sum())
+
+    @classmethod
+    def from_views(cls, views: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the holes of `Views`.
+
+        Parameters
+        ----------
+        views : Views
+        most : int, default=12
+        ax : matplotlib Axes, default=None
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.barh`.
+
+        Returns
+        -------
+        HolesDisplay
+        """
+        return cls(views.observed, views.names, most=most).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw the holes that an estimator was fitted with.
+
+        Parameters
+        ----------
+        estimator : fitted estimator with ``observed_`` and ``view_names_``
+        most : int, default=12
+        ax : matplotlib Axes, default=None
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.barh`.
+
+        Returns
+        -------
+        HolesDisplay
+        """
+        return cls(estimator.observed_, estimator.view_names_, most=most).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            A new figure when None.
+        **kwargs : dict
+            Passed to `matplotlib.axes.Axes.barh`.
+
+        Returns
+        -------
+        self
+        """
+        ax = get_axes(ax)
+        sizes = [*self.sizes.tolist(), *([self.n_others] if self.n_others else [])]
+        rows, width = np.arange(len(sizes))[::-1], len(self.names)
+        longest = max(sizes)
+        # The views are columns left of zero, as wide as two thirds of the longest bar.
+        columns = (np.arange(width) - width + 0.3) * longest * 2 / 3 / width
+        style = {"color": PALETTE[0], "height": 0.7} | kwargs
+        self.bars_ = ax.barh(rows, sizes, **style)
+        for row, present in zip(rows, self.combinations, strict=False):
+            ax.plot(columns, np.full(width, row), "o", color="0.88", markersize=7, zorder=1)
+            ax.plot(columns[present], np.full(present.sum(), row), "o-", color="black", markersize=7, linewidth=1)
+        for row, size in zip(rows, sizes, strict=True):
+            share = size / len(self.mask)
+            ax.annotate(f"{size} ({share:.0%})", (size, row), (3, 0), textcoords="offset points", va="center")
+        if self.n_others:
+            ax.text(columns.mean(), rows[-1], "other combinations", ha="center", va="center")
+        for name, column in zip(self.names, columns, strict=True):
+            have = int(self.mask[:, self.names.index(name)].sum())
+            ax.text(column, rows[0] + 0.6, f"{name} ({have})", rotation=45, ha="left", va="bottom")
+        ax.set_xlim(columns[0] - longest * 0.1, longest * 1.25)
+        ax.set_ylim(-0.6, len(sizes) - 0.4)
+        ax.set_yticks([])
+        ax.set_xticks([tick for tick in ax.get_xticks() if 0 <= tick <= longest])
+        ax.set_xlabel("samples that have these views")
+        strip(ax)
+        ax.spines["left"].set_position(("data", 0))
+        ax.spines["bottom"].set_bounds(0, longest * 1.25)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,92 @@
+"""Samples that lack whole views: where they are, and whether what is left can be fused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from latefusion.types import Array, Views
+
+# Samples named in an error.
+SHOWN = 3
+
+
+def empty_rows(array: Array) -> NDArray[np.bool_]:
+    """Rows that hold nothing but NaN; of a sparse matrix, rows whose stored entries are all NaN, at least one.
+
+    Parameters
+    ----------
+    array : ndarray or csr_array of shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+    """
+    if not scipy.sparse.issparse(array):
+        empty: NDArray[np.bool_] = np.isnan(array[:, 0])  # one column tells most rows apart
+        candidates = np.flatnonzero(empty)
+        empty[candidates] = np.isnan(array[candidates]).all(axis=1)
+        return empty
+    stored = np.diff(array.indptr)
+    filled = np.bincount(np.repeat(np.arange(len(stored)), stored)[np.isnan(array.data)], minlength=len(stored))
+    return (filled == stored) & (stored > 0)
+
+
+def check_holes(views: Views, n_clusters: int) -> None:
+    """Refuse training views that cannot be fused.
+
+    A sample in no view, a view of nobody or of fewer samples than clusters, and groups of samples without a view in
+    common are errors that name them.
+
+    Parameters
+    ----------
+    views : Views
+        With a mask.
+    n_clusters : int
+    """
+    assert views.mask is not None
+    sizes = views.mask.sum(axis=0)
+    for name, size in zip(views.names, sizes.tolist(), strict=True):
+        if size == 0:
+            raise ValueError(f"View {name!r} is missing in all {len(views)} samples: nobody has it. Drop it.")
+        if size < max(2, n_clusters):
+            raise ValueError(
+                f"View {name!r} has {size} of {len(views)} samples, which cannot be parted into n_clusters="
+                f"{n_clusters}. Drop this view, ask for fewer clusters, or add samples that have it."
+            )
+    _check_connected(views.names, views.mask)
+
+
+def check_some_view(views: Views) -> None:
+    """Refuse samples that are in no view."""
+    assert views.mask is not None
+    unseen = np.flatnonzero(~views.mask.any(axis=1))
+    if len(unseen):
+        ids: Sequence[Any] = (unseen if views.sample_ids is None else views.sample_ids[unseen]).tolist()
+        shown = ", ".join(repr(one) for one in ids[:SHOWN])
+        more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+        raise ValueError(
+            f"{len(ids)} samples are in no view at all: sample {shown}{more}. Nothing is known about them: remove them."
+        )
+
+
+def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
+    """Groups of samples are tied by views they share; without any tie there is nothing to align."""
+    counts = mask.astype(np.int64)
+    n_groups, group = connected_components(counts.T @ counts > 0, directed=False)
+    if n_groups == 1:
+        return
+    described = []
+    for number in range(n_groups):
+        own = [name for name, one in zip(names, group, strict=True) if one == number]
+        described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
+    raise ValueError(
+        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample says "
+        f"which clusters of one group are those of another: cluster each on its own, or add samples that have views of "
+        f"several. If sample ids should match, check that they are written alike in all views."
+    )

@@ -1,0 +1,244 @@
+"""Samples that lack views, in all three estimators: the same result however holes are given, and for new samples."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latefusion as lf
+from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
+from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
+from latefusion.metrics import clustering_accuracy
+
+K = 3
+GAM, LAM, LFC = GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering
+MODELS = {
+    "GAM": GAM(K, random_state=0),
+    "GAM, graph, impute": GAM(K, partition="graph", missing="impute", random_state=0),
+    "GAM, linear factor": GAM(K, partition=lf.KernelPartition("linear", method="factor"), random_state=0),
+    "LAM": LAM(K, random_state=0),
+    "LAM, impute": LAM(K, missing="impute", random_state=0),
+    "LFC": LFC(K, random_state=0),
+    "LFC, align": LFC(K, missing="align", random_state=0),
+    "LFC, graph": LFC(K, partition="graph", regularization=1.0, random_state=0),
+}
+FAST = ("GAM", "LAM, impute", "LFC")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return lf.datasets.make_views(90, K, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def mask():
+    mask = np.random.default_rng(3).random((90, 3)) > 0.35
+    mask[~mask.any(axis=1), 1] = True
+    return mask
+
+
+@pytest.fixture(scope="module")
+def fitted(data, mask):
+    """Every model, fitted with holes, once."""
+    cache = {}
+
+    def fit(name):
+        if name not in cache:
+            cache[name] = lf_clone(MODELS[name]).fit(Views(data.views.arrays, mask=mask))
+        return cache[name]
+
+    return fit
+
+
+def lf_clone(model):
+    return type(model)(**model.get_params(deep=False))
+
+
+def with_nan(arrays, mask):
+    return [np.where(seen[:, None], view, np.nan) for view, seen in zip(arrays, mask.T, strict=True)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_mask_without_holes_changes_no_bit(data, name):
+    plain = lf_clone(MODELS[name]).fit(data.views.arrays)
+    masked = lf_clone(MODELS[name]).fit(Views(data.views.arrays, mask=np.ones((90, 3), dtype=bool)))
+    np.testing.assert_array_equal(plain.labels_, masked.labels_)
+    np.testing.assert_array_equal(plain.consensus_, masked.consensus_)
+    np.testing.assert_array_equal(plain.confidence_, masked.confidence_)
+    np.testing.assert_array_equal(plain.n_observed_views_, 3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_planted_clusters_are_found_and_found_again(data, mask, fitted, name):
+    model = fitted(name)
+    assert clustering_accuracy(data.target, model.labels_) > 0.8
+    np.testing.assert_array_equal(model.predict(with_nan(data.views.arrays, mask)), model.labels_)
+    np.testing.assert_allclose(model.transform(Views(data.views.arrays, mask=mask)), model.consensus_, atol=1e-5)
+    np.testing.assert_array_equal(model.n_observed_views_, mask.sum(axis=1))
+    np.testing.assert_array_equal(model.observed_, mask)
+    assert np.isfinite(model.consensus_).all()
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_every_way_to_say_what_is_missing_gives_the_same(data, mask, fitted, name):
+    arrays, reference = data.views.arrays, fitted(name)
+    garbage = [np.where(seen[:, None], view, 1e6) for view, seen in zip(arrays, mask.T, strict=True)]
+    for X in (with_nan(arrays, mask), Views(garbage, mask=mask)):
+        np.testing.assert_array_equal(lf_clone(MODELS[name]).fit_predict(X), reference.labels_)
+    ids = np.array([f"patient {i:02d}" for i in range(90)])
+    frames = {
+        f"view_{p}": pd.DataFrame(view, index=ids)[seen]
+        for p, (view, seen) in enumerate(zip(arrays, mask.T, strict=True))
+    }
+    joined = lf_clone(MODELS[name]).fit(frames)
+    assert sorted(joined.sample_ids_) == ids.tolist()
+    order = np.argsort(joined.sample_ids_)
+    assert clustering_accuracy(reference.labels_, joined.labels_[order]) > 0.97
+    table = np.hstack(with_nan(arrays, mask))
+    edges = np.cumsum([0, *(view.shape[1] for view in arrays)])
+    columns = [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+    np.testing.assert_array_equal(
+        lf_clone(MODELS[name]).set_params(views=columns).fit_predict(table), reference.labels_
+    )
+
+
+@pytest.mark.parametrize("complete", [True, False], ids=["fitted on complete samples", "fitted with holes"])
+@pytest.mark.parametrize("name", MODELS)
+def test_new_samples_may_have_any_views(data, fitted, name, complete):
+    model = lf_clone(MODELS[name]).fit(data.views) if complete else fitted(name)
+    new = lf.datasets.make_views(90, K, random_state=0)  # the same samples will do: their labels are known
+    named = dict(zip(model.view_names_, new.views.arrays, strict=True))
+    whole = clustering_accuracy(data.target, model.predict(named))
+    for absent in named:
+        rest = {key: view for key, view in named.items() if key != absent}
+        found = model.predict(rest)
+        assert clustering_accuracy(data.target, found) > whole - 0.15
+        holes = Views(list(named.values()), names=list(named), mask=[[key != absent for key in named]] * 90)
+        np.testing.assert_array_equal(model.predict(holes), found)
+    for key in named:
+        rows = model.transform({key: named[key]})
+        assert np.isfinite(rows).all()
+    with pytest.raises(ValueError, match="no view at all"):
+        model.predict(Views(list(named.values()), names=list(named), mask=np.zeros((90, 3), dtype=bool)))
+    with pytest.raises(ValueError, match=r"unknown: \['taste'\]"):
+        model.predict({"taste": named[next(iter(named))]})
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_rows_of_new_samples_do_not_depend_on_their_company(data, mask, fitted, name):
+    model, X = fitted(name), with_nan(data.views.arrays, mask)
+    few = [3, 40, 77]
+    np.testing.assert_allclose(model.transform([view[few] for view in X]), model.transform(X)[few], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["GAM", "LAM", "LFC", "LFC, align"])
+def test_a_view_of_few_samples_gains_no_weight(data, name):
+    few = np.ones((90, 3), dtype=bool)
+    few[np.random.default_rng(0).permutation(90)[:60], 2] = False
+    weights = [lf_clone(MODELS[name]).fit(Views(data.views.arrays, mask=one)).view_weights_ for one in (None, few)]
+    assert weights[1][2] < weights[0][2]
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_samples_of_one_view_are_trusted_less(fitted, mask, name):
+    model = fitted(name)
+    raw = model._rule.confidence(model.consensus_)
+    alone = mask.sum(axis=1) == 1
+    assert (model.confidence_[alone] < raw[alone]).all()
+    np.testing.assert_allclose(model.confidence_[mask.all(axis=1)], raw[mask.all(axis=1)])
+
+
+def test_confidence_is_weighed_by_what_a_sample_has():
+    mask = np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)
+    np.testing.assert_allclose(weigh_confidence(np.ones(3), np.array([0.6, 0.8]), mask), [1.0, 0.6, 0.8])
+
+
+def test_agreement_looks_at_observed_samples_only(data, mask):
+    generator = np.random.default_rng(0)
+    consensus = np.linalg.qr(generator.standard_normal((90, K)))[0]
+    partition = np.where(mask[:, :1], consensus @ generator.standard_normal((K, K)), 0.0)
+    assert observed_agreement(partition, consensus, mask, 0) == pytest.approx(1.0)
+    partition[~mask[:, 0]] = generator.standard_normal((np.sum(~mask[:, 0]), K))
+    assert observed_agreement(partition, consensus, mask, 0) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_kernels_with_holes(data, mask, name):
+    kernels = [lf.kernels.gaussian_kernel(view) for view in data.views.arrays]
+    holed = [np.where(np.outer(seen, seen), kernel, np.nan) for kernel, seen in zip(kernels, mask.T, strict=True)]
+    model = lf_clone(MODELS[name]).set_params(partition="precomputed").fit(holed)
+    assert clustering_accuracy(data.target, model.labels_) > 0.8
+    np.testing.assert_array_equal(model.predict(holed), model.labels_)
+    cross = [np.where(seen, kernel[:5], 9.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
+    spoiled = [np.where(seen, kernel[:5], np.nan) for kernel, seen in zip(kernels, mask.T, strict=True)]
+    np.testing.assert_array_equal(model.transform(cross), model.transform(spoiled))
+
+
+def test_holes_that_depend_on_the_class(data):
+    by_class = np.ones((90, 3), dtype=bool)
+    for cluster in range(K):
+        by_class[data.target == cluster, cluster] = False
+    model = LFC(K, random_state=0).fit(Views(data.views.arrays, mask=by_class))
+    assert clustering_accuracy(data.target, model.labels_) > 0.9
+
+
+def test_a_view_given_twice_with_the_same_holes_counts_once(data, mask):
+    twice = Views([*data.views.arrays, data.views.arrays[0]], mask=mask[:, [0, 1, 2, 0]])
+    model = LFC(K, regularization=1.0, random_state=0).fit(twice)
+    np.testing.assert_allclose(model._shares, [0.5, 1, 1, 0.5], atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*no sign of clusters")
+def test_the_number_of_clusters_with_holes(data, mask):
+    model = LFC(range(2, 6), random_state=0).fit(Views(data.views.arrays, mask=mask))
+    assert model.n_clusters_ == K
+    rare = np.ones((90, 3), dtype=bool)
+    rare[10:, 1] = False
+    with pytest.raises(ValueError, match="some view has about 10"):
+        LFC("auto").fit(Views(data.views.arrays, mask=rare))
+
+
+def test_the_search_looks_at_some_samples_but_at_every_view(monkeypatch):
+    from latefusion.estimators import late_fusion
+
+    monkeypatch.setattr(late_fusion, "SEARCH_SAMPLES", 100)
+    data = lf.datasets.make_views(600, K, random_state=1)
+    mask = np.ones((600, 3), dtype=bool)
+    mask[30:, 2] = False
+    views = Views(data.views.arrays, mask=mask)
+    model = LFC(K, random_state=0).fit(views)
+    assert 100 <= model.selection_.n_samples < 200
+    assert clustering_accuracy(data.target, model.labels_) > 0.9
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_paths_with_holes(data, mask):
+    views = Views(data.views.arrays, mask=mask)
+    path = GAM(K, random_state=0).regularization_path(views, [0.5, 1.0])
+    np.testing.assert_array_equal(path[1].labels, GAM(K, random_state=0).fit(views).labels_)
+    sizes = LAM(K, random_state=0).neighborhood_path(views, [0.1, 0.3])
+    np.testing.assert_array_equal(sizes[0.3][0].labels, LAM(K, random_state=0).fit(views).labels_)
+
+
+def test_views_cannot_be_left_out_of_samples_that_have_no_other(fitted):
+    with pytest.raises(ValueError, match="have only one"):
+        fitted("LFC").leave_one_view_out()
+    intervals = fitted("LFC").weight_intervals(10)
+    assert (intervals.lower <= intervals.upper).all()
+
+
+def test_fitting_again_without_holes_forgets_them(data, mask):
+    model = GAM(K, missing="impute", random_state=0).fit(Views(data.views.arrays, mask=mask))
+    model.fit(data.views)
+    plain = GAM(K, random_state=0).fit(data.views)
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    np.testing.assert_array_equal(model.predict(data.views), plain.labels_)
+
+
+def test_single_precision_stays(data, mask):
+    views = Views([view.astype(np.float32) for view in data.views.arrays], mask=mask)
+    for name in FAST:
+        model = lf_clone(MODELS[name]).fit(views)
+        assert model.consensus_.dtype == np.float32
+        assert model.transform(views).dtype == np.float32

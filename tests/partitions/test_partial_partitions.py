@@ -1,0 +1,166 @@
+"""Base partitions of samples that lack views: those of the samples that have them, and a mean over what is shared."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from latefusion.kernels import gaussian_kernel
+from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition, fit_base_partitions
+from latefusion.partitions.partial_partitions import (
+    ScatteredRows,
+    extend_partial,
+    fit_partial_partitions,
+    learn_repair,
+)
+
+K = 3
+SIMILARITIES = {
+    "kernel": KernelPartition(),
+    "factor": KernelPartition("linear", method="factor"),
+    "Nyström": KernelPartition(method="factor", n_landmarks=30),
+    "graph": GraphPartition(6),
+    "anchors": GraphPartition(method="anchors", n_anchors=20),
+}
+
+
+@pytest.fixture
+def views(seed):
+    generator = np.random.default_rng(seed)
+    centers = generator.standard_normal((K, 6)) * 2
+    labels = np.arange(80) % K
+    return [centers[labels] @ generator.standard_normal((6, w)) + generator.standard_normal((80, w)) for w in (5, 7, 4)]
+
+
+@pytest.fixture
+def mask(seed):
+    generator = np.random.default_rng(100 + seed)
+    mask = generator.random((80, 3)) > 0.35
+    mask[~mask.any(axis=1), 0] = True
+    return mask
+
+
+def projector(partition):
+    left, values, _ = np.linalg.svd(partition, full_matrices=False)
+    left = left[:, values > 1e-8 * values[0]]
+    return left @ left.T
+
+
+@pytest.mark.parametrize("kind", SIMILARITIES)
+def test_nobody_lacks_anything(views, kind):
+    everything = np.ones((80, 3), dtype=bool)
+    whole = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K)
+    partial = fit_partial_partitions(views, everything, [SIMILARITIES[kind]] * 3, K)
+    for one, other in zip(whole.partitions, partial.partitions, strict=True):
+        np.testing.assert_allclose(projector(one), projector(other), atol=1e-6)
+    np.testing.assert_allclose(projector(whole.average), projector(partial.average), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", SIMILARITIES)
+def test_a_view_is_that_of_the_samples_that_have_it(views, mask, kind):
+    similarity = SIMILARITIES[kind]
+    base = fit_partial_partitions(views, mask, [similarity] * 3, K)
+    for view, observed, partition in zip(views, mask.T, base.partitions, strict=True):
+        alone = fit_base_partitions([view[observed]], [similarity], K).partitions[0]
+        assert not partition[~observed].any()
+        np.testing.assert_allclose(projector(partition[observed]), projector(alone), atol=1e-6)
+        # As if the samples that lack it had been like the others: columns are shorter, entries are not.
+        np.testing.assert_allclose(np.sum(partition**2, axis=0), observed.mean(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", SIMILARITIES)
+def test_the_mean_compares_samples_by_what_they_share(views, mask, kind):
+    dense = np.zeros((80, 80))
+    for view, observed in zip(views, mask.T, strict=True):
+        matrix, _ = SIMILARITIES[kind].similarity(view[observed], K)
+        dense[np.ix_(observed, observed)] += np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    roots = np.sqrt(mask.mean(axis=1))
+    dense = dense / 3 / roots[:, None] / roots
+    expected = np.linalg.eigh(dense)[1][:, -K:]
+    base = fit_partial_partitions(views, mask, [SIMILARITIES[kind]] * 3, K)
+    np.testing.assert_allclose(projector(base.average), projector(expected), atol=1e-5)
+
+
+def test_kinds_of_similarity_mix(views, mask):
+    mixed = [KernelPartition("linear", method="factor"), GraphPartition(6), KernelPartition("linear", method="factor")]
+    dense = [KernelPartition("linear", method="exact"), GraphPartition(6), KernelPartition("linear", method="exact")]
+    one, other = (fit_partial_partitions(views, mask, kinds, K) for kinds in (mixed, dense))
+    np.testing.assert_allclose(projector(one.average), projector(other.average), atol=1e-6)
+
+
+@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("kind", SIMILARITIES)
+def test_training_samples_get_their_rows_back(views, mask, kind, missing):
+    base = fit_partial_partitions(views, mask, [SIMILARITIES[kind]] * 3, K, missing=missing, n_neighbors=20)
+    garbage = [np.where(seen[:, None], view, 1e3) for view, seen in zip(views, mask.T, strict=True)]
+    found = extend_partial(base, garbage, mask, [None] * 3, base.repair)
+    for one, other in zip([*base.partitions, base.average], [*found.partitions, found.average], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+    for one, other in zip(base.neighbors, found.counts, strict=True):
+        assert np.mean(np.abs(one.counts - other) <= 1e-6 * 80) > 0.9  # nobody is in their own neighbourhood
+
+
+def test_kernels_that_are_given(views, mask):
+    kernels = [gaussian_kernel(view) for view in views]
+    base = fit_partial_partitions(kernels, mask, [PrecomputedPartition()] * 3, K)
+    spoiled = [np.where(np.outer(seen, seen), kernel, 7.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
+    other = fit_partial_partitions(spoiled, mask, [PrecomputedPartition()] * 3, K)
+    np.testing.assert_array_equal(base.average, other.average)
+    found = extend_partial(base, spoiled, mask, [None] * 3)
+    np.testing.assert_allclose(found.average, base.average, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "graph", "factor"])
+def test_new_samples_of_complete_training_samples(views, kind):
+    base = fit_base_partitions([view[:60] for view in views], [SIMILARITIES[kind]] * 3, K, n_neighbors=15)
+    new, everything = [view[60:] for view in views], np.ones((20, 3), dtype=bool)
+    plain, partial = base.extend(new, [None] * 3), extend_partial(base, new, everything, [None] * 3, learn_repair(base))
+    for one, other in zip([*plain.partitions, plain.average], [*partial.partitions, partial.average], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-10)
+    for one, other in zip(plain.counts, partial.counts, strict=True):
+        np.testing.assert_allclose(one, other)
+
+
+def test_imputed_rows_are_nearer_to_those_of_complete_samples(views, mask):
+    whole = fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K)
+    aligned, imputed = (
+        fit_partial_partitions(views, mask, [SIMILARITIES["kernel"]] * 3, K, missing=how) for how in ("align", "impute")
+    )
+    errors = {
+        name: np.linalg.norm(projector(base.average) - projector(whole.average))
+        for name, base in (("align", aligned), ("impute", imputed))
+    }
+    assert errors["impute"] < errors["align"]
+    for partition, seen in zip(imputed.partitions, mask.T, strict=True):
+        assert np.linalg.norm(partition[~seen], axis=1).min() > 0
+
+
+def test_a_rare_view_has_no_louder_rows(views):
+    mask = np.ones((80, 3), dtype=bool)
+    mask[20:, 2] = False
+    base = fit_partial_partitions(views, mask, [SIMILARITIES["kernel"]] * 3, K, n_neighbors=24)
+    sizes = [np.mean(partition[seen] ** 2) for partition, seen in zip(base.partitions, mask.T, strict=True)]
+    np.testing.assert_allclose(sizes, sizes[0])
+    counts = [one.counts[seen].mean() for one, seen in zip(base.neighbors, mask.T, strict=False)]
+    np.testing.assert_allclose(counts, 24, rtol=0.05)
+
+
+def test_several_sizes_are_those_one_by_one(views, mask):
+    arguments = (views, mask, [SIMILARITIES["graph"]] * 3, K)
+    together = fit_partial_partitions(*arguments, n_neighbors=(8, 24), missing="impute").neighbors
+    for position, size in enumerate((8, 24)):
+        alone = fit_partial_partitions(*arguments, n_neighbors=size, missing="impute").neighbors
+        for one, other in zip(together, alone, strict=True):
+            np.testing.assert_array_equal(one[position].counts, other.counts)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_scattered_rows_are_a_matrix(convert):
+    generator = np.random.default_rng(0)
+    features, observed = generator.standard_normal((5, 3)), np.array([1, 0, 1, 1, 0, 1, 1], dtype=bool)
+    factors = np.arange(1.0, 6.0)
+    dense = np.zeros((7, 3))
+    dense[observed] = factors[:, None] * features
+    operator = ScatteredRows(convert(features), observed, factors)
+    right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
+    np.testing.assert_allclose(operator @ right, dense @ right)
+    np.testing.assert_allclose(operator.T @ left, dense.T @ left)
