@@ -1,0 +1,165 @@
+"""One self-contained page: sections, data, style and script in one file that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from string import Template
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.report import sections
+from latefusion.report.findings import Findings
+from latefusion.report.maps import Map, draw_map, pack, quantize
+from latefusion.report.markup import escape, join, json_block
+from latefusion.report.pieces import cluster_styles
+from latefusion.report.sections import ReportContent
+
+# What a page can draw smoothly, and a file can hold: samples in the large map, samples in each small one, dots in all
+# small ones together, labels of all views together.
+MOST_SAMPLES = 100_000
+MOST_VIEW_SAMPLES = 20_000
+MOST_VIEW_POINTS = 600_000
+MOST_LABELS = 5_000_000
+# Identifiers longer than this lose their middle.
+LONGEST_ID = 64
+TEMPLATES = files("latefusion.report") / "templates"
+
+
+class Drawing(NamedTuple):
+    """What the maps show.
+
+    Attributes
+    ----------
+    data : dict
+        For the script, ready for JSON.
+    method : str
+        How the large map was made, in a sentence.
+    n_samples : int
+        Samples in the large map.
+    n_view_samples : int
+        Samples in each of the small ones.
+    """
+
+    data: dict[str, Any]
+    method: str
+    n_samples: int
+    n_view_samples: int
+
+
+def draw(findings: Findings, embedding: str = "auto") -> Drawing | None:
+    """Compute all maps.
+
+    Parameters
+    ----------
+    findings : Findings
+    embedding : {"auto", "tsne", "pca"}, default="auto"
+        How the large map is made.
+
+    Returns
+    -------
+    Drawing or None
+        None where the model has no consensus to draw.
+    """
+    if findings.consensus is None:
+        return None
+    n_views = len(findings.views)
+    shown = _subset(findings.n_samples, min(MOST_SAMPLES, MOST_LABELS // n_views))
+    small = _subset(len(shown), min(MOST_VIEW_SAMPLES, MOST_VIEW_POINTS // n_views))
+    large = draw_map(findings.consensus[shown], embedding)
+    colors, shapes = cluster_styles(len(findings.clusters))
+    whole = len(shown) == findings.n_samples
+    data = {
+        "n": len(shown),
+        "clusters": findings.clusters,
+        "colors": colors,
+        "shapes": shapes,
+        "ids": None if findings.ids is None else [shorten_id(findings.ids[one]) for one in shown],
+        "rows": None if whole else pack(shown.astype(np.uint32)),
+        "labels": pack(findings.labels[shown].astype(np.uint16)),
+        "confidence": None if findings.confidence is None else pack(_bytes(findings.confidence[shown])),
+        "positions": pack(quantize(large.positions)),
+        "small": None if len(small) == len(shown) else pack(small.astype(np.uint32)),
+        "views": [_view_data(view, shown, small, large) for view in findings.views],
+    }
+    return Drawing(data, large.method, len(shown), len(small))
+
+
+def _view_data(view: Any, shown: NDArray[np.intp], small: NDArray[np.intp], large: Map) -> dict[str, Any]:
+    own = None
+    if view.own is not None:
+        # 0 stands for "knows nothing", clusters follow.
+        own = pack((view.own[shown] + 1).astype(np.uint8 if len(view.own_names) < 255 else np.uint16))
+    positions = large.positions[small]
+    if view.rows is not None:
+        positions = draw_map(view.rows[shown[small]], "pca").positions
+    return {
+        "name": view.name,
+        "own": own,
+        "wide": len(view.own_names) >= 255,
+        "names": view.own_names,
+        "positions": pack(quantize(positions)),
+        "seen": None if view.observed.all() else pack(view.observed[shown[small]].astype(np.uint8)),
+    }
+
+
+def _subset(n_samples: int, most: int) -> NDArray[np.intp]:
+    if n_samples <= most:
+        return np.arange(n_samples)
+    return np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
+
+
+def _bytes(shares: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return np.round(255 * np.clip(shares, 0, 1)).astype(np.uint8)
+
+
+def shorten_id(name: str) -> str:
+    """An identifier without its middle, where it is very long."""
+    half = (LONGEST_ID - 1) // 2
+    return name if len(name) <= LONGEST_ID else f"{name[:half]}…{name[-half:]}"
+
+
+def render(content: ReportContent, drawing: Drawing | None) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    content : ReportContent
+    drawing : Drawing or None
+        None leaves the maps out.
+
+    Returns
+    -------
+    str
+    """
+    maps = None
+    if drawing is not None:
+        maps = sections.map_section(content, drawing.method, drawing.n_samples, drawing.n_view_samples)
+    body = [
+        sections.headline(content),
+        sections.warning_list(content),
+        maps,
+        sections.clusters_section(content),
+        sections.views_section(content),
+        sections.lines_section(content),
+        sections.choices_section(content),
+        sections.convergence_section(content),
+        sections.holes_section(content),
+        sections.reproduce_section(content),
+    ]
+    style, script = (TEMPLATES.joinpath(name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
+    # Only this very script may run, and nothing may be fetched, whatever else were to end up on the page.
+    fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    page = Template(TEMPLATES.joinpath("page.html").read_text(encoding="utf-8"))
+    return page.substitute(
+        title=escape(content.title),
+        method=escape(type(content.findings.model).__name__),
+        fingerprint=fingerprint,
+        style=style,
+        script=script,
+        body=join(body),
+        data=json_block(None if drawing is None else drawing.data),
+    )
