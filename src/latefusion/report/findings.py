@@ -30,10 +30,10 @@ class ViewFindings:
     ----------
     name : str
     kind : {"features", "kernel", "labels"}
-    array : array of shape (n_samples, n_features) or None
+    array : array of shape (n_samples, n_features), or None
         Features, or the kernel; None for labels.
     columns : list of str
-        Names of the features; their numbers where they have none.
+        Names of the features; "column 0", "column 1", ... where they have none.
     observed : ndarray of bool of shape (n_samples,)
         Samples that are in the view.
     own : ndarray of shape (n_samples,) or None
@@ -46,7 +46,7 @@ class ViewFindings:
 
     name: str
     kind: str
-    array: Array | None
+    array: Array
     columns: list[str]
     observed: NDArray[np.bool_]
     own: NDArray[np.intp] | None
@@ -160,9 +160,9 @@ def _feature_views(model: Any, views: Views, labels: NDArray[np.intp], clusters:
     for position, (name, array) in enumerate(views.items()):
         observed = np.ones(len(views), dtype=bool) if views.mask is None else views.mask[:, position]
         if name in codings:
-            own = to_numpy(array).ravel().astype(np.intp)
+            coded = to_numpy(array).ravel().astype(np.intp)
             names = [str(value) for value in codings[name].values.tolist()]
-            found.append(ViewFindings(name, "labels", None, [], observed & (own >= 0), own, names))
+            found.append(ViewFindings(name, "labels", None, [], observed & (coded >= 0), coded, names))
             continue
         rows = _partition_rows(model, position, name)
         own = None if rows is None else _own_clusters(rows, labels, observed, len(clusters))
@@ -183,8 +183,11 @@ def _feature_views(model: Any, views: Views, labels: NDArray[np.intp], clusters:
 
 
 def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
-    """Names of the features of every view, from data frames; numbers where there are none."""
-    numbers = {name: list(range(width)) for name, width in zip(views.names, views.widths, strict=True)}
+    """Names of the features of every view, from data frames; numbers where they have none."""
+    numbers = {
+        name: [f"column {place}" for place in range(width)]
+        for name, width in zip(views.names, views.widths, strict=True)
+    }
     known: dict[str, Any] = dict(getattr(model, "_view_columns", {}))
     if not known and hasattr(model, "feature_names_in_"):
         table = list(model.feature_names_in_)

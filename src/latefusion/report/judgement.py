@@ -1,4 +1,4 @@
-"""What can be said about views and data beyond the numbers: which views matter, which to drop, what to be careful about.
+"""What can be said beyond the numbers: which views matter, which to drop, what to be careful about.
 
 Nothing here uses known classes.
 """
@@ -199,8 +199,8 @@ def _about_columns(view: ViewFindings, *, scaled: bool) -> list[str]:
     if not scaled and len(variances) > 2 and variances[largest] > DOMINANT * variances.sum():
         share = variances[largest] / variances.sum()
         found.append(
-            f"View {view.name}: the column {view.columns[largest]} has {share:.0%} of the variance and decides alone what "
-            f"the view says; should columns be standardised?"
+            f"View {view.name}: the column {view.columns[largest]} has {share:.0%} of the variance and decides alone "
+            f"what the view says; should columns be standardised?"
         )
     return found
 

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA
 from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from latefusion.arrays import namespace, unit_rows
+from latefusion.arrays import namespace, orient_columns, unit_rows
 
 METHODS = ("auto", "tsne", "pca")
-# Samples that t-SNE arranges itself; the others are placed between the nearest of these.
+# Samples that t-SNE arranges itself, in a large map and in a small one; the others are placed between the nearest of
+# these.
 TSNE_SAMPLES = 2000
+SMALL_TSNE_SAMPLES = 1000
 # Neighbours between which a sample is placed.
 PLACING_NEIGHBORS = 5
 LARGEST = 2**16 - 1
@@ -56,9 +57,7 @@ def draw_map(rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPL
     rows = unit_rows(np.asarray(rows, dtype=np.float64), xp=namespace(np.empty(0)))
     n_samples, width = rows.shape
     if method == "pca" or n_samples < 5 or (method == "auto" and width <= 2):
-        kept = min(2, n_samples, width)
-        found = PCA(kept, svd_solver="full", random_state=0).fit_transform(rows)
-        return Map(np.pad(found, ((0, 0), (0, 2 - kept))), "PCA: the two directions in which samples differ most.")
+        return Map(_principal(rows), "PCA: the two directions in which samples differ most.")
     if n_samples <= most:
         return Map(_tsne(rows), "t-SNE: neighbours stay neighbours; distances between far groups mean nothing.")
     chosen = np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
@@ -68,6 +67,14 @@ def draw_map(rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPL
         f"t-SNE of {most} random samples, the others placed between the nearest of these: neighbours stay neighbours; "
         "distances between far groups mean nothing.",
     )
+
+
+def _principal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Coordinates along the two directions of largest variance, also where there is none (PCA would divide by zero)."""
+    centered = rows - rows.mean(axis=0)
+    _, vectors = np.linalg.eigh(centered.T @ centered)
+    found = centered @ orient_columns(vectors[:, ::-1][:, :2])
+    return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
 
 
 def _tsne(rows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -88,7 +88,7 @@ def join(children: Any) -> Html:
 
 
 def json_block(data: Any) -> Html:
-    """Data as JSON that may stand in a script element: no ``</script>``, no ``<!--``, ASCII only.
+    r"""Data as JSON that may stand in a script element: no ``</script>``, no ``<!--``, ASCII only.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def json_block(data: Any) -> Html:
     --------
     >>> from latefusion.report.markup import json_block
     >>> print(json_block({"name": "</script>"}))
-    {"name":"\\u003c/script\\u003e"}
+    {"name":"\u003c/script\u003e"}
     """
     text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return Html(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))

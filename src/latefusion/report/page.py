@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.report import sections
-from latefusion.report.findings import Findings
-from latefusion.report.maps import Map, draw_map, pack, quantize
+from latefusion.report import about_method, about_samples
+from latefusion.report.content import ReportContent
+from latefusion.report.findings import Findings, ViewFindings
+from latefusion.report.maps import SMALL_TSNE_SAMPLES, Map, draw_map, pack, quantize
 from latefusion.report.markup import escape, join, json_block
 from latefusion.report.pieces import cluster_styles
-from latefusion.report.sections import ReportContent
 
 # What a page can draw smoothly, and a file can hold: samples in the large map, samples in each small one, dots in all
 # small ones together, labels of all views together.
@@ -24,20 +24,22 @@ MOST_SAMPLES = 100_000
 MOST_VIEW_SAMPLES = 20_000
 MOST_VIEW_POINTS = 600_000
 MOST_LABELS = 5_000_000
+# More views than this have their maps by PCA: t-SNE takes seconds for each.
+MOST_TSNE_VIEWS = 8
 # Identifiers longer than this lose their middle.
 LONGEST_ID = 64
 TEMPLATES = files("latefusion.report") / "templates"
 
 
 class Drawing(NamedTuple):
-    """What the maps show.
+    """What the maps show, and how they were made.
 
     Attributes
     ----------
     data : dict
         For the script, ready for JSON.
-    method : str
-        How the large map was made, in a sentence.
+    method, view_method : str
+        How the large map and the small ones were made, in a sentence.
     n_samples : int
         Samples in the large map.
     n_view_samples : int
@@ -46,6 +48,7 @@ class Drawing(NamedTuple):
 
     data: dict[str, Any]
     method: str
+    view_method: str
     n_samples: int
     n_view_samples: int
 
@@ -70,6 +73,10 @@ def draw(findings: Findings, embedding: str = "auto") -> Drawing | None:
     shown = _subset(findings.n_samples, min(MOST_SAMPLES, MOST_LABELS // n_views))
     small = _subset(len(shown), min(MOST_VIEW_SAMPLES, MOST_VIEW_POINTS // n_views))
     large = draw_map(findings.consensus[shown], embedding)
+    small_embedding = embedding if n_views <= MOST_TSNE_VIEWS else "pca"
+    views, methods = zip(
+        *(_view_data(view, shown, small, large, small_embedding) for view in findings.views), strict=True
+    )
     colors, shapes = cluster_styles(len(findings.clusters))
     whole = len(shown) == findings.n_samples
     data = {
@@ -83,20 +90,23 @@ def draw(findings: Findings, embedding: str = "auto") -> Drawing | None:
         "confidence": None if findings.confidence is None else pack(_bytes(findings.confidence[shown])),
         "positions": pack(quantize(large.positions)),
         "small": None if len(small) == len(shown) else pack(small.astype(np.uint32)),
-        "views": [_view_data(view, shown, small, large) for view in findings.views],
+        "views": list(views),
     }
-    return Drawing(data, large.method, len(shown), len(small))
+    return Drawing(data, large.method, next(filter(None, methods), ""), len(shown), len(small))
 
 
-def _view_data(view: Any, shown: NDArray[np.intp], small: NDArray[np.intp], large: Map) -> dict[str, Any]:
+def _view_data(
+    view: ViewFindings, shown: NDArray[np.intp], small: NDArray[np.intp], large: Map, embedding: str
+) -> tuple[dict[str, Any], str]:
+    """What the map of one view shows, and how it was made; labels have no map of their own and take the large one."""
     own = None
     if view.own is not None:
         # 0 stands for "knows nothing", clusters follow.
         own = pack((view.own[shown] + 1).astype(np.uint8 if len(view.own_names) < 255 else np.uint16))
-    positions = large.positions[small]
+    positions, method = large.positions[small], ""
     if view.rows is not None:
-        positions = draw_map(view.rows[shown[small]], "pca").positions
-    return {
+        positions, method = draw_map(view.rows[shown[small]], embedding, most=SMALL_TSNE_SAMPLES)
+    data = {
         "name": view.name,
         "own": own,
         "wide": len(view.own_names) >= 255,
@@ -104,6 +114,7 @@ def _view_data(view: Any, shown: NDArray[np.intp], small: NDArray[np.intp], larg
         "positions": pack(quantize(positions)),
         "seen": None if view.observed.all() else pack(view.observed[shown[small]].astype(np.uint8)),
     }
+    return data, method
 
 
 def _subset(n_samples: int, most: int) -> NDArray[np.intp]:
@@ -135,20 +146,18 @@ def render(content: ReportContent, drawing: Drawing | None) -> str:
     -------
     str
     """
-    maps = None
-    if drawing is not None:
-        maps = sections.map_section(content, drawing.method, drawing.n_samples, drawing.n_view_samples)
+    maps = None if drawing is None else about_samples.map_section(content, *drawing[1:])
     body = [
-        sections.headline(content),
-        sections.warning_list(content),
+        about_samples.headline(content),
+        about_samples.warning_list(content),
         maps,
-        sections.clusters_section(content),
-        sections.views_section(content),
-        sections.lines_section(content),
-        sections.choices_section(content),
-        sections.convergence_section(content),
-        sections.holes_section(content),
-        sections.reproduce_section(content),
+        about_samples.clusters_section(content),
+        about_method.views_section(content),
+        about_method.lines_section(content),
+        about_method.choices_section(content),
+        about_method.convergence_section(content),
+        about_samples.holes_section(content),
+        about_method.reproduce_section(content),
     ]
     style, script = (TEMPLATES.joinpath(name).read_text(encoding="utf-8") for name in ("style.css", "script.js"))
     # Only this very script may run, and nothing may be fetched, whatever else were to end up on the page.

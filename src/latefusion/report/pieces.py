@@ -12,12 +12,17 @@ from latefusion.report.markup import Html, element, escape
 
 # Beyond ten clusters colours come back with another shape, and a little darker or lighter.
 SHAPES = ("circle", "square", "triangle", "diamond")
-SHADES = (0.0, -0.28, 0.38, -0.45)
+SHADES = (0.0, -0.28, 0.22, -0.45)
 
 
-def count(number: float) -> str:
+def count(number: Any) -> str:
     """A whole number with thin spaces between thousands."""
     return f"{int(number):,}".replace(",", "\u202f")
+
+
+def signed(number: float, digits: int) -> str:
+    """A number with its sign, a true minus."""
+    return f"{number:+.{digits}f}".replace("-", "\u2212")
 
 
 def cluster_styles(n_clusters: int) -> tuple[list[str], list[str]]:
@@ -174,7 +179,9 @@ def line_chart(
 
     parts = []
     for value in (low, high):
-        parts.append(element("line", x1=left, x2=width - right, y1=f"{up(value):.1f}", y2=f"{up(value):.1f}", class_="rule"))
+        parts.append(
+            element("line", x1=left, x2=width - right, y1=f"{up(value):.1f}", y2=f"{up(value):.1f}", class_="rule")
+        )
         parts.append(element("text", f"{value:.4g}", x=left - 8, y=f"{up(value) + 4:.1f}", text_anchor="end"))
     for value in dict.fromkeys((first, float(max(x)))):
         parts.append(element("text", f"{value:g}", x=f"{across(value):.1f}", y=height - 16, text_anchor="middle"))

@@ -12,8 +12,11 @@ from latefusion.arrays import row_blocks, to_numpy
 from latefusion.report.findings import Findings, ViewFindings
 
 BLOCK_ENTRIES = 2**22
-# Features of a view that are named per cluster, and the least effect that is worth a name (Cohen: "small").
-MOST_FEATURES = 5
+# Features that are named per cluster, in all and of each view, and the least effect that is worth a name (Cohen:
+# "small").
+MOST_TRAITS = 15
+MOST_PER_VIEW = 5
+LEAST_PER_VIEW = 2
 LEAST_EFFECT = 0.2
 
 
@@ -38,20 +41,19 @@ class Trait(NamedTuple):
     outside: float
 
 
-def cluster_traits(findings: Findings, most: int = MOST_FEATURES) -> list[list[Trait]]:
+def cluster_traits(findings: Findings) -> list[list[Trait]]:
     """For every cluster the features with the largest effects, view by view.
 
     Parameters
     ----------
     findings : Findings
-    most : int, default=5
-        Features per view.
 
     Returns
     -------
     list of list of Trait
         One list per cluster, in the order of the views, largest effect first.
     """
+    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, MOST_TRAITS // len(findings.views)))
     n_clusters = len(findings.clusters)
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for view in findings.views:
@@ -73,7 +75,9 @@ def _feature_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: in
         order = np.argsort(-np.abs(effects[cluster]), kind="stable")[:most]
         found.append(
             [
-                Trait(view.name, view.columns[one], *(float(table[cluster, one]) for table in (effects, inside, outside)))
+                Trait(
+                    view.name, view.columns[one], *(float(table[cluster, one]) for table in (effects, inside, outside))
+                )
                 for one in order
                 if abs(effects[cluster, one]) >= LEAST_EFFECT
             ]
@@ -118,7 +122,6 @@ def _moments(
     Features are read in blocks of rows, and sparse ones are never filled.
     """
     array = view.array
-    assert array is not None
     n_samples, width = array.shape
     sparse = issparse(array)
     blocks = [slice(0, n_samples)] if sparse else list(row_blocks(n_samples, max(1, BLOCK_ENTRIES // width)))

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.report.content import ReportContent
 from latefusion.report.findings import Findings, gather
 from latefusion.report.judgement import Explanation, agreement_table, data_warnings, explain_views, judge_views
 from latefusion.report.lines import HonestLines, plain_lines
 from latefusion.report.maps import METHODS
 from latefusion.report.page import draw, render
 from latefusion.report.profiles import cluster_traits
-from latefusion.report.sections import ReportContent
 
 Progress = Callable[[str], None]
 

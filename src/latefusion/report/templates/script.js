@@ -42,7 +42,8 @@
     let hovered = -1;
     let pinned = -1;
     let colourBy = "cluster";
-    let viewsByOwn = false;
+    const viewColour = byId("view-colour");
+    const viewsByOwn = () => viewColour !== null && viewColour.value === "own";
 
     // Orange is unsure, blue is sure; both are seen on white and on black.
     const sureness = Array.from({ length: 32 }, (_, step) => {
@@ -59,7 +60,7 @@
       if (colourBy === "confidence") return (i) => sureness[confidence[i] >> 3];
       return ownStyle(views[Number(colourBy)].own);
     }
-    function viewStyle(view) { return viewsByOwn && view.own ? ownStyle(view.own) : clusterStyle; }
+    function viewStyle(view) { return viewsByOwn() && view.own ? ownStyle(view.own) : clusterStyle; }
 
     function mark(context, shape, x, y, r) {
       if (r < 2) { context.fillRect(x - r, y - r, 2 * r, 2 * r); return; }
@@ -106,7 +107,7 @@
       }
       radius() {
         const room = Math.sqrt((this.width * this.height) / Math.max(this.count, 1)) / 7;
-        return Math.max(0.9, Math.min(4.5, room));
+        return Math.max(this.named ? 0.9 : 1.2, Math.min(4.5, room));
       }
       draw() {
         if (!this.width) return;
@@ -125,20 +126,24 @@
         if (this.named) this.drawNames(context);
         this.highlight();
       }
-      // The number of every cluster at the middle of its samples: colours alone do not tell twenty clusters apart.
+      // The number of every cluster where most of its samples are: colours alone do not tell twenty clusters apart.
       drawNames(context) {
         if (!this.centers) {
           const groups = data.clusters.map(() => []);
           for (let k = 0; k < this.count; k++) groups[labels[k]].push(k);
-          const middle = (group, axis) => {
-            const values = group.map((k) => this.positions[2 * k + axis]).sort((a, b) => a - b);
-            return values[values.length >> 1];
-          };
+          // Not the mean of all: of a cluster in two pieces, that lies between them.
+          const size = 4096, cellOf = (k) => (this.positions[2 * k] >> 12) + 16 * (this.positions[2 * k + 1] >> 12);
           this.centers = groups.map((group) => {
             if (!group.length) return -1;
-            const x = middle(group, 0), y = middle(group, 1);
-            let best = group[0], least = Infinity;
-            for (const k of group) {
+            const crowd = new Uint32Array(256);
+            for (const k of group) crowd[cellOf(k)]++;
+            const fullest = crowd.indexOf(Math.max(...crowd));
+            const near = group.filter((k) => Math.hypot(
+              this.positions[2 * k] / size - (fullest % 16) - 0.5, this.positions[2 * k + 1] / size - (fullest >> 4) - 0.5) < 1.2);
+            const mean = (axis) => near.reduce((sum, k) => sum + this.positions[2 * k + axis], 0) / near.length;
+            const x = mean(0), y = mean(1);
+            let best = near[0], least = Infinity;
+            for (const k of near) {
               const away = (this.positions[2 * k] - x) ** 2 + (this.positions[2 * k + 1] - y) ** 2;
               if (away < least) { least = away; best = k; }
             }
@@ -218,7 +223,7 @@
     function describe(i, box) {
       const name = document.createElement("p"), list = document.createElement("dl");
       name.className = "sample-name";
-      name.textContent = idOf(i);
+      name.textContent = data.ids ? idOf(i) : "sample " + idOf(i);
       list.className = "facts-of";
       const line = (what, value) => {
         const term = document.createElement("dt"), text = document.createElement("dd");
@@ -271,10 +276,7 @@
     byId("all").addEventListener("click", () => { keys.forEach((_, cluster) => show(cluster, true)); redraw(); });
     byId("none").addEventListener("click", () => { keys.forEach((_, cluster) => show(cluster, false)); redraw(); });
     byId("colour").addEventListener("change", (event) => { colourBy = event.target.value; maps[0].draw(); });
-    const viewColour = byId("view-colour");
-    if (viewColour) {
-      viewColour.addEventListener("change", (event) => { viewsByOwn = event.target.value === "own"; redraw(); });
-    }
+    if (viewColour) viewColour.addEventListener("change", () => redraw());
 
     byId("find").addEventListener("input", (event) => {
       const wanted = event.target.value.trim().toLowerCase();
