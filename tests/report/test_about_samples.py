@@ -63,7 +63,7 @@ def test_clusters_show_features_and_the_least_sure_samples(content_of, findings)
 def test_clusters_of_labels_show_shares(content_of, agreed, labelings):
     text = text_of(about_samples.clusters_section(content_of(gather(agreed, labelings))))
     assert "100%" in text
-    assert "labels most common" in text
+    assert "most common labels" in text
 
 
 def test_holes(content_of, findings):

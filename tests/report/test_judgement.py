@@ -49,7 +49,7 @@ def test_constant_columns_are_counted_and_named(findings, form):
     array = np.random.default_rng(0).standard_normal((90, 5))
     array[:, [1, 3]] = 0.1
     (found,) = data_warnings(with_array(findings, form(array)))
-    assert found == "View view_0: 2 columns are constant and say nothing (c1, c3)."
+    assert found == "View view_0: 2 columns are constant (c1, c3) and without meaning here."
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
@@ -66,6 +66,14 @@ def test_copies_of_a_view_are_found(planted):
     assert data_warnings(found) == ["Views one and copy are the same data."]
     judgement = judge_views(found, Explanation(), *agreement_table(found))
     assert ("copy", "it says the same as one") in judgement.droppable
+
+
+def test_views_that_agree_are_witnesses_and_no_copies():
+    data = lf.datasets.make_views(n_samples=90, n_clusters=3, n_views=2, separation=20.0, random_state=0)
+    found = gather(lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views), data.views)
+    names, table = agreement_table(found)
+    assert table[0, 1] == 1.0
+    assert judge_views(found, Explanation(), names, table).droppable == []
 
 
 def test_a_dominant_column_is_named_where_the_model_does_not_scale(findings):

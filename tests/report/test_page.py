@@ -116,6 +116,18 @@ def test_sections_come_in_one_order_and_empty_ones_are_left_out(content_of, find
     assert found == ["maps", "clusters", "views", "convergence", "reproduce"]
 
 
+def test_labelings_take_the_colours_of_the_clusters_they_are_most_like(agreed, labelings):
+    found = gather(agreed, labelings)
+    for view in found.views:
+        colors = page.paint(view, found.labels, len(found.clusters))
+        assert len(set(colors)) == len(view.own_names)
+    text = found.views[0]
+    painted = np.array(page.paint(text, found.labels, 3))[text.own]
+    assert np.mean(painted == found.labels) > 0.95
+    fine = replace(text, own=np.arange(90) % 5, own_names=list("abcde"))
+    assert sorted(page.paint(fine, found.labels, 3)) == [0, 1, 2, 3, 4]
+
+
 def test_long_identifiers_lose_their_middle():
     assert shorten_id("short") == "short"
     assert len(shorten_id("x" * 500)) <= 64

@@ -8,6 +8,7 @@ from latefusion.report.pieces import (
     cluster_styles,
     code,
     count,
+    decimal,
     effect_bar,
     heat_table,
     line_chart,
@@ -55,6 +56,8 @@ def test_numbers():
     assert count(1234567) == "1\u202f234\u202f567"
     assert signed(-0.125, 2) == "\u22120.12"
     assert signed(0.5, 1) == "+0.5"
+    assert decimal(-0.001, 2) == "0.00"
+    assert decimal(-0.5, 2) == "\u22120.50"
 
 
 def test_bars_stay_within_their_box():

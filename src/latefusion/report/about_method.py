@@ -12,7 +12,7 @@ from latefusion.experiments.comparison import SCORES
 from latefusion.report.content import ReportContent
 from latefusion.report.findings import shorten
 from latefusion.report.markup import Html, element
-from latefusion.report.pieces import bar, code, count, heat_table, line_chart, section, signed, table
+from latefusion.report.pieces import bar, code, count, decimal, heat_table, line_chart, section, signed, table
 
 LIBRARIES = ("numpy", "scipy", "scikit-learn")
 KIND_NAMES = {"features": "features", "kernel": "similarities", "labels": "labels"}
@@ -83,7 +83,7 @@ def lines_section(content: ReportContent) -> Html | None:
     body = []
     for row in rows:
         cells: list[Any] = [row.method]
-        cells += [f"{row.scores[name]:.3f}" if name in row.scores else "–" for name in columns]
+        cells += [decimal(row.scores[name], 3) if name in row.scores else "–" for name in columns]
         cells.append("–" if row.labels is None else str(len(np.unique(row.labels))))
         cells += ([f"{row.seconds:.2f}"] if np.isfinite(row.seconds) else ["–"]) if timed else []
         body.append([*cells, element("span", row.note, class_="note") if row.note else ""])
@@ -140,7 +140,7 @@ def choices_section(content: ReportContent) -> Html | None:
             element("h3", "Similarity, weighing and λ"),
             element("p", selection.reason),
             table(header, rows, label="Candidates by score", text=2, marked=marked),
-            element("p", f"{left_out} candidates with lower scores are left out.", class_="small")
+            element("p", f"{left_out} candidates with no higher score are left out.", class_="small")
             if left_out
             else None,
         ]

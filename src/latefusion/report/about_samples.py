@@ -40,10 +40,10 @@ def headline(content: ReportContent) -> Html:
         element("div", element("span", number, class_="big"), element("span", what), class_="fact")
         for number, what in facts
     ]
-    sentences = [
-        f"The largest cluster has {count(sizes.max())} samples ({sizes.max() / sizes.sum():.0%}), the smallest "
-        f"{count(sizes.min())} ({sizes.min() / sizes.sum():.1%})."
-    ]
+    sentences = [f"Every cluster has {count(sizes.max())} samples."]
+    if sizes.min() < sizes.max():
+        largest, least = (f"{count(size)} ({size / sizes.sum():.1%})" for size in (sizes.max(), sizes.min()))
+        sentences = [f"The largest cluster has {largest} of the samples, the smallest {least}."]
     if findings.confidence is not None:
         sure, unsure = np.mean(findings.confidence >= SURE), np.mean(findings.confidence < UNSURE)
         sentences.append(
@@ -222,7 +222,7 @@ def clusters_section(content: ReportContent) -> Html:
             ", with the features that set each apart: the mean inside minus the mean outside, in standard deviations"
         )
     if "labels" in kinds:
-        what += "; for views of labels, the labels most common in it"
+        what += ", with the most common labels of every view of labels"
     return section("clusters", "Clusters", what + ".", element("div", cards, class_="cards"), _doubtful(findings))
 
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from latefusion.arrays import row_blocks, to_numpy
-from latefusion.metrics import adjusted_rand
+from latefusion.metrics import adjusted_rand, subspace_agreement
 from latefusion.report.findings import Findings, ViewFindings, shorten
 
-# Two views whose own clusters agree to this much (adjusted Rand index) say the same; below the second one they have
-# nothing in common.
+# Two views whose own clusters (adjusted Rand index) and whose partitions agree to this much say the same; below the
+# second one clusters have nothing in common.
 SAME = 0.98
 NOTHING = 0.05
 # Clusters below this many samples, or this share of an average cluster, are tiny.
@@ -120,6 +120,7 @@ def judge_views(findings: Findings, explanation: Explanation, names: Sequence[st
     -------
     ViewJudgement
     """
+    known = [view for view in findings.views if view.own is not None]
     important: list[str] = []
     droppable: dict[str, str] = {}
     for verdict in explanation.verdicts or ():
@@ -131,9 +132,22 @@ def judge_views(findings: Findings, explanation: Explanation, names: Sequence[st
         if len(names) > 2 and table[position, -1] < NOTHING and name not in important:
             droppable.setdefault(name, "its own clusters have next to nothing in common with the consensus")
         for other in range(position):
-            if table[position, other] >= SAME and names[other] not in droppable:
+            if (
+                table[position, other] >= SAME
+                and names[other] not in droppable
+                and _alike(known[position], known[other])
+            ):
                 droppable.setdefault(name, f"it says the same as {names[other]}")
     return ViewJudgement(important, list(droppable.items()))
+
+
+def _alike(first: ViewFindings, second: ViewFindings) -> bool:
+    """Whether two views say the same beyond their clusters: agreement alone makes them witnesses, not copies."""
+    if first.rows is None or second.rows is None:
+        return first.kind == second.kind
+    both = first.observed & second.observed
+    bases = [np.linalg.qr(view.rows[both])[0] for view in (first, second) if view.rows is not None]
+    return subspace_agreement(*bases) >= SAME
 
 
 def data_warnings(findings: Findings) -> list[str]:
@@ -193,8 +207,8 @@ def _about_columns(view: ViewFindings, *, scaled: bool) -> list[str]:
     variances = column_variances(view)
     constant = [view.columns[one] for one in np.flatnonzero(variances == 0)]
     if constant:
-        what = "column is" if len(constant) == 1 else "columns are"
-        found.append(f"View {view.name}: {len(constant)} {what} constant and say nothing ({shorten(constant, 3)}).")
+        what = "1 column is" if len(constant) == 1 else f"{len(constant)} columns are"
+        found.append(f"View {view.name}: {what} constant ({shorten(constant, 3)}) and without meaning here.")
     largest = int(np.argmax(variances))
     if not scaled and len(variances) > 2 and variances[largest] > DOMINANT * variances.sum():
         share = variances[largest] / variances.sum()

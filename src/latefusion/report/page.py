@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from latefusion.report import about_method, about_samples
 from latefusion.report.content import ReportContent
@@ -75,9 +76,10 @@ def draw(findings: Findings, embedding: str = "auto") -> Drawing | None:
     large = draw_map(findings.consensus[shown], embedding)
     small_embedding = embedding if n_views <= MOST_TSNE_VIEWS else "pca"
     views, methods = zip(
-        *(_view_data(view, shown, small, large, small_embedding) for view in findings.views), strict=True
+        *(_view_data(findings, view, shown, small, large, small_embedding) for view in findings.views), strict=True
     )
-    colors, shapes = cluster_styles(len(findings.clusters))
+    shades = [1 + max(view["paint"], default=0) for view in views if view["paint"] is not None]
+    colors, shapes = cluster_styles(max([len(findings.clusters), *shades]))
     whole = len(shown) == findings.n_samples
     data = {
         "n": len(shown),
@@ -96,7 +98,12 @@ def draw(findings: Findings, embedding: str = "auto") -> Drawing | None:
 
 
 def _view_data(
-    view: ViewFindings, shown: NDArray[np.intp], small: NDArray[np.intp], large: Map, embedding: str
+    findings: Findings,
+    view: ViewFindings,
+    shown: NDArray[np.intp],
+    small: NDArray[np.intp],
+    large: Map,
+    embedding: str,
 ) -> tuple[dict[str, Any], str]:
     """What the map of one view shows, and how it was made; labels have no map of their own and take the large one."""
     own = None
@@ -111,10 +118,26 @@ def _view_data(
         "own": own,
         "wide": len(view.own_names) >= 255,
         "names": view.own_names,
+        "paint": paint(view, findings.labels, len(findings.clusters)) if view.kind == "labels" else None,
         "positions": pack(quantize(positions)),
         "seen": None if view.observed.all() else pack(view.observed[shown[small]].astype(np.uint8)),
     }
     return data, method
+
+
+def paint(view: ViewFindings, labels: NDArray[np.intp], n_clusters: int) -> list[int] | None:
+    """For every cluster of a labelling the cluster whose colour it takes; those beyond take further colours."""
+    if view.own is None:
+        return None
+    known = view.own >= 0
+    table = np.zeros((len(view.own_names), n_clusters))
+    np.add.at(table, (view.own[known], labels[known]), 1)
+    colors = np.full(len(table), -1)
+    rows, columns = linear_sum_assignment(-table)
+    colors[rows] = columns
+    rest = np.flatnonzero(colors < 0)
+    colors[rest] = n_clusters + np.arange(len(rest))
+    return [int(one) for one in colors]
 
 
 def _subset(n_samples: int, most: int) -> NDArray[np.intp]:

@@ -20,6 +20,12 @@ def count(number: Any) -> str:
     return f"{int(number):,}".replace(",", "\u202f")
 
 
+def decimal(value: float, digits: int) -> str:
+    """A number with so many digits, a true minus, and no minus before zero."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
+
+
 def signed(number: float, digits: int) -> str:
     """A number with its sign, a true minus."""
     return f"{number:+.{digits}f}".replace("-", "\u2212")
@@ -132,7 +138,7 @@ def heat_table(names: Sequence[str], values: Any, *, label: str) -> Html:
         for value in own:
             known = bool(np.isfinite(value))
             strength = float(np.clip(value, 0, 1)) if known else 0.0
-            text = f"{value:.2f}" if known else "–"
+            text = decimal(value, 2) if known else "–"
             cells.append(element("td", text, class_="heat", style=f"--strength:{strength:.2f}"))
         rows.append(element("tr", cells))
     head = element("tr", element("td"), [element("th", name, scope="col") for name in names])
@@ -164,7 +170,7 @@ def line_chart(
     -------
     Html
     """
-    width, height, left, bottom, top, right = 480, 200, 56, 34, 12, 12
+    width, height, left, bottom, top, right = 480, 200, 66, 34, 12, 12
     values = np.concatenate([np.asarray(own, dtype=float) for _, own in lines])
     low, high = float(values.min()), float(values.max())
     high = high if high > low else low + (abs(low) or 1.0)

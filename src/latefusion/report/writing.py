@@ -17,6 +17,7 @@ from latefusion.report.judgement import Explanation, agreement_table, data_warni
 from latefusion.report.lines import HonestLines, plain_lines
 from latefusion.report.maps import METHODS
 from latefusion.report.page import draw, render
+from latefusion.report.pieces import count
 from latefusion.report.profiles import cluster_traits
 
 Progress = Callable[[str], None]
@@ -102,7 +103,7 @@ def write_report(
     say("profiles of the clusters")
     content = ReportContent(
         findings=findings,
-        title=title or f"{len(findings.clusters)} clusters of {findings.n_samples} samples",
+        title=title or f"{len(findings.clusters)} clusters of {count(findings.n_samples)} samples",
         warnings=data_warnings(findings),
         names=names,
         agreement=agreement,

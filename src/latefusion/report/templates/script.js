@@ -33,6 +33,7 @@
     const views = data.views.map((view) => ({
       name: view.name,
       names: view.names,
+      paint: view.paint,
       own: view.own && unpack(view.own, view.wide ? Uint16Array : Uint8Array),
       positions: unpack(view.positions, Uint16Array),
       seen: view.seen && unpack(view.seen, Uint8Array),
@@ -52,15 +53,17 @@
       return "rgb(" + from.map((one, k) => Math.round(one + part * (to[k] - one))).join(",") + ")";
     });
     const GREY = "#8a8f94";
-    const colourOfCode = (code) => data.colors[code % data.colors.length];
-    const ownStyle = (own) => (i) => (own[i] === 0 ? GREY : colourOfCode(own[i] - 1));
+    const ownStyle = ({ own, paint }) => (i) => {
+      if (own[i] === 0) return GREY;
+      return data.colors[paint ? paint[own[i] - 1] : own[i] - 1];
+    };
     const clusterStyle = (i) => data.colors[labels[i]];
     function mainStyle() {
       if (colourBy === "cluster") return clusterStyle;
       if (colourBy === "confidence") return (i) => sureness[confidence[i] >> 3];
-      return ownStyle(views[Number(colourBy)].own);
+      return ownStyle(views[Number(colourBy)]);
     }
-    function viewStyle(view) { return viewsByOwn() && view.own ? ownStyle(view.own) : clusterStyle; }
+    function viewStyle(view) { return viewsByOwn() && view.own ? ownStyle(view) : clusterStyle; }
 
     function mark(context, shape, x, y, r) {
       if (r < 2) { context.fillRect(x - r, y - r, 2 * r, 2 * r); return; }
@@ -132,14 +135,15 @@
           const groups = data.clusters.map(() => []);
           for (let k = 0; k < this.count; k++) groups[labels[k]].push(k);
           // Not the mean of all: of a cluster in two pieces, that lies between them.
-          const size = 4096, cellOf = (k) => (this.positions[2 * k] >> 12) + 16 * (this.positions[2 * k + 1] >> 12);
+          const size = 4096, cellOf = (k) => (this.positions[2 * k] >> 12) + 17 * (this.positions[2 * k + 1] >> 12);
           this.centers = groups.map((group) => {
             if (!group.length) return -1;
-            const crowd = new Uint32Array(256);
-            for (const k of group) crowd[cellOf(k)]++;
-            const fullest = crowd.indexOf(Math.max(...crowd));
-            const near = group.filter((k) => Math.hypot(
-              this.positions[2 * k] / size - (fullest % 16) - 0.5, this.positions[2 * k + 1] / size - (fullest >> 4) - 0.5) < 1.2);
+            // Squares of two by two cells, so that no group of samples is cut in four by chance.
+            const crowd = new Uint32Array(17 * 17);
+            for (const k of group) for (const step of [18, 17, 1, 0]) crowd[cellOf(k) + step]++;
+            const fullest = crowd.indexOf(Math.max(...crowd)), left = fullest % 17, down = Math.floor(fullest / 17);
+            const near = group.filter((k) =>
+              Math.hypot(this.positions[2 * k] / size - left, this.positions[2 * k + 1] / size - down) < 1.45);
             const mean = (axis) => near.reduce((sum, k) => sum + this.positions[2 * k + axis], 0) / near.length;
             const x = mean(0), y = mean(1);
             let best = near[0], least = Infinity;
