@@ -35,8 +35,10 @@ test-slow: $(VENV)/.installed
 # Chromium comes from the system; where it cannot be had, the tests are skipped and say so. One after the other: some
 # of them measure time.
 CHROMIUM := chromium chromium-driver
-$(VENV)/.browser-installed: $(VENV)/.installed
-	$(PIP_INSTALL) --editable '.[dev,browser]'
+$(VENV)/.browser-installed: pyproject.toml
+	$(PYTHON) -c "$(CHECK_PYTHON)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) --editable '.[test,browser]'
 	command -v chromium > /dev/null && command -v chromedriver > /dev/null \
 	  || apt-get install --yes --no-install-recommends $(CHROMIUM) \
 	  || { apt-get update && apt-get install --yes --no-install-recommends $(CHROMIUM); } \

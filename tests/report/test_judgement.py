@@ -120,5 +120,18 @@ def test_verdicts_decide(findings):
     assert judgement == type(judgement)([], [])
 
 
+def test_a_refusal_becomes_a_note():
+    class Refusing:
+        n_views_ = 2
+
+        def leave_one_view_out(self):
+            raise ValueError("some samples have no other view")
+
+        def weight_intervals(self):
+            return "intervals"
+
+    assert explain_views(Refusing()) == Explanation(None, "intervals", ("some samples have no other view",))
+
+
 def test_a_model_without_answers_gives_none(aligned):
     assert explain_views(aligned) == Explanation()

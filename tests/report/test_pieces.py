@@ -94,6 +94,12 @@ def test_lines_stay_within_the_chart(values):
             assert 0 <= y <= 200
 
 
+def test_the_ends_of_an_axis_differ():
+    made = line_chart([1, 2], [("objective", [15.78701, 15.78708])], label="x", x_name="y")
+    ends = re.findall(r'text-anchor="end">([^<]*)<', made)
+    assert len(set(ends)) == 2
+
+
 def test_sections_have_a_heading_that_names_them():
     made = section("one", NASTY, "what", "content")
     assert 'aria-labelledby="one-title"' in made

@@ -53,6 +53,7 @@ def views_section(content: ReportContent) -> Html | None:
                 class_="small",
             )
         )
+    parts += [element("p", note, class_="small") for note in content.explanation.notes]
     if len(content.names) > 2:
         parts += [
             element("h3", "Agreement between views"),

@@ -41,10 +41,13 @@ class Explanation:
         What happens without each of the views.
     intervals : WeightIntervals or None
         Bootstrap intervals of the weights.
+    notes : tuple of str
+        Why the model has no answer, where it says so.
     """
 
     verdicts: Any = None
     intervals: Any = None
+    notes: tuple[str, ...] = ()
 
 
 def explain_views(model: Any) -> Explanation:
@@ -58,10 +61,17 @@ def explain_views(model: Any) -> Explanation:
     -------
     Explanation
     """
-    several = model.n_views_ > 1
-    verdicts = model.leave_one_view_out() if several and hasattr(model, "leave_one_view_out") else None
-    intervals = model.weight_intervals() if several and hasattr(model, "weight_intervals") else None
-    return Explanation(verdicts, intervals)
+    answers: list[Any] = []
+    notes = []
+    for question in ("leave_one_view_out", "weight_intervals"):
+        answers.append(None)
+        if model.n_views_ > 1 and hasattr(model, question):
+            try:
+                answers[-1] = getattr(model, question)()
+            except ValueError as error:  # such as views that nobody can do without
+                notes.append(str(error))
+    verdicts, intervals = answers
+    return Explanation(verdicts, intervals, tuple(notes))
 
 
 def agreement_table(findings: Findings) -> tuple[list[str], NDArray[np.float64]]:

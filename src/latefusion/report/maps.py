@@ -17,7 +17,7 @@ METHODS = ("auto", "tsne", "pca")
 # Samples that t-SNE arranges itself, in a large map and in a small one; the others are placed between the nearest of
 # these.
 TSNE_SAMPLES = 2000
-SMALL_TSNE_SAMPLES = 1000
+SMALL_TSNE_SAMPLES = 600
 # Neighbours between which a sample is placed.
 PLACING_NEIGHBORS = 5
 LARGEST = 2**16 - 1

@@ -135,13 +135,13 @@
           const groups = data.clusters.map(() => []);
           for (let k = 0; k < this.count; k++) groups[labels[k]].push(k);
           // Not the mean of all: of a cluster in two pieces, that lies between them.
-          const size = 4096, cellOf = (k) => (this.positions[2 * k] >> 12) + 17 * (this.positions[2 * k + 1] >> 12);
+          const size = 2048, cellOf = (k) => (this.positions[2 * k] >> 11) + 33 * (this.positions[2 * k + 1] >> 11);
           this.centers = groups.map((group) => {
             if (!group.length) return -1;
             // Squares of two by two cells, so that no group of samples is cut in four by chance.
-            const crowd = new Uint32Array(17 * 17);
-            for (const k of group) for (const step of [18, 17, 1, 0]) crowd[cellOf(k) + step]++;
-            const fullest = crowd.indexOf(Math.max(...crowd)), left = fullest % 17, down = Math.floor(fullest / 17);
+            const crowd = new Uint32Array(33 * 33);
+            for (const k of group) for (const step of [34, 33, 1, 0]) crowd[cellOf(k) + step]++;
+            const fullest = crowd.indexOf(Math.max(...crowd)), left = fullest % 33, down = Math.floor(fullest / 33);
             const near = group.filter((k) =>
               Math.hypot(this.positions[2 * k] / size - left, this.positions[2 * k + 1] / size - down) < 1.45);
             const mean = (axis) => near.reduce((sum, k) => sum + this.positions[2 * k + axis], 0) / near.length;
