@@ -14,10 +14,10 @@ from threadpoolctl import threadpool_limits
 from latefusion.arrays import namespace, orient_columns, unit_rows
 
 METHODS = ("auto", "tsne", "pca")
-# Samples that t-SNE arranges itself, in a large map and in a small one; the others are placed between the nearest of
-# these.
-TSNE_SAMPLES = 2000
-SMALL_TSNE_SAMPLES = 600
+# Samples that t-SNE arranges itself, in a large map and in a small one, and its iterations; all other samples are put
+# between the nearest of these.
+TSNE_SAMPLES, TSNE_ITERATIONS = 2000, 1000
+SMALL_TSNE_SAMPLES, SMALL_TSNE_ITERATIONS = 600, 500
 # Neighbours between which a sample is placed.
 PLACING_NEIGHBORS = 5
 LARGEST = 2**16 - 1
@@ -37,7 +37,9 @@ class Map(NamedTuple):
     method: str
 
 
-def draw_map(rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPLES) -> Map:
+def draw_map(
+    rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPLES, max_iter: int = TSNE_ITERATIONS
+) -> Map:
     """Positions in two dimensions of samples that are near each other when their rows point the same way.
 
     Parameters
@@ -47,6 +49,8 @@ def draw_map(rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPL
         "auto" is t-SNE wherever rows have more than two columns.
     most : int, default=2000
         Samples that t-SNE arranges itself.
+    max_iter : int, default=1000
+        Its iterations.
 
     Returns
     -------
@@ -59,9 +63,11 @@ def draw_map(rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPL
     if method == "pca" or n_samples < 5 or (method == "auto" and width <= 2):
         return Map(_principal(rows), "PCA: the two directions in which samples differ most.")
     if n_samples <= most:
-        return Map(_tsne(rows), "t-SNE: neighbours stay neighbours; distances between far groups mean nothing.")
+        return Map(
+            _tsne(rows, max_iter), "t-SNE: neighbours stay neighbours; distances between far groups mean nothing."
+        )
     chosen = np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
-    placed = _place(rows, rows[chosen], _tsne(rows[chosen]))
+    placed = _place(rows, rows[chosen], _tsne(rows[chosen], max_iter))
     return Map(
         placed,
         f"t-SNE of {most} random samples, the others placed between the nearest of these: neighbours stay neighbours; "
@@ -77,11 +83,11 @@ def _principal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
 
 
-def _tsne(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def _tsne(rows: NDArray[np.float64], max_iter: int) -> NDArray[np.float64]:
     # With several threads sums come in any order, and t-SNE makes another map of every rounding error.
     with threadpool_limits(1):
-        perplexity = min(30.0, (len(rows) - 1) / 3)
-        found = TSNE(2, perplexity=perplexity, init="pca", random_state=0).fit_transform(_spread_ties(rows))
+        options = {"perplexity": min(30.0, (len(rows) - 1) / 3), "max_iter": max_iter}
+        found = TSNE(2, init="pca", random_state=0, **options).fit_transform(_spread_ties(rows))
     return np.asarray(found, dtype=np.float64)
 
 

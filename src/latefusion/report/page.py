@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 from latefusion.report import about_method, about_samples
 from latefusion.report.content import ReportContent
 from latefusion.report.findings import Findings, ViewFindings
-from latefusion.report.maps import SMALL_TSNE_SAMPLES, Map, draw_map, pack, quantize
+from latefusion.report.maps import SMALL_TSNE_ITERATIONS, SMALL_TSNE_SAMPLES, Map, draw_map, pack, quantize
 from latefusion.report.markup import escape, join, json_block
 from latefusion.report.pieces import cluster_styles
 
@@ -112,7 +112,8 @@ def _view_data(
         own = pack((view.own[shown] + 1).astype(np.uint8 if len(view.own_names) < 255 else np.uint16))
     positions, method = large.positions[small], ""
     if view.rows is not None:
-        positions, method = draw_map(view.rows[shown[small]], embedding, most=SMALL_TSNE_SAMPLES)
+        effort = {"most": SMALL_TSNE_SAMPLES, "max_iter": SMALL_TSNE_ITERATIONS}
+        positions, method = draw_map(view.rows[shown[small]], embedding, **effort)
     data = {
         "name": view.name,
         "own": own,
