@@ -8,7 +8,7 @@ CHECK_PYTHON := import sys; sys.exit(sys.version_info < (3, 11) and 'latefusion 
 # Two test processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-slow lint format clean
+.PHONY: demo test test-slow test-browser lint format clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c "$(CHECK_PYTHON)"
@@ -27,10 +27,26 @@ demo: $(VENV)/.demo-installed
 	$(BIN)/latefusion demo
 
 test: lint
-	$(PYTEST) -m "not slow"
+	$(PYTEST) -m "not slow and not browser"
 
 test-slow: $(VENV)/.installed
 	$(PYTEST) -m slow
+
+# Chromium comes from the system; where it cannot be had, the tests are skipped and say so. One after the other: some
+# of them measure time.
+CHROMIUM := chromium chromium-driver
+$(VENV)/.browser-installed: pyproject.toml
+	$(PYTHON) -c "$(CHECK_PYTHON)"
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP_INSTALL) --editable '.[test,browser]'
+	command -v chromium > /dev/null && command -v chromedriver > /dev/null \
+	  || apt-get install --yes --no-install-recommends $(CHROMIUM) \
+	  || { apt-get update && apt-get install --yes --no-install-recommends $(CHROMIUM); } \
+	  || echo 'No Chromium here, and apt-get cannot install it: the browser tests will be skipped.'
+	touch $@
+
+test-browser: $(VENV)/.browser-installed
+	$(PYTEST) -n 0 -m browser tests/browser
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -1,0 +1,255 @@
+"""From a fitted model and its views to what a report speaks about, whatever kind of model it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.arrays import to_numpy
+from latefusion.assignment import assign_by_kmeans
+from latefusion.estimators import ConsensusClustering
+from latefusion.estimators.consensus import _labels_of, _read
+from latefusion.metrics import match_labels
+from latefusion.types import Array, Views
+from latefusion.validation import split_columns
+
+# Starts of k-means for the clusters of a single view.
+N_STARTS = 3
+
+
+@dataclass(frozen=True)
+class ViewFindings:
+    """One view as the report shows it.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"features", "kernel", "labels"}
+    array : array of shape (n_samples, n_features), or None
+        Features, or the kernel; None for labels.
+    columns : list of str
+        Names of the features; "column 0", "column 1", ... where they have none.
+    observed : ndarray of bool of shape (n_samples,)
+        Samples that are in the view.
+    own : ndarray of shape (n_samples,) or None
+        What the view alone says: number of the cluster of every sample, -1 where it knows none.
+    own_names : list of str
+        Names of these clusters; for features, the clusters of the consensus that they are most like.
+    rows : ndarray of shape (n_samples, n_components) or None
+        Base partitions of the view, from which its map is drawn.
+    """
+
+    name: str
+    kind: str
+    array: Array
+    columns: list[str]
+    observed: NDArray[np.bool_]
+    own: NDArray[np.intp] | None
+    own_names: list[str]
+    rows: NDArray[Any] | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of features, or of clusters for labels."""
+        if self.kind == "labels":
+            return len(self.own_names)
+        return len(self.columns)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that was found, as NumPy arrays.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    labels : ndarray of shape (n_samples,)
+        Number of the cluster, from 0 up without gaps.
+    clusters : list of str
+        Names of the clusters as the model's labels have them.
+    confidence : ndarray of shape (n_samples,) or None
+    consensus : ndarray of shape (n_samples, n_components) or None
+    ids : list of str or None
+        Identifiers of the samples; None where rows have none.
+    views : list of ViewFindings
+    target : ndarray of shape (n_samples,) or None
+        Known classes, for scores.
+    """
+
+    model: Any
+    labels: NDArray[np.intp]
+    clusters: list[str]
+    confidence: NDArray[np.float64] | None
+    consensus: NDArray[Any] | None
+    ids: list[str] | None
+    views: list[ViewFindings]
+    target: NDArray[Any] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of samples in every cluster."""
+        return np.bincount(self.labels, minlength=len(self.clusters))
+
+    @property
+    def observed(self) -> NDArray[np.bool_]:
+        """Which sample is in which view, of shape (n_samples, n_views)."""
+        return np.stack([view.observed for view in self.views], axis=1)
+
+
+def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None) -> Findings:
+    """Read a fitted model and the views that it was fitted on.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : as in the ``fit`` of the model
+    sample_ids : sequence of shape (n_samples,), default=None
+        By default those of the views, where they have any.
+    target : array of shape (n_samples,), default=None
+
+    Returns
+    -------
+    Findings
+    """
+    check_is_fitted(model)
+    labels = to_numpy(model.labels_)
+    values, codes = np.unique(labels, return_inverse=True)
+    clusters = [str(value) for value in values.tolist()]
+    if isinstance(model, ConsensusClustering):
+        views, found_ids = _labelings(model, X, codes)
+    else:
+        checked = model._new_views(X)
+        found_ids = checked.sample_ids
+        _check_length(len(checked), len(codes), "X")
+        views = _feature_views(model, checked, codes, clusters)
+    ids = found_ids if sample_ids is None else list(sample_ids)
+    if ids is not None:
+        _check_length(len(ids), len(codes), "sample_ids")
+    if target is not None:
+        target = np.asarray(target)
+        _check_length(len(target), len(codes), "target")
+    confidence, consensus = (
+        None if getattr(model, name, None) is None else to_numpy(getattr(model, name))
+        for name in ("confidence_", "consensus_")
+    )
+    names = None if ids is None else [str(one) for one in ids]
+    return Findings(model, codes, clusters, confidence, consensus, names, views, target)
+
+
+def _check_length(found: int, expected: int, what: str) -> None:
+    if found != expected:
+        raise ValueError(
+            f"{what} has {found} samples, but the model was fitted on {expected}: give what it was fitted on."
+        )
+
+
+def _feature_views(model: Any, views: Views, labels: NDArray[np.intp], clusters: list[str]) -> list[ViewFindings]:
+    columns = _column_names(model, views)
+    codings = getattr(model, "_label_codings", {})
+    found = []
+    for position, (name, array) in enumerate(views.items()):
+        observed = np.ones(len(views), dtype=bool) if views.mask is None else views.mask[:, position]
+        if name in codings:
+            coded = to_numpy(array).ravel().astype(np.intp)
+            names = [str(value) for value in codings[name].values.tolist()]
+            found.append(ViewFindings(name, "labels", None, [], observed & (coded >= 0), coded, names))
+            continue
+        rows = _partition_rows(model, position, name)
+        own = None if rows is None else _own_clusters(rows, labels, observed, len(clusters))
+        kernel = model._view_kinds_fitted[position] == "precomputed"
+        found.append(
+            ViewFindings(
+                name,
+                "kernel" if kernel else "features",
+                array,
+                columns[name],
+                observed,
+                own,
+                clusters,
+                rows,
+            )
+        )
+    return found
+
+
+def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
+    """Names of the features of every view, from data frames; numbers where they have none."""
+    numbers = {
+        name: [f"column {place}" for place in range(width)]
+        for name, width in zip(views.names, views.widths, strict=True)
+    }
+    known: dict[str, Any] = dict(getattr(model, "_view_columns", {}))
+    if not known and hasattr(model, "feature_names_in_"):
+        table = list(model.feature_names_in_)
+        places = split_columns(np.arange(len(table))[None, :], model.views, table)
+        known = {name: [table[place] for place in row[0]] for name, row in places.items()}
+    return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
+
+
+def _partition_rows(model: Any, position: int, name: str) -> NDArray[Any] | None:
+    """The base partitions of one view side by side."""
+    partitions = getattr(model, "partitions_", None)
+    if partitions is None:
+        return None
+    names = getattr(model, "partition_names_", None)
+    if names is None:
+        return to_numpy(partitions[position])
+    own = [to_numpy(one) for one, (view, _) in zip(partitions, names, strict=True) if view == name]
+    return np.concatenate(own, axis=1) if own else None
+
+
+def _own_clusters(
+    rows: NDArray[Any], labels: NDArray[np.intp], observed: NDArray[np.bool_], n_clusters: int
+) -> NDArray[np.intp] | None:
+    """Clusters of one view alone, named after the clusters of the consensus that they are most like."""
+    if np.count_nonzero(observed) < max(2, n_clusters):
+        return None
+    alone, _ = assign_by_kmeans(rows[observed], n_clusters, n_init=N_STARTS, random_state=0)
+    own = np.full(len(labels), -1, dtype=np.intp)
+    own[observed] = match_labels(labels[observed], alone)
+    return own
+
+
+def _labelings(
+    model: ConsensusClustering, X: Any, labels: NDArray[np.intp]
+) -> tuple[list[ViewFindings], NDArray[Any] | None]:
+    """The partitions that a consensus was made of: labels as they are, others by their largest membership."""
+    partitions, ids = _read(X, list(model.view_names_))
+    found = []
+    for (name, one), given in zip(partitions.items(), model._maps, strict=True):
+        columns = given.columns(_labels_of(one, name))
+        _check_length(columns.shape[0], len(labels), f"partition {name!r}")
+        assigned = np.diff(columns.indptr) > 0
+        own: NDArray[np.intp] | None = None
+        names: list[str] = []
+        if given.coding is not None or given.kind == "memberships":
+            own = np.full(len(labels), -1, dtype=np.intp)
+            # The last column of memberships says who is assigned.
+            shares = columns if given.coding is not None else columns[:, :-1]
+            own[assigned] = np.asarray(shares.argmax(axis=1)).ravel()[assigned]
+            values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
+            names = [str(value) for value in values]
+        found.append(ViewFindings(name, "labels", None, [], assigned, own, names))
+    return found, ids
+
+
+def complete_samples(findings: Findings, most: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Samples that are in every view, at most so many of them, in order."""
+    complete = np.flatnonzero(findings.observed.all(axis=1))
+    return complete if len(complete) <= most else np.sort(generator.choice(complete, most, replace=False))
+
+
+def shorten(names: Sequence[str], most: int) -> str:
+    """Names in a row, the first few of many."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

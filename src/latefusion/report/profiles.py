@@ -1,0 +1,166 @@
+"""What makes a cluster different: its features against those of all other samples."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from latefusion.arrays import row_blocks, to_numpy
+from latefusion.report.findings import Findings, ViewFindings
+
+BLOCK_ENTRIES = 2**22
+# Features that are named per cluster, in all and of each view, and the least effect that is worth a name (Cohen:
+# "small").
+MOST_TRAITS = 15
+MOST_PER_VIEW = 5
+LEAST_PER_VIEW = 2
+LEAST_EFFECT = 0.2
+
+
+class Trait(NamedTuple):
+    """A feature that sets a cluster apart.
+
+    Attributes
+    ----------
+    view : str
+    feature : str
+    effect : float
+        For features: mean in the cluster minus mean outside, in standard deviations. For labels: share of the cluster
+        that has the label.
+    inside, outside : float
+        Means, or shares, in the cluster and outside of it.
+    """
+
+    view: str
+    feature: str
+    effect: float
+    inside: float
+    outside: float
+
+
+def cluster_traits(findings: Findings) -> list[list[Trait]]:
+    """For every cluster the features with the largest effects, view by view.
+
+    Parameters
+    ----------
+    findings : Findings
+
+    Returns
+    -------
+    list of list of Trait
+        One list per cluster, in the order of the views, largest effect first.
+    """
+    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, MOST_TRAITS // len(findings.views)))
+    n_clusters = len(findings.clusters)
+    traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
+    for view in findings.views:
+        if view.kind == "labels" and view.own is not None:
+            found = _label_traits(view, findings.labels, n_clusters, most)
+        elif view.kind == "features":
+            found = _feature_traits(view, findings.labels, n_clusters, most)
+        else:
+            continue
+        for own, more in zip(traits, found, strict=True):
+            own.extend(more)
+    return traits
+
+
+def _feature_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
+    effects, inside, outside = effect_sizes(view, labels, n_clusters)
+    found = []
+    for cluster in range(n_clusters):
+        order = np.argsort(-np.abs(effects[cluster]), kind="stable")[:most]
+        found.append(
+            [
+                Trait(
+                    view.name, view.columns[one], *(float(table[cluster, one]) for table in (effects, inside, outside))
+                )
+                for one in order
+                if abs(effects[cluster, one]) >= LEAST_EFFECT
+            ]
+        )
+    return found
+
+
+def effect_sizes(
+    view: ViewFindings, labels: NDArray[np.intp], n_clusters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Standardised mean differences of every feature between every cluster and all other samples.
+
+    Parameters
+    ----------
+    view : ViewFindings
+    labels : ndarray of shape (n_samples,)
+    n_clusters : int
+
+    Returns
+    -------
+    effects, inside, outside : ndarray of shape (n_clusters, n_features)
+        (inside - outside) / s with s² the mean of the variances inside and outside, weighed by samples; 0 where a
+        feature is constant on both sides.
+    """
+    counts, sums, squares, center = _moments(view, labels, n_clusters)
+    own = np.maximum(counts, 1.0)[:, None]
+    others = np.maximum(counts.sum() - counts, 1.0)[:, None]
+    inside, outside = sums / own, (sums.sum(axis=0) - sums) / others
+    within = squares - own * inside**2 + (squares.sum(axis=0) - squares) - others * outside**2
+    spread = np.sqrt(np.maximum(within, 0.0) / max(counts.sum(), 1.0))
+    scale = np.sqrt(squares.sum(axis=0) / max(counts.sum(), 1.0))
+    known = (spread > 1e-9 * np.maximum(scale, np.abs(center))) & (counts > 0)[:, None]
+    effects = np.where(known, (inside - outside) / np.where(known, spread, 1.0), 0.0)
+    return effects, inside + center, outside + center
+
+
+def _moments(
+    view: ViewFindings, labels: NDArray[np.intp], n_clusters: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Per cluster the number of samples, sums and sums of squares of the centred features, and what was subtracted.
+
+    Features are read in blocks of rows, and sparse ones are never filled.
+    """
+    array = view.array
+    n_samples, width = array.shape
+    sparse = issparse(array)
+    blocks = [slice(0, n_samples)] if sparse else list(row_blocks(n_samples, max(1, BLOCK_ENTRIES // width)))
+    center = np.zeros(width)
+    if not sparse:
+        # Near enough to the mean that squares lose no digits.
+        first = to_numpy(array[: min(n_samples, 1000)]).astype(np.float64)
+        center = first[view.observed[: len(first)]].mean(axis=0) if view.observed[: len(first)].any() else center
+    sums, squares = np.zeros((n_clusters, width)), np.zeros((n_clusters, width))
+    for rows in blocks:
+        observed = np.flatnonzero(view.observed[rows])
+        members = csr_array(
+            (np.ones(len(observed)), (labels[rows][observed], observed)), shape=(n_clusters, len(labels[rows]))
+        )
+        if sparse:
+            sums += (members @ array).toarray()
+            squares += (members @ array.power(2)).toarray()
+        else:
+            block = to_numpy(array[rows]).astype(np.float64) - center
+            sums += members @ block
+            squares += members @ block**2
+    counts = np.bincount(labels[view.observed], minlength=n_clusters).astype(np.float64)
+    return counts, sums, squares, center
+
+
+def _label_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
+    """Which clusters of a labelling a cluster is made of."""
+    assert view.own is not None
+    known = view.own >= 0
+    table = np.zeros((n_clusters, len(view.own_names)))
+    np.add.at(table, (labels[known], view.own[known]), 1)
+    inside = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
+    rest = table.sum(axis=0) - table
+    outside = rest / np.maximum(rest.sum(axis=1, keepdims=True), 1)
+    return [
+        [
+            Trait(view.name, view.own_names[one], float(shares[one]), float(shares[one]), float(others[one]))
+            for one in np.argsort(-shares, kind="stable")[:most]
+            if shares[one] >= LEAST_EFFECT
+        ]
+        for shares, others in zip(inside, outside, strict=True)
+    ]

@@ -1,0 +1,139 @@
+"""`write_report`: a fitted model and its views become one HTML file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latefusion.experiments.comparison import ComparisonRow
+from latefusion.report.content import ReportContent
+from latefusion.report.findings import Findings, gather
+from latefusion.report.judgement import Explanation, agreement_table, data_warnings, explain_views, judge_views
+from latefusion.report.lines import HonestLines, plain_lines
+from latefusion.report.maps import METHODS
+from latefusion.report.page import draw, render
+from latefusion.report.pieces import count
+from latefusion.report.profiles import cluster_traits
+
+Progress = Callable[[str], None]
+
+
+def write_report(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    sample_ids: Any = None,
+    target: Any = None,
+    title: str | None = None,
+    baselines: bool | Sequence[ComparisonRow] = True,
+    explain: bool = True,
+    embedding: str = "auto",
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Write what a fitted model found as one HTML file, which opens offline in any browser.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `LateFusionClustering`, `GlobalAlignmentClustering`, `LocalAlignmentClustering`, `ConsensusClustering`; sections
+        for which it has nothing to say are left out.
+    X : as in the ``fit`` of the model
+        The views that it was fitted on.
+    path : str or path-like
+        File to write. It is replaced when the report is complete, and left alone until then.
+    sample_ids : sequence of shape (n_samples,), default=None
+        Names of the samples; by default those that the views have.
+    target : array of shape (n_samples,), default=None
+        Known classes. They are used for scores and nothing else.
+    title : str, default=None
+        Heading of the page.
+    baselines : bool or list of ComparisonRow, default=True
+        Whether to run plain methods for comparison, or what `latefusion.compare_baselines` gave already.
+    explain : bool, default=True
+        Whether to ask the model what would be without each view, and how sure its weights are; costs a few more fits,
+        and only `LateFusionClustering` has an answer.
+    embedding : {"auto", "tsne", "pca"}, default="auto"
+        How the map of the samples is made; "auto" is t-SNE.
+    command : str, default=None
+        The command line that made the report, to be shown.
+    progress : callable, default=None
+        Called with the name of every step before it is taken.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import latefusion as lf
+    >>> from latefusion.report import write_report
+    >>> data = lf.datasets.make_views(n_samples=90, n_clusters=3, random_state=0)
+    >>> model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_report(model, data.views, Path(folder) / "report.html", baselines=False, embedding="pca")
+    ...     "3 clusters" in file.read_text(encoding="utf-8").replace("</span><span>", " ")
+    True
+    """
+    if embedding not in METHODS:
+        raise ValueError(f"embedding must be one of {list(METHODS)}, got {embedding!r}.")
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {str(path.parent)!r} of the report does not exist: create it first.")
+    say = progress or (lambda step: None)
+    say("what single views say")
+    findings = gather(model, X, sample_ids=sample_ids, target=target)
+    names, agreement = agreement_table(findings)
+    explanation = Explanation()
+    if explain:
+        say("what every view is good for")
+        explanation = explain_views(model)
+    say("plain methods")
+    lines = _lines(findings, baselines)
+    say("map of the samples")
+    drawing = draw(findings, embedding)
+    say("profiles of the clusters")
+    content = ReportContent(
+        findings=findings,
+        title=title or f"{len(findings.clusters)} clusters of {count(findings.n_samples)} samples",
+        warnings=data_warnings(findings),
+        names=names,
+        agreement=agreement,
+        judgement=judge_views(findings, explanation, names, agreement),
+        explanation=explanation,
+        traits=cluster_traits(findings),
+        lines=lines,
+        command=command,
+    )
+    _replace(path, render(content, drawing))
+    return path
+
+
+def _lines(findings: Findings, baselines: bool | Sequence[ComparisonRow]) -> HonestLines | None:
+    if isinstance(baselines, (bool, np.bool_)):
+        return plain_lines(findings) if baselines else None
+    rows = list(baselines)
+    return HonestLines(rows, findings.n_samples) if rows else None
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a file at once: whoever looks finds the old one or the new one, never a part."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)  # the temporary file is for its owner alone
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

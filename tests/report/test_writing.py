@@ -1,0 +1,72 @@
+import re
+
+import pytest
+
+import latefusion as lf
+from latefusion.report import write_report
+from latefusion.report import writing as module
+
+
+def headings(path):
+    return re.findall(r'<h2 id="(\w+)-title">', path.read_text(encoding="utf-8"))
+
+
+def test_a_model_that_decides_has_all_sections(deciding, planted, tmp_path):
+    steps = []
+    path = write_report(deciding, planted.views, tmp_path / "all.html", target=planted.target, progress=steps.append)
+    assert headings(path) == ["maps", "clusters", "views", "lines", "choices", "convergence", "reproduce"]
+    assert len(steps) == 5
+
+
+def test_a_consensus_of_labels(agreed, labelings, tmp_path):
+    path = write_report(agreed, labelings, tmp_path / "labels.html", embedding="pca")
+    assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "holes", "reproduce"]
+
+
+@pytest.mark.parametrize("partition", ["kernel", "graph"])
+def test_local_alignment(planted, tmp_path, partition):
+    model = lf.LocalAlignmentClustering(3, partition=partition, random_state=0).fit(planted.views)
+    path = write_report(model, planted.views, tmp_path / "local.html", baselines=False, embedding="pca")
+    assert "LocalAlignmentClustering" in path.read_text(encoding="utf-8")
+
+
+def test_one_view(planted, tmp_path):
+    table = planted.views.arrays[0]
+    model = lf.LateFusionClustering(3, random_state=0).fit(table)
+    path = write_report(model, table, tmp_path / "one.html", embedding="pca")
+    assert 'id="view-0"' not in path.read_text(encoding="utf-8")
+
+
+def test_two_runs_write_the_same(aligned, planted, tmp_path):
+    options = {"baselines": False, "sample_ids": range(90), "title": "t"}
+    first, second = (write_report(aligned, planted.views, tmp_path / f"{i}.html", **options) for i in range(2))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_given_lines_are_taken(aligned, planted, tmp_path, capsys):
+    rows = lf.compare_baselines(planted.views, 3, random_state=0)
+    capsys.readouterr()
+    path = write_report(aligned, planted.views, tmp_path / "rows.html", baselines=rows, embedding="pca")
+    assert "lines" in headings(path)
+    assert "lines" not in headings(write_report(aligned, planted.views, path, baselines=[], embedding="pca"))
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(aligned, planted, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(aligned, planted.views, path, baselines=False, embedding="pca")
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_what_cannot_work_is_refused_before_any_work(aligned, planted, tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist: create it first"):
+        write_report(aligned, planted.views, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ValueError, match="embedding must be one of"):
+        write_report(aligned, planted.views, tmp_path / "report.html", embedding="umap")
