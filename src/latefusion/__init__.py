@@ -7,6 +7,7 @@ clustered on its own, the resulting partitions are aligned, and their consensus 
 from latefusion import baselines, datasets, kernels, metrics, partitions
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import compare_baselines
+from latefusion.outputs import labels_frame, load, save
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
 
@@ -26,6 +27,9 @@ __all__ = [
     "compare_baselines",
     "datasets",
     "kernels",
+    "labels_frame",
+    "load",
     "metrics",
     "partitions",
+    "save",
 ]

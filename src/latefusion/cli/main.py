@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 import latefusion
-from latefusion.cli import compare, demo, info
+from latefusion.cli import cluster, compare, demo, info, predict
+from latefusion.cli.terminal import colored
 
-COMMANDS = {"demo": demo, "compare": compare, "info": info}
+COMMANDS = {"cluster": cluster, "predict": predict, "compare": compare, "demo": demo, "info": info}
+
+EXAMPLES = """\
+examples:
+  latefusion cluster genes.csv proteins.csv -o labels.csv
+  latefusion cluster genes.csv proteins.csv -k 5 --save groups.model
+  latefusion predict groups.model genes.csv proteins.csv -o new_labels.csv
+  latefusion COMMAND --help
+
+exit codes: 0 it worked, 1 something is wrong with the input, 2 with the command line, 130 interrupted
+"""
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser with all commands."""
-    parser = argparse.ArgumentParser(prog="latefusion", description="Multi-view clustering by late fusion.")
+    parser = argparse.ArgumentParser(
+        prog="latefusion",
+        description="Multi-view clustering by late fusion.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"latefusion {latefusion.__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in COMMANDS.items():
-        module.add_arguments(commands.add_parser(name, help=module.SUMMARY, description=module.SUMMARY))
+        module.add_arguments(
+            commands.add_parser(
+                name,
+                help=module.SUMMARY,
+                description=f"{module.SUMMARY[0].upper()}{module.SUMMARY[1:]}.",
+                epilog=getattr(module, "EXAMPLES", None),
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )
+        )
     return parser
 
 
@@ -27,10 +52,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = build_parser().parse_args(arguments)
     try:
         COMMANDS[options.command].run(options)
-    except (ValueError, OSError, ImportError) as error:
-        print(f"latefusion {options.command}: {error}", file=sys.stderr)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more when it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, OSError, ImportError, MemoryError) as error:
+        _complain(options.command, " ".join(str(error).split()) or type(error).__name__)
         return 1
     except KeyboardInterrupt:
-        print(f"latefusion {options.command}: interrupted", file=sys.stderr)
+        _complain(options.command, "interrupted")
         return 130
     return 0
+
+
+def _complain(command: str, message: str) -> None:
+    print(f"{colored(f'latefusion {command}:', 'red', sys.stderr)} {message}", file=sys.stderr)
