@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import inspect
 import json
 import sys
@@ -168,8 +169,7 @@ def with_columns(data: MultiViewDataset) -> Views:
     """The views, those with known columns as data frames: then new samples are checked to have the same columns."""
     if not data.feature_names:
         return data.views
-    import pandas
-
+    pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
     arrays = {
         name: pandas.DataFrame(array, columns=data.feature_names[name], copy=False)
         if name in data.feature_names
@@ -227,7 +227,8 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
 
 def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
     mask, kinds = data.views.mask, getattr(model, "view_kinds_", {})
-    weights, agreement = getattr(model, "view_weights_", None), getattr(model, "agreement_", None)
+    weights: Any = getattr(model, "view_weights_", None)
+    agreement: Any = getattr(model, "agreement_", None)
     rows = []
     for position, (name, array) in enumerate(data.views.items()):
         row: dict[str, Any] = {"name": name, "columns": int(array.shape[1])}

@@ -102,8 +102,8 @@ def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
         strange = [name for name in views.names if name not in names]
         free = [name for name in names if name not in views.names]
         raise ValueError(
-            f"the model has no view {', '.join(strange)}, and the files none for {', '.join(free)}: name the files like "
-            f"the views."
+            f"the model has no view {', '.join(strange)}, and the files none for {', '.join(free)}: name the files "
+            f"like the views."
         )
     told = ", ".join(f"{own} for view {name}" for own, name in zip(views.names, names, strict=True))
     return Views(views.arrays, names, views.mask, views.sample_ids), f"files are taken in order: {told}."

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ class Content(NamedTuple):
     parts: Mapping[str, Part]
     labelled: Table | None
     feature_names: Mapping[str, Sequence[str]]
-    kind: str
+    kind: Literal["features", "kernels"]
 
 
 def load_files(
@@ -32,7 +32,7 @@ def load_files(
     label_column: str | None = None,
     label_file: str | os.PathLike[str] | None = None,
 ) -> MultiViewDataset:
-    """Read a multi-view data set that lies in several files.
+    r"""Read a multi-view data set that lies in several files.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def load_files(
     >>> from latefusion.datasets import load_files
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     genes, lipids = Path(folder, "genes.csv"), Path(folder, "lipids.csv")
-    ...     _ = genes.write_text("id,BRCA1\\nann,1\\nbob,2\\n"), lipids.write_text("id,C16,C18\\nbob,3,4\\nann,5,6\\n")
+    ...     _ = genes.write_text("id,BRCA1\nann,1\nbob,2\n"), lipids.write_text("id,C16,C18\nbob,3,4\nann,5,6\n")
     ...     load_files([genes, lipids]).views
     Views(2 samples; genes: 1, lipids: 2)
     """

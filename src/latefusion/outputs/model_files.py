@@ -39,8 +39,8 @@ ARRAY_NAME = re.compile(r"array_\d+\.npy")
 DATE = (1980, 1, 1, 0, 0, 0)
 # What zipfile, json, NumPy and the rebuilding of a tree let through when a file is damaged.
 UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, struct.error, json.JSONDecodeError, OSError, EOFError, ValueError, TypeError, LookupError,
-    AttributeError, ArithmeticError, RuntimeError, MemoryError,
+    zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError,
+    ArithmeticError, RuntimeError, MemoryError,
 )  # fmt: skip
 
 
@@ -208,6 +208,7 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> st
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[Any]:
+    stream: Any
     with archive.open(name) as stream:
         if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
             raise ModelFileError(f"is damaged: the checksum of {name} is not the one noted. Copy it again.")

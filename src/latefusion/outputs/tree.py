@@ -192,8 +192,8 @@ def rebuild(node: Node, array: Callable[[str], NDArray[Any]]) -> Any:
         return node
     if not isinstance(node, dict):
         raise UnknownContentError(f"it holds {node!r:.60} where a tagged value is expected")
-    tag = next(iter(node), None)
-    content = node.get(tag)
+    tag: Any = next(iter(node), None)
+    content: Any = node.get(tag)
     if tag in SEQUENCES:
         return SEQUENCES[tag](rebuild(one, array) for one in content)
     if tag in BOUNDS:
@@ -252,7 +252,7 @@ def _rebuild_object(name: Any, content: dict[str, Any]) -> Any:
     needed = _field_names(cls) or []
     absent = [field for field in needed if field not in content]
     foreign = [field for field in content if field not in needed and not issubclass(cls, BaseEstimator)]
-    if absent or foreign or not all(field.isidentifier() for field in content):
+    if absent or foreign or not all(field.isidentifier() and not field.startswith("__") for field in content):
         raise UnknownContentError(
             f"the fields of its {name} are not those of this version (absent: {absent}, unknown: {foreign})"
         )
