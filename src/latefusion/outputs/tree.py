@@ -12,6 +12,7 @@ tag              content
 ``sparse``       kind, shape and parts of a compressed sparse matrix
 ``dtype``        name of a type of numbers
 ``random_state`` state of a generator
+``neighbors``    samples that a `NearestNeighbors` searches; its trees are built again
 ``kernel``       name of one of the kernels of this package
 ``object``       name of a class of this package, and its fields
 ================ =========================================================================
@@ -34,6 +35,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.neighbors import NearestNeighbors
 
 from latefusion import assignment, baselines, estimators, kernels, partitions
 from latefusion.types import SolverResult, Views
@@ -118,9 +120,10 @@ def describe(value: Any, arrays: MutableMapping[str, NDArray[Any]], where: str =
     if name in BOUNDS and kind is BOUNDS[name]:
         return {name: [describe(one, arrays, where) for one in (value.start, value.stop, value.step)]}
     if kind is dict:
-        pairs = ((one, value[one]) for one in value)
         return {
-            "dict": [[describe(key, arrays, where), describe(one, arrays, f"{where}[{key!r}]")] for key, one in pairs]
+            "dict": [
+                [describe(key, arrays, where), describe(one, arrays, f"{where}[{key!r}]")] for key, one in value.items()
+            ]
         }
     if SPARSE.get(name) is kind:
         parts = {part: describe(getattr(value, part), arrays, where) for part in ("data", "indices", "indptr")}
@@ -129,6 +132,8 @@ def describe(value: Any, arrays: MutableMapping[str, NDArray[Any]], where: str =
         return {"dtype": value.str}
     if kind is np.random.RandomState:
         return {"random_state": describe(value.get_state(), arrays, where)}
+    if kind is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
+        return {"neighbors": describe(value._fit_X, arrays, where)}
     kernel = next((known for known, function in kernels.KERNELS.items() if function is value), None)
     if kernel is not None:
         return {"kernel": kernel}
@@ -214,6 +219,8 @@ def rebuild(node: Node, array: Callable[[str], NDArray[Any]]) -> Any:
         state = np.random.RandomState()
         state.set_state(rebuild(content, array))
         return state
+    if tag == "neighbors":
+        return NearestNeighbors().fit(rebuild(content, array))
     if tag == "kernel" and content in kernels.KERNELS:
         return kernels.KERNELS[content]
     if tag == "object":
