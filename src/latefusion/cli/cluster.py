@@ -23,8 +23,8 @@ from latefusion.datasets.tables import TABLE_SUFFIXES
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
-from latefusion.outputs import check_target, fitted_labels, save, write_labels
-from latefusion.outputs.labels import check_labels_target
+from latefusion.outputs import Labels, check_target, fitted_labels, save, write_labels
+from latefusion.outputs.labels import check_labels_target, write_text
 from latefusion.types import MultiViewDataset, Views
 
 SUMMARY = "cluster samples that are described in several files"
@@ -48,6 +48,7 @@ OURS: dict[str, Any] = {
 }
 # The paper's names of the latter two.
 ALIASES = {"lf-mvc-gam": "gam", "lf-mvc-lam": "lam"}
+STDOUT = Path("-")
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
 # A sample of less confidence lies about as near to a second cluster.
@@ -79,7 +80,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write id, label and confidence (.csv, .tsv, .parquet)"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
     parser.add_argument("--explain", action="store_true", help="also try without each view, to see what it is good for")
@@ -106,11 +111,10 @@ def number_of_clusters(text: str) -> Any:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    for check, target in ((check_labels_target, options.output), (check_target, options.save)):
-        if target is not None:  # before any work is done
-            check(target)
+    check_outputs(options.output, options.save, json=options.json)
     with progress("reading", quiet=options.quiet):
         data = read(options.files, options.id, options.labels)
+    check_cells(data)
     model = configured(estimator, options.clusters, data.kind, options.seed)
     with (
         progress(f"clustering {len(data.views)} samples", quiet=options.quiet),
@@ -121,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
         verdicts = explain(model) if options.explain else []
     found = fitted_labels(model)
     if options.output is not None:
-        write_labels(found, options.output)
+        put_labels(found, options.output)
     if options.save is not None:
         save(model, options.save)
     answer = describe(model, data, options)
@@ -132,7 +136,27 @@ def run(options: argparse.Namespace) -> None:
             answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
         print(json.dumps(without_nan(answer), ensure_ascii=False))
     elif not options.quiet:
-        print(text_of(answer))
+        print(text_of(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
+
+
+def check_outputs(labels: Path | None, model: Path | None = None, *, json: bool = False) -> None:
+    """Refuse places that cannot be written to, before any work is done."""
+    if labels == STDOUT:
+        if json:
+            raise ValueError("-o - and --json would both go to the standard output: leave one out.")
+    elif labels is not None:
+        check_labels_target(labels)
+    if model is not None:
+        check_target(model)
+
+
+def put_labels(found: Labels, target: Path) -> None:
+    """Write labels to a file, or to the standard output."""
+    if target == STDOUT:
+        sys.stdout.flush()
+        write_text(found.table(), sys.stdout.buffer)
+    else:
+        write_labels(found, target)
 
 
 def find_method(name: str) -> Any:
@@ -140,17 +164,37 @@ def find_method(name: str) -> Any:
     known = {one.lower(): found for one, found in {**OURS, **METHODS}.items()}
     wanted = ALIASES.get(name.lower(), name.lower())
     if wanted not in known:
-        near = difflib.get_close_matches(name, [*OURS, *METHODS], 1)
-        hint = f"did you mean {near[0]}? " if near else ""
-        raise ValueError(f"there is no method {name!r}: {hint}Known are {', '.join([*OURS, *METHODS])}.")
+        names = {one.lower(): one for one in [*OURS, *METHODS]}
+        near = difflib.get_close_matches(wanted, names, 1)
+        hint = f" Did you mean {names[near[0]]}?" if near else ""
+        raise ValueError(f"There is no method {name!r}.{hint} Known are {', '.join(names.values())}.")
     return known[wanted]
 
 
 def read(files: list[Path], id_column: str | None, labels: str | None) -> MultiViewDataset:
     """All files as one data set; `labels` is a file if there is one of that name, else a column."""
-    if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
-        return load_files(files, id_column=id_column, label_file=labels)
-    return load_files(files, id_column=id_column, label_column=labels)
+    try:
+        if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
+            return load_files(files, id_column=id_column, label_file=labels)
+        return load_files(files, id_column=id_column, label_column=labels)
+    except ValueError as error:  # in the words of the command line
+        raise ValueError(str(error).replace("id_column", "--id").replace("label_column", "--labels")) from error
+
+
+def check_cells(data: MultiViewDataset) -> None:
+    """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
+    ids, mask = data.views.sample_ids, data.views.mask
+    for position, (name, array) in enumerate(data.views.items()):
+        if name not in data.feature_names:
+            continue
+        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
+        if empty.any():
+            row, column = np.argwhere(empty)[0]
+            sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
+            raise ValueError(
+                f"View {name!r} has {empty.sum()} empty cells in {empty.any(axis=1).sum()} samples, the first in column "
+                f"{data.feature_names[name][column]!r} of {sample}. Fill them in, or remove these samples or columns."
+            )
 
 
 def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
@@ -244,8 +288,17 @@ def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
 def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_files: int) -> list[str]:
     """What a careful person would have pointed out about the data."""
     told, n_samples, mask = [], len(data.views), data.views.mask
+    if data.views.n_views == 1:
+        told.append("There is only one view, so there is nothing to fuse: give a file per view.")
     if n_files > 1 and data.views.sample_ids is None:
         told.append("The files have no ids: row 1 of each is taken for the same sample, and so on.")
+    for name, columns in data.feature_names.items() if data.views.sample_ids is None else ():
+        first = data.views.arrays[data.views.names.index(name)][:, 0]
+        if len(np.unique(first)) == n_samples and np.all(first == np.round(first)):
+            told.append(
+                f"Column {columns[0]!r} of {name} has another whole number in every row. If that is the id of a "
+                f"sample, add --id {columns[0]}."
+            )
     if mask is not None:
         missing = {name: int(n) for name, n in zip(data.views.names, (~mask).sum(axis=0), strict=True) if n}
         told.append(
@@ -280,48 +333,33 @@ def text_of(answer: Mapping[str, Any]) -> str:
 
 def _clusters_table(answer: Mapping[str, Any]) -> str:
     shown = answer["clusters"][:SHOWN_CLUSTERS]
-    rows = [
-        [
-            str(one["label"]),
-            str(one["samples"]),
-            f"{one['samples'] / answer['n_samples']:.0%}",
-            _shown(one["confidence"]),
-        ]
-        for one in shown
-    ]
+    header = ["cluster", "samples", "share"] + ["confidence"] * (answer["confidence"] is not None)
+    rows = []
+    for one in shown:
+        share = f"{one['samples'] / answer['n_samples']:.0%}"
+        rows.append([str(one["label"]), str(one["samples"]), share, _shown(one["confidence"])][: len(header)])
     rest = len(answer["clusters"]) - len(shown)
-    table = format_table(["cluster", "samples", "share", "confidence"], rows)
-    return table + (f"\n… and {rest} more" if rest else "")
+    return format_table(header, rows) + (f"\n… and {rest} more" if rest else "")
 
 
 def _views_table(views: list[dict[str, Any]]) -> str:
-    header = ["view", "columns", "samples", "kind", "weight", "agreement"]
-    rows = [
-        [
-            one["name"], str(one["columns"]), str(one["samples"]), one["kind"] or "–", _shown(one["weight"]),
-            _shown(one["agreement"]),
-        ]
-        for one in views
-    ]  # fmt: skip
-    return format_table(header, rows)
+    header = ["view", *(key for key in views[0] if key != "name" and any(one[key] is not None for one in views))]
+    return format_table(header, [[one["name"], *(_shown(one[key]) for key in header[1:])] for one in views])
 
 
 def _certainty(answer: Mapping[str, Any]) -> list[str]:
     if answer["confidence"] is None:
         return []
-    text = (
+    return [
         f"How sure: mean confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} samples lie between clusters (below {DOUBTFUL})."
-    )
-    if answer["stability"] is not None:
-        text += (
-            f" Halves of the samples find the same clusters with an adjusted Rand index of {answer['stability']:.2f}."
-        )
-    return [text]
+        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {DOUBTFUL})."
+    ]
 
 
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "–" if value is None else str(value)
 
 
 def _listed(values: Any) -> list[Any] | None:

@@ -11,18 +11,26 @@ from typing import Any
 import numpy as np
 
 import latefusion
-from latefusion.cli.cluster import SHOWN_CLUSTERS, with_columns, without_nan
+from latefusion.cli.cluster import (
+    SHOWN_CLUSTERS,
+    STDOUT,
+    check_cells,
+    check_outputs,
+    put_labels,
+    read,
+    with_columns,
+    without_nan,
+)
 from latefusion.cli.terminal import progress
-from latefusion.datasets import load_files
 from latefusion.experiments import format_table
-from latefusion.outputs import load, predicted_labels, write_labels
-from latefusion.outputs.labels import check_labels_target
+from latefusion.outputs import load, predicted_labels
 from latefusion.types import Views
 
 SUMMARY = "label new samples with a model that `latefusion cluster --save` wrote"
 
 EXAMPLES = """\
-Files are matched to the views of the model by name; where the names differ, in the order in which they are given.
+Files are matched to the views of the model by name, also where there is more in the name (new_genes.csv is genes); else
+in the order in which they are given.
 
 examples:
   latefusion predict groups.model new/genes.csv new/proteins.csv -o labels.csv
@@ -36,7 +44,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a data file per view, or one with several")
     parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
     parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="write id, label and confidence (.csv, .tsv, .parquet)"
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
@@ -44,18 +56,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read, predict, write, and say what came of it."""
-    if options.output is not None:
-        check_labels_target(options.output)
+    check_outputs(options.output, json=options.json)
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
-        data = load_files(options.files, id_column=options.id)
+        data = read(options.files, options.id, None)
+        check_cells(data)
         views, matched = match_views(with_columns(data), tuple(map(str, getattr(model, "view_names_", ()))))
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)
     with progress(f"labelling {len(views)} samples", quiet=options.quiet):
         found = predicted_labels(model, views)
     if options.output is not None:
-        write_labels(found, options.output)
+        put_labels(found, options.output)
     names, sizes = np.unique(found.labels, return_counts=True)
     answer: dict[str, Any] = {
         "latefusion": latefusion.__version__,
@@ -72,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
             answer["samples"] = {"id": ids, **{name: column.tolist() for name, column in found.columns().items()}}
         print(json.dumps(without_nan(answer), ensure_ascii=False))
     elif not options.quiet:
-        print(_text(answer))
+        print(_text(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
 
 
 def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
@@ -93,6 +105,10 @@ def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
     """
     if not names or set(views.names) <= set(names):
         return views, ""
+    meant = [[name for name in names if name in own] for own in views.names]  # new_genes means genes
+    if all(len(one) == 1 for one in meant) and len({one[0] for one in meant}) == len(meant):
+        found = tuple(one[0] for one in meant)
+        return Views(views.arrays, found, views.mask, views.sample_ids), _told(views.names, found)
     if views.n_views != len(names):
         raise ValueError(
             f"the model has the views {', '.join(names)}, but the files hold {', '.join(views.names)}: name the files "
@@ -105,8 +121,11 @@ def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
             f"the model has no view {', '.join(strange)}, and the files none for {', '.join(free)}: name the files "
             f"like the views."
         )
-    told = ", ".join(f"{own} for view {name}" for own, name in zip(views.names, names, strict=True))
-    return Views(views.arrays, names, views.mask, views.sample_ids), f"files are taken in order: {told}."
+    return Views(views.arrays, names, views.mask, views.sample_ids), f"{_told(views.names, names)}, in this order"
+
+
+def _told(given: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return "taking " + ", ".join(f"{own} for view {name}" for own, name in zip(given, names, strict=True))
 
 
 def _text(answer: dict[str, Any]) -> str:

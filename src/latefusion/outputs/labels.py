@@ -41,6 +41,10 @@ class Labels(NamedTuple):
         """Label and confidence by name."""
         return {"label": self.labels} | ({} if self.confidence is None else {"confidence": self.confidence})
 
+    def table(self) -> dict[str, NDArray[Any]]:
+        """The same after the ids, which are row numbers from 0 where there are none."""
+        return {"id": np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
+
 
 def fitted_labels(model: Any) -> Labels:
     """Those of the samples that a model was fitted on."""
@@ -128,25 +132,27 @@ def write_labels(found: Labels, path: str | os.PathLike[str]) -> None:
     found : Labels
         Without ids, samples are numbered from 0.
     path : str or path-like
-        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``.
+        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without an ending it is as in ``.csv``.
     """
     check_labels_target(path)
-    ids = np.arange(len(found.labels)) if found.ids is None else found.ids
     with whole_file(path) as stream:
-        WRITERS[Path(path).suffix.lower()]({"id": ids, **found.columns()}, stream)
+        WRITERS[Path(path).suffix.lower()](found.table(), stream)
 
 
 def check_labels_target(path: str | os.PathLike[str]) -> None:
     """Refuse a place that labels cannot be written to, before they are there."""
     suffix = Path(path).suffix.lower()
     if suffix not in WRITERS:
-        raise ValueError(f"{str(path)!r} ends in {suffix!r}, but labels are written as {', '.join(WRITERS)}.")
+        raise ValueError(
+            f"{str(path)!r} ends in {suffix!r}, but labels are written as {', '.join(filter(None, WRITERS))}."
+        )
     if suffix == ".parquet":
         _parquet()
     check_target(path)
 
 
-def _write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: str = ",") -> None:
+def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: str = ",") -> None:
+    """Write columns with their names as CSV to a stream."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
     writer.writerow(columns)
@@ -172,8 +178,9 @@ def _parquet() -> tuple[Any, Any]:
 
 
 WRITERS: dict[str, Callable[[dict[str, NDArray[Any]], BinaryIO], None]] = {
-    ".csv": _write_text,
-    ".tsv": lambda columns, stream: _write_text(columns, stream, "\t"),
-    ".txt": lambda columns, stream: _write_text(columns, stream, "\t"),
+    "": write_text,
+    ".csv": write_text,
+    ".tsv": lambda columns, stream: write_text(columns, stream, "\t"),
+    ".txt": lambda columns, stream: write_text(columns, stream, "\t"),
     ".parquet": _write_parquet,
 }

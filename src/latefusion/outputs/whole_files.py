@@ -36,11 +36,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     'all of it'
     """
     check_target(path)
-    target = Path(path).resolve()  # a link stays a link
-    if target.exists() and not target.is_file():  # a pipe or a device, which cannot be replaced
-        with target.open("wb") as stream:
+    if _is_device(Path(path)):
+        with Path(path).open("wb") as stream:
             yield stream
         return
+    target = Path(path).resolve()  # a link stays a link
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         with part.open("xb") as stream:
@@ -56,9 +56,11 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def check_target(path: str | os.PathLike[str]) -> None:
     """Refuse a place that cannot be written to, before any work is done for it."""
     target = Path(path)
-    folder = target.resolve().parent
     if target.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the name of a file in it.")
+    if _is_device(target):
+        return
+    folder = target.resolve().parent
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{str(path)!r} cannot be written: there is no folder {str(folder)!r}. Create it first."
@@ -68,3 +70,8 @@ def check_target(path: str | os.PathLike[str]) -> None:
             f"{str(path)!r} cannot be written: there is no right to write to the folder {str(folder)!r}. Choose "
             f"another one."
         )
+
+
+def _is_device(path: Path) -> bool:
+    """Whether a path is a pipe or a device, such as /dev/stdout, which cannot be replaced."""
+    return path.exists() and not path.is_file() and not path.is_dir()
