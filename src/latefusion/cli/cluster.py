@@ -192,8 +192,8 @@ def check_cells(data: MultiViewDataset) -> None:
             row, column = np.argwhere(empty)[0]
             sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
             raise ValueError(
-                f"View {name!r} has {empty.sum()} empty cells in {empty.any(axis=1).sum()} samples, the first in column "
-                f"{data.feature_names[name][column]!r} of {sample}. Fill them in, or remove these samples or columns."
+                f"View {name!r} has {empty.sum()} empty cells, in {empty.any(axis=1).sum()} rows, the first in column "
+                f"{data.feature_names[name][column]!r} of {sample}. Fill them in, or remove these rows or columns."
             )
 
 

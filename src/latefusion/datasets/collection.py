@@ -68,11 +68,18 @@ def load_files(
         raise ValueError("There are no files: name at least one.")
     if len(places) == 1 and label_file is None:
         return load_views(places[0], id_column=id_column, label_column=label_column)
-    contents = {place: _read_table(place, id_column, label_column) for place in places if _is_table(place)}
-    found = any(one.labelled is not None for one in contents.values())
-    for place in places:
-        if place not in contents:
-            contents[place] = _read_other(place, id_column, None if found else label_column)
+    tables = {place: _read_table(place, id_column, label_column) for place in places if _is_table(place)}
+    found = any(table.labels is not None for table in tables.values())
+    elsewhere = label_file is not None or any(_may_have_column(place) for place in places)
+    if label_column is not None and not found and not elsewhere:
+        shown = {place.name: [str(column) for column in table.values.columns[:8]] for place, table in tables.items()}
+        raise ValueError(f"No file has a column {label_column!r} of classes; the first columns are {shown}.")
+    contents = {
+        place: _table_content(place, tables[place])
+        if place in tables
+        else _read_other(place, id_column, None if found else label_column)
+        for place in places
+    }
     kinds = {str(place): content.kind for place, content in contents.items()}
     if len(set(kinds.values())) > 1:
         raise ValueError(f"Some files hold kernels and others features, {kinds}: cluster them one kind at a time.")
@@ -84,9 +91,6 @@ def load_files(
         labelled = {str(label_file): label_table(Path(label_file), id_column, label_column)}
     elif label_column is None and _leaves_out(labelled, views.sample_ids):
         labelled = {}
-    elif label_column is not None and not labelled:
-        shown = {place.name: [*next(iter(one.feature_names.values()), ())][:8] for place, one in contents.items()}
-        raise ValueError(f"No file has a column {label_column!r} of classes; the first columns are {shown}.")
     target, target_names = target_of(labelled, views.sample_ids, len(views))
     columns = {name: contents[place].feature_names.get(own) for name, (place, own) in names.items()}
     return MultiViewDataset(
@@ -105,9 +109,17 @@ def _is_table(place: Path) -> bool:
     return place.suffix.lower() in TABLE_SUFFIXES and not place.is_dir()
 
 
-def _read_table(file: Path, id_column: str | None, label_column: str | None) -> Content:
+def _may_have_column(place: Path) -> bool:
+    """Whether classes may lie in a column of something else than a table."""
+    return place.is_dir() or place.suffix.lower() == ".h5mu"
+
+
+def _read_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
     check_file(file)
-    table = take_apart(file, id_column, label_column)
+    return take_apart(file, id_column, label_column)
+
+
+def _table_content(file: Path, table: Table) -> Content:
     return Content(
         {file.stem: Part(numbers_of(table.values, file), table.ids, str(file))},
         None if table.labels is None else table,
@@ -118,10 +130,8 @@ def _read_table(file: Path, id_column: str | None, label_column: str | None) -> 
 
 def _read_other(place: Path, id_column: str | None, label_column: str | None) -> Content:
     """Folders and archives: their views are read together, and taken apart again to be joined with others."""
-    takes_column = place.is_dir() or place.suffix.lower() == ".h5mu"
-    data = load_views(
-        place, id_column=id_column if place.is_dir() else None, label_column=label_column if takes_column else None
-    )
+    column = label_column if _may_have_column(place) else None
+    data = load_views(place, id_column=id_column if place.is_dir() else None, label_column=column)
     mask, ids = data.views.mask, data.views.sample_ids
     parts = {}
     for position, (name, array) in enumerate(data.views.items()):
