@@ -79,7 +79,8 @@ def frame_to_array(frame: Any, label: str) -> Array:
     if hasattr(frame, "iloc"):
         single = all(str(dtype).lower() == "float32" for dtype in dtypes)
         return frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    return frame.to_numpy()
+    array = frame.to_numpy()
+    return array.astype(np.float64) if array.dtype == object else array  # booleans or decimals with nulls
 
 
 def _is_numeric(dtype: Any) -> bool:
