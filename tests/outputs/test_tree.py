@@ -7,7 +7,7 @@ import hypothesis.extra.numpy as arrays_of
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
@@ -36,7 +36,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(values)
 def test_the_way_back_gives_the_same(value):
     assert alike(there_and_back(value), value)
