@@ -13,10 +13,10 @@ from latefusion.estimators import (
     consensus,
 )
 from latefusion.experiments import compare_baselines
+from latefusion.outputs import labels_frame, load, save
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import MultiViewDataset, Views
-
-__version__ = "0.1.0.dev0"
+from latefusion.version import __version__
 
 __all__ = [
     "ConsensusClustering",
@@ -35,6 +35,9 @@ __all__ = [
     "consensus",
     "datasets",
     "kernels",
+    "labels_frame",
+    "load",
     "metrics",
     "partitions",
+    "save",
 ]

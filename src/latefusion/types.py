@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -205,6 +205,8 @@ class Views:
 def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
     if hasattr(array, "iloc"):
         return array.iloc[rows]
+    if hasattr(array, "num_rows"):  # a table of pyarrow
+        return array.take(rows)
     return array.tocsr()[rows] if hasattr(array, "tocsr") else array[rows]  # not every sparse format can be indexed
 
 
@@ -226,6 +228,8 @@ class MultiViewDataset:
         Where the data come from and what the views are.
     kind : {"features", "kernels"}
         Whether a view holds the features of its samples (n × d), or their precomputed similarities (n × n).
+    feature_names : mapping of str to sequence of str
+        Names of the columns of a view, by its name, where they are known.
     """
 
     views: Views
@@ -234,3 +238,4 @@ class MultiViewDataset:
     target_names: tuple[str, ...] = ()
     description: str = ""
     kind: Literal["features", "kernels"] = "features"
+    feature_names: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -5,6 +5,7 @@ import pytest
 
 import latefusion
 from latefusion.cli import main
+from latefusion.cli.main import COMMANDS
 
 
 def test_version_and_help(capsys):
@@ -31,6 +32,48 @@ def test_wrong_input_exits_with_one_and_says_why(capsys, tmp_path):
     assert captured.err.startswith("latefusion compare: ")
     assert "nothing.npz" in captured.err
     assert captured.out == ""
+
+
+def test_no_words_at_all_get_the_whole_help(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    assert stop.value.code == 2
+    assert "latefusion cluster genes.csv proteins.csv -o labels.csv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([command, "--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert COMMANDS[command].SUMMARY[1:20] in out
+    assert f"usage: latefusion {command}" in out
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ValueError("one\n  two"), 1, "latefusion info: one two\n"),
+        (MemoryError(), 1, "latefusion info: MemoryError\n"),
+        (ImportError("install it"), 1, "latefusion info: install it\n"),
+        (KeyboardInterrupt(), 130, "latefusion info: interrupted\n"),
+    ],
+)
+def test_errors_become_a_line_and_a_code(error, code, said, capsys, monkeypatch):
+    def fail(options):
+        raise error
+
+    monkeypatch.setattr(COMMANDS["info"], "run", fail)
+    assert main(["info"]) == code
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", said)
+
+
+def test_mistakes_of_ours_are_not_hidden(monkeypatch):
+    monkeypatch.setattr(COMMANDS["info"], "run", lambda options: {}["bug"])
+    with pytest.raises(KeyError):
+        main(["info"])
 
 
 def test_installed_command():

@@ -6,10 +6,11 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from latefusion.validation import align_by_id, columns_of, is_frame
-from latefusion.validation.frames import frame_to_array
+from latefusion.validation.frames import frame_like, frame_to_array
 
 VALUES = np.arange(12.0).reshape(4, 3)
 IDS = ["s1", "s2", "s3", "s4"]
@@ -24,6 +25,9 @@ def frame(ids=IDS, values=VALUES):
     [
         (pd.DataFrame(VALUES), True),
         (pl.DataFrame(VALUES), True),
+        (pa.table({"a": [1.0]}), True),
+        (pa.record_batch({"a": [1.0]}), True),
+        (pa.array([1.0]), False),
         (pd.Series([1.0]), False),
         (VALUES, False),
         ([[1.0]], False),
@@ -180,3 +184,34 @@ def test_ids_that_cannot_be_matched_are_refused(frames, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
         align_by_id(frames)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_tables_of_pyarrow():
+    table = pa.table({"a": [1, None, 3], "b": [True, False, None], "c": pa.array([0.5, 1.5, 2.5], pa.float32())})
+    assert columns_of(table) == ["a", "b", "c"]
+    np.testing.assert_array_equal(frame_to_array(table, "X"), [[1, 1, 0.5], [np.nan, 0, 1.5], [3, np.nan, 2.5]])
+    assert frame_to_array(table.select(["c"]), "X").dtype == np.float32
+    with pytest.raises(ValueError, match=r"View 'v' holds columns that are not numbers: \{'w': 'String'\}"):
+        frame_to_array(pa.table({"w": ["x"]}), "View 'v'")
+    with pytest.raises(ValueError, match="several columns of the same name"):
+        frame_to_array(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), "X")
+
+
+def test_without_narwhals_it_is_asked_for(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "narwhals", None)
+    with pytest.raises(ImportError, match=r"pyarrow.lib.Table need narwhals: pip install 'latefusion\[frames\]'"):
+        frame_to_array(pa.table({"a": [1.0]}), "X")
+    assert frame_to_array(frame(), "X").shape == (4, 3)  # pandas needs none
+
+
+@pytest.mark.parametrize(
+    "like", [frame(), pl.DataFrame(VALUES), pa.table({"a": [1.0]})], ids=lambda one: type(one).__name__
+)
+def test_columns_become_a_frame_of_the_same_kind(like):
+    made = frame_like({"label": np.array([2, 0]), "id": np.array(["x", "y"])}, like, index=["r", "s"])
+    assert type(made) is type(like)
+    assert columns_of(made) == ["label", "id"]
+    assert np.asarray(made["label"]).tolist() == [2, 0]
+    assert np.asarray(made["id"]).tolist() == ["x", "y"]
+    if hasattr(made, "index"):
+        assert made.index.tolist() == ["r", "s"]

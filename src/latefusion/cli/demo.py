@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import ComparisonRow, comparison_table, fit_and_score, format_table, honest_lines
@@ -31,8 +32,9 @@ def run(options: argparse.Namespace) -> None:
     n_clusters = len(data.target_names)
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
-    rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
-    models = fit_models(n_clusters, options.seed, data, rows)
+    with progress("clustering"):
+        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
+        models = fit_models(n_clusters, options.seed, data, rows)
     print(comparison_table(rows))
     for name, model in models.items():
         print(f"\n{name}\n")

@@ -1,6 +1,7 @@
 """Data sets with several views: computed from what scikit-learn ships, made up, read from files, or downloaded."""
 
 from latefusion.datasets.catalogue import data_folder, find_datasets, known_datasets, load_dataset
+from latefusion.datasets.collection import load_files
 from latefusion.datasets.download import cache_folder
 from latefusion.datasets.embedded import load_breast_cancer_views, load_digits_views
 from latefusion.datasets.fetchers import fetch_citeseer, fetch_cora, fetch_three_sources, fetch_uci_multifeature
@@ -19,6 +20,7 @@ __all__ = [
     "load_breast_cancer_views",
     "load_dataset",
     "load_digits_views",
+    "load_files",
     "load_views",
     "make_views",
     "read_header",

@@ -125,15 +125,9 @@ def read_header(path: str | os.PathLike[str]) -> Header:
 
 
 def _load(place: Path, id_column: str | None, label_column: str | None) -> MultiViewDataset:
-    if not place.exists():
-        raise FileNotFoundError(f"There is no file {str(place)!r}: check the path.")
+    check_file(place)
     suffix = place.suffix.lower()
-    if place.is_dir():
-        return read_tables(place, id_column=id_column, label_column=label_column)
-    if place.stat().st_size == 0 and suffix in SUFFIXES:
-        raise ValueError(f"{str(place)!r} is empty: copy or download it again.")
-    _check_signature(place, suffix)
-    if suffix in TABLE_SUFFIXES:
+    if place.is_dir() or suffix in TABLE_SUFFIXES:
         return read_tables(place, id_column=id_column, label_column=label_column)
     if id_column is not None:
         raise ValueError(f"id_column={id_column!r} is for tables, but {str(place)!r} is none: leave it out.")
@@ -148,8 +142,15 @@ def _load(place: Path, id_column: str | None, label_column: str | None) -> Multi
     return READERS[suffix](place)
 
 
-def _check_signature(file: Path, suffix: str) -> None:
-    """Refuse a file whose content is of another known format than its name says."""
+def check_file(file: Path) -> None:
+    """Refuse a file that is not there, is empty, or whose content is of another known format than its name says."""
+    if not file.exists():
+        raise FileNotFoundError(f"There is no file {str(file)!r}: check the path.")
+    if file.is_dir():
+        return
+    suffix = file.suffix.lower()
+    if file.stat().st_size == 0 and suffix in SUFFIXES:
+        raise ValueError(f"{str(file)!r} is empty: copy or download it again.")
     with file.open("rb") as stream:
         beginning = stream.read(8)
     found = next((kind for signature, kind in SIGNATURES.items() if beginning.startswith(signature)), None)

@@ -74,19 +74,19 @@ def read_tables(place: Path, *, id_column: str | None = None, label_column: str 
         With float views; rows of samples that a table lacks are NaN, and False in the mask.
     """
     label_file, files = _files(place)
-    tables = {name: _take_apart(file, id_column, label_column) for name, file in files.items()}
+    tables = {name: take_apart(file, id_column, label_column) for name, file in files.items()}
     labelled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
     if label_file is not None:
-        table = _label_table(label_file, id_column, label_column)
+        table = label_table(label_file, id_column, label_column)
         labelled = {str(label_file): table}
     elif label_column is not None and not labelled:
         columns = {name: list(map(str, table.values.columns[:8])) for name, table in tables.items()}
         raise ValueError(f"{str(place)!r}: no table has a column {label_column!r}; the first columns are {columns}.")
     parts = {
-        name: Part(_numbers(table.values, files[name]), table.ids, str(files[name])) for name, table in tables.items()
+        name: Part(numbers_of(table.values, files[name]), table.ids, str(files[name])) for name, table in tables.items()
     }
     views = join_samples(parts)
-    target, target_names = _target(labelled, views.sample_ids, len(views))
+    target, target_names = target_of(labelled, views.sample_ids, len(views))
     absent = "" if views.mask is None else f", of which {int((~views.mask.all(axis=1)).sum())} are not in every view"
     return MultiViewDataset(
         views=views,
@@ -95,6 +95,7 @@ def read_tables(place: Path, *, id_column: str | None = None, label_column: str 
         target_names=target_names,
         description=f"Read from {place.name}: {len(views)} samples{absent}; "
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the file'}.",
+        feature_names={name: [str(column) for column in table.values.columns] for name, table in tables.items()},
     )
 
 
@@ -121,7 +122,8 @@ def _files(place: Path) -> tuple[Path | None, dict[str, Path]]:
     return next(iter(labels), None), dict(zip(names, views, strict=True))
 
 
-def _take_apart(file: Path, id_column: str | None, label_column: str | None) -> Table:
+def take_apart(file: Path, id_column: str | None, label_column: str | None) -> Table:
+    """The values, ids and labels in a table, as far as they are there."""
     frame = _read_frame(file, id_column)
     columns = list(frame.columns)
     ids = None
@@ -140,9 +142,9 @@ def _take_apart(file: Path, id_column: str | None, label_column: str | None) -> 
     return Table(frame, None if ids is None else _checked_ids(ids, file), labels)
 
 
-def _label_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
+def label_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
     """A file of labels: one column of them, perhaps one of ids before it."""
-    values, ids, labels = _take_apart(file, id_column, label_column)
+    values, ids, labels = take_apart(file, id_column, label_column)
     if labels is None:
         if values.shape[1] == 0 and ids is not None:
             ids, labels = None, ids  # words alone are the labels
@@ -156,7 +158,7 @@ def _label_table(file: Path, id_column: str | None, label_column: str | None) ->
     return Table(values, ids, labels)
 
 
-def _target(
+def target_of(
     labelled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int
 ) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
     """Classes in the order of the samples."""
@@ -181,7 +183,8 @@ def _target(
     return encode_labels(np.array([classes[sample] for sample in samples]), ", ".join(labelled))
 
 
-def _numbers(frame: Frame, file: Path) -> NDArray[Any]:
+def numbers_of(frame: Frame, file: Path) -> NDArray[Any]:
+    """The values of a view; columns of words are refused by name."""
     columns = [str(column) for column in frame.columns]
     if not columns or not len(frame):
         raise ValueError(f"{str(file)!r} has {len(frame)} rows and {len(columns)} columns of values: no view.")

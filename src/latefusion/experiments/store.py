@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-import latefusion
 from latefusion.experiments.protocol import Cell, Point
+from latefusion.version import __version__
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -25,7 +25,7 @@ CREATE TABLE IF NOT EXISTS cells (
 )
 """
 # What of the package can change a number; the rest draws, writes and parses.
-SILENT_ROOMS = ("cli", "plots", "experiments")
+SILENT_ROOMS = ("cli", "plots", "report", "outputs", "experiments")
 COMPUTING_FILES = ("experiments/protocol.py", "experiments/sources.py")
 
 
@@ -120,10 +120,10 @@ class ResultStore:
 
 def code_version() -> str:
     """Version of the package and a hash of its source, as far as numbers can depend on it."""
-    folder = Path(latefusion.__file__).parent
+    folder = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()
         if name.split("/")[0] not in SILENT_ROOMS or name in COMPUTING_FILES:
             digest.update(name.encode() + path.read_bytes())
-    return f"{latefusion.__version__}+{digest.hexdigest()[:12]}"
+    return f"{__version__}+{digest.hexdigest()[:12]}"

@@ -142,7 +142,7 @@ def fit_partial_partitions(
 
 
 @dataclass(frozen=True)
-class _FittedView:
+class _PartialView:
     """The similarity of the samples that have a view, its leading eigenvectors, and what extends them."""
 
     matrix: Any
@@ -164,7 +164,7 @@ def _fit_view(
     n_clusters: int,
     n_neighbors: Sizes | None,
     count_samples: int | None,
-) -> _FittedView:
+) -> _PartialView:
     samples = np.flatnonzero(observed)
     part = view[samples]
     if isinstance(similarity, PrecomputedPartition):
@@ -180,9 +180,9 @@ def _fit_view(
     if isinstance(matrix, Factor):
         features = feature_matrix(matrix)
         projection = leading_projection(features, n_clusters, view.dtype)
-        return _FittedView(matrix, extension, (features @ projection).astype(view.dtype), projection, neighbors)
+        return _PartialView(matrix, extension, (features @ projection).astype(view.dtype), projection, neighbors)
     leading: Leading = leading_eigenvectors(matrix, n_clusters)
-    return _FittedView(matrix, extension, leading.vectors, leading.vectors * leading.inverse_values, neighbors)
+    return _PartialView(matrix, extension, leading.vectors, leading.vectors * leading.inverse_values, neighbors)
 
 
 def _sizes_within(n_neighbors: Sizes, n_samples: int, n_observed: int) -> Sizes:
@@ -197,7 +197,7 @@ def _size_within(size: int, n_samples: int, n_observed: int) -> int:
 
 
 def _mean_of(
-    fitted: Sequence[_FittedView], mask: NDArray[np.bool_], factors: NDArray[np.float64], n_clusters: int
+    fitted: Sequence[_PartialView], mask: NDArray[np.bool_], factors: NDArray[np.float64], n_clusters: int
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
     """Leading eigenvectors of the mean similarity, and what turns features of new samples into rows of them."""
     n_samples, n_views = mask.shape

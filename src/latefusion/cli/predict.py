@@ -1,0 +1,139 @@
+"""`latefusion predict`: labels of new samples from a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import latefusion
+from latefusion.cli.cluster import (
+    SHOWN_CLUSTERS,
+    STDOUT,
+    check_cells,
+    check_outputs,
+    put_labels,
+    read,
+    with_columns,
+    without_nan,
+)
+from latefusion.cli.terminal import progress
+from latefusion.experiments import format_table
+from latefusion.outputs import load, predicted_labels
+from latefusion.types import Views
+
+SUMMARY = "label new samples with a model that `latefusion cluster --save` wrote"
+
+EXAMPLES = """\
+Files are matched to the views of the model by name, also where there is more in the name (new_genes.csv is genes); else
+in the order in which they are given.
+
+examples:
+  latefusion predict groups.model new/genes.csv new/proteins.csv -o labels.csv
+  latefusion predict groups.model monday_genes.csv monday_proteins.csv --json
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="what `latefusion cluster --save` wrote")
+    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a data file per view, or one with several")
+    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read, predict, write, and say what came of it."""
+    check_outputs(options.output, json=options.json)
+    with progress("reading", quiet=options.quiet):
+        model = load(options.model)
+        data = read(options.files, options.id, None)
+        check_cells(data)
+        views, matched = match_views(with_columns(data), tuple(map(str, getattr(model, "view_names_", ()))))
+    if matched and not options.quiet:
+        print(f"latefusion predict: {matched}", file=sys.stderr)
+    with progress(f"labelling {len(views)} samples", quiet=options.quiet):
+        found = predicted_labels(model, views)
+    if options.output is not None:
+        put_labels(found, options.output)
+    names, sizes = np.unique(found.labels, return_counts=True)
+    answer: dict[str, Any] = {
+        "latefusion": latefusion.__version__,
+        "model": str(options.model),
+        "files": [str(file) for file in options.files],
+        "n_samples": len(found.labels),
+        "clusters": [{"label": int(k), "samples": int(n)} for k, n in zip(names, sizes, strict=True)],
+        "confidence": None if found.confidence is None else float(np.mean(found.confidence)),
+        "output": None if options.output is None else str(options.output),
+    }
+    if options.json:
+        if options.output is None:
+            ids = None if found.ids is None else found.ids.tolist()
+            answer["samples"] = {"id": ids, **{name: column.tolist() for name, column in found.columns().items()}}
+        print(json.dumps(without_nan(answer), ensure_ascii=False))
+    elif not options.quiet:
+        print(_text(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
+
+
+def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
+    """The views under the names of the model's, and what to tell when they had other names.
+
+    Parameters
+    ----------
+    views : Views
+        Of new samples.
+    names : tuple of str
+        Of the views of the model.
+
+    Returns
+    -------
+    views : Views
+    matched : str
+        Empty where the names were those of the model.
+    """
+    if not names or set(views.names) <= set(names):
+        return views, ""
+    meant = [[name for name in names if name in own] for own in views.names]  # new_genes means genes
+    if all(len(one) == 1 for one in meant) and len({one[0] for one in meant}) == len(meant):
+        found = tuple(one[0] for one in meant)
+        return Views(views.arrays, found, views.mask, views.sample_ids), _told(views.names, found)
+    if views.n_views != len(names):
+        raise ValueError(
+            f"the model has the views {', '.join(names)}, but the files hold {', '.join(views.names)}: name the files "
+            f"like the views, or give one per view in that order."
+        )
+    if set(views.names) & set(names):
+        strange = [name for name in views.names if name not in names]
+        free = [name for name in names if name not in views.names]
+        raise ValueError(
+            f"the model has no view {', '.join(strange)}, and the files none for {', '.join(free)}: name the files "
+            f"like the views."
+        )
+    return Views(views.arrays, names, views.mask, views.sample_ids), f"{_told(views.names, names)}, in this order"
+
+
+def _told(given: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return "taking " + ", ".join(f"{own} for view {name}" for own, name in zip(given, names, strict=True))
+
+
+def _text(answer: dict[str, Any]) -> str:
+    shown = answer["clusters"][:SHOWN_CLUSTERS]
+    rows = [[str(one["label"]), str(one["samples"])] for one in shown]
+    rest = len(answer["clusters"]) - len(shown)
+    confidence = "" if answer["confidence"] is None else f", mean confidence {answer['confidence']:.2f}"
+    lines = [f"{answer['n_samples']} new samples{confidence}", "", format_table(["cluster", "samples"], rows)]
+    lines += [f"… and {rest} more"] * bool(rest)
+    lines += ["", f"Labels: {answer['output']}" if answer["output"] else "Labels were not written: add -o labels.csv."]
+    return "\n".join(lines)

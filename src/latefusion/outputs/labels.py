@@ -1,0 +1,186 @@
+"""Labels and confidence as a frame like the one that came in, or as a file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.arrays import to_numpy
+from latefusion.outputs.whole_files import check_target, whole_file
+from latefusion.types import Array
+from latefusion.validation import is_collection, is_frame
+from latefusion.validation.frames import frame_like
+from latefusion.validation.views import named_views
+
+
+class Labels(NamedTuple):
+    """Clusters of samples.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (n_samples,) or None
+        None where samples have no ids beyond their row numbers.
+    labels : ndarray of shape (n_samples,)
+    confidence : ndarray of shape (n_samples,) or None
+        None where the method has none.
+    """
+
+    ids: NDArray[Any] | None
+    labels: NDArray[Any]
+    confidence: NDArray[Any] | None
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Label and confidence by name."""
+        return {"label": self.labels} | ({} if self.confidence is None else {"confidence": self.confidence})
+
+    def table(self) -> dict[str, NDArray[Any]]:
+        """The same after the ids, which are row numbers from 0 where there are none."""
+        return {"id": np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
+
+
+def fitted_labels(model: Any) -> Labels:
+    """Those of the samples that a model was fitted on."""
+    check_is_fitted(model)
+    confidence = getattr(model, "confidence_", None)
+    return Labels(
+        getattr(model, "sample_ids_", None),
+        to_numpy(model.labels_),
+        None if confidence is None else to_numpy(confidence),
+    )
+
+
+def predicted_labels(model: Any, X: Any) -> Labels:
+    """Those of new samples."""
+    check_is_fitted(model)
+    if not hasattr(model, "predict"):
+        raise ValueError(
+            f"{type(model).__name__} cannot label new samples: use LateFusionClustering, GlobalAlignmentClustering or "
+            f"LocalAlignmentClustering."
+        )
+    rows = model.transform(X)
+    return Labels(
+        model._new_views(X).sample_ids, to_numpy(model._rule.predict(rows)), to_numpy(model._rule.confidence(rows))
+    )
+
+
+def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
+    """Labels and confidence of samples as a frame like the one that they came in.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : data frame, or list, dict or `Views` in which there is one
+        What the model was fitted on, or with ``new=True`` new samples. Frames of pandas, polars, pyarrow and others
+        that narwhals knows.
+    new : bool, default=False
+        Whether to predict, in place of the labels found in `fit`.
+
+    Returns
+    -------
+    data frame
+        Of the type of the first frame in ``X``, with columns ``label`` and, where the method has it, ``confidence``. A
+        pandas frame has the index of the samples; others have their ids in a column ``id``, where there are any.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import latefusion as lf
+    >>> views = lf.datasets.make_views(60, 3, random_state=0).views
+    >>> people = [f"p{number}" for number in range(60)]
+    >>> frames = {name: pd.DataFrame(array, index=people) for name, array in views.items()}
+    >>> model = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames)
+    >>> lf.labels_frame(model, frames).loc[["p0", "p59"]].shape
+    (2, 2)
+    """
+    frame = _first_frame(X)
+    found = predicted_labels(model, X) if new else fitted_labels(model)
+    index, ids = getattr(frame, "index", None), found.ids
+    if index is None and ids is not None:
+        return frame_like({"id": ids, **found.columns()}, frame)
+    if index is not None and len(index) == len(found.labels) and (ids is None or bool(np.all(index == ids))):
+        return frame_like(found.columns(), frame, index)
+    if ids is None and frame.shape[0] != len(found.labels):
+        raise ValueError(
+            f"X has {frame.shape[0]} samples, but the model was fitted on {len(found.labels)}: give what it was fitted "
+            f"on, or new=True for new samples."
+        )
+    return frame_like(found.columns(), frame, ids)
+
+
+def _first_frame(X: Any) -> Array:
+    for view in named_views(X).values() if is_collection(X) else [X]:
+        if is_frame(view):
+            return view
+    raise ValueError(
+        "There is no data frame in X, so there is no type to return: `labels_` and `confidence_` are arrays."
+    )
+
+
+def write_labels(found: Labels, path: str | os.PathLike[str]) -> None:
+    """Write a table with columns ``id``, ``label`` and, where there is one, ``confidence``.
+
+    Parameters
+    ----------
+    found : Labels
+        Without ids, samples are numbered from 0.
+    path : str or path-like
+        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without an ending it is as in ``.csv``.
+    """
+    check_labels_target(path)
+    with whole_file(path) as stream:
+        WRITERS[Path(path).suffix.lower()](found.table(), stream)
+
+
+def check_labels_target(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that labels cannot be written to, before they are there."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
+        raise ValueError(
+            f"{str(path)!r} ends in {suffix!r}, but labels are written as {', '.join(filter(None, WRITERS))}."
+        )
+    if suffix == ".parquet":
+        _parquet()
+    check_target(path)
+
+
+def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: str = ",") -> None:
+    """Write columns with their names as CSV to a stream."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    text.flush()
+    text.detach()  # the stream is not ours to close
+
+
+def _write_parquet(columns: dict[str, NDArray[Any]], stream: BinaryIO) -> None:
+    pyarrow, parquet = _parquet()
+    parquet.write_table(
+        pyarrow.table({name: pyarrow.array(column.tolist()) for name, column in columns.items()}), stream
+    )
+
+
+def _parquet() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError("Writing Parquet needs pyarrow: pip install 'latefusion[io]', or write .csv.") from error
+    return pyarrow, pyarrow.parquet
+
+
+WRITERS: dict[str, Callable[[dict[str, NDArray[Any]], BinaryIO], None]] = {
+    "": write_text,
+    ".csv": write_text,
+    ".tsv": lambda columns, stream: write_text(columns, stream, "\t"),
+    ".txt": lambda columns, stream: write_text(columns, stream, "\t"),
+    ".parquet": _write_parquet,
+}

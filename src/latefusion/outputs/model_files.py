@@ -1,0 +1,228 @@
+"""Models as files that can be loaded from anywhere, because loading them runs nothing.
+
+A model file is a zip archive: ``model.json`` describes the model as `latefusion.outputs.tree` does, and says who wrote
+it; each array is an ``.npy`` file beside it, whose SHA-256 stands in ``model.json``. Nothing is compressed, so no file
+unpacks to more than its size. Checksums show damage, not forgery: who changes a file on purpose can change them, too,
+and gets another model, but never his code run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy
+import sklearn
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+
+from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
+from latefusion.outputs.whole_files import whole_file
+from latefusion.version import __version__
+
+FORMAT = "latefusion model"
+FORMAT_VERSION = 1
+DESCRIPTION = "model.json"
+ARRAY_NAME = re.compile(r"array_\d+\.npy")
+# The earliest date that a zip archive can hold: equal models make equal files.
+DATE = (1980, 1, 1, 0, 0, 0)
+# What zipfile, json, NumPy and the rebuilding of a tree let through when a file is damaged.
+UNREADABLE = (
+    zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError,
+    ArithmeticError, RuntimeError, MemoryError,
+)  # fmt: skip
+
+
+class ModelFileError(ValueError):
+    """A file that is no model, is damaged, or was written by a newer version."""
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file that can be loaded without running code.
+
+    Parameters
+    ----------
+    model : estimator of latefusion
+    path : str or path-like
+        An existing file is replaced, once the new one is whole.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    The file holds all attributes, and with them what `predict` needs of the training data. Functions given as a kernel
+    and partition objects of your own are refused: they are code.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import latefusion as lf
+    >>> data = lf.datasets.make_views(60, 3, random_state=0)
+    >>> model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lf.save(model, f"{folder}/groups.model")
+    ...     again = lf.load(f"{folder}/groups.model")
+    >>> bool((again.predict(data.views) == model.labels_).all())
+    True
+    """
+    if not _is_model(type(model)):
+        raise ValueError(
+            f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
+        )
+    arrays: dict[str, NDArray[Any]] = {}
+    tree = describe(model, arrays, type(model).__name__)
+    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        description = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "latefusion": __version__,
+            "libraries": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
+            "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
+            "model": tree,
+        }
+        archive.writestr(zipfile.ZipInfo(DESCRIPTION, DATE), json.dumps(description))
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote; nothing in the file is run.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    estimator
+        With the parameters and fitted attributes of the one that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        When the file is no model, is damaged, names anything but classes of this package, or was written by a newer
+        version.
+    """
+    place = Path(path)
+    if not place.is_file():
+        raise FileNotFoundError(f"There is no model file {str(place)!r}: check the path.")
+    with place.open("rb") as stream, _explained(str(place)):
+        _check_beginning(stream)
+        with zipfile.ZipFile(stream) as archive:
+            description = _read_description(archive)
+            arrays = {
+                name: _read_array(archive, name, digest) for name, digest in sorted(description["arrays"].items())
+            }
+        model = rebuild(description["model"], arrays.__getitem__)
+        if not _is_model(type(model)):
+            raise UnknownContentError(f"it describes a {type(model).__name__}, which is no model")
+    return model
+
+
+def _is_model(cls: type) -> bool:
+    return issubclass(cls, BaseEstimator) and issubclass(cls, ClusterMixin) and known_classes().get(cls.__name__) is cls
+
+
+@contextmanager
+def _explained(file: str) -> Iterator[None]:
+    """Whatever goes wrong inside becomes an error that says so about the file."""
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{file!r} {error}") from None
+    except UnknownContentError as error:
+        raise ModelFileError(
+            f"{file!r} cannot be loaded: {error}. It was changed, or written by another version of latefusion than "
+            f"{__version__}: save the model again."
+        ) from error
+    except UNREADABLE as error:
+        raise ModelFileError(
+            f"{file!r} is damaged or no model file ({type(error).__name__}: {error}): copy it again, or save the model "
+            f"again."
+        ) from error
+
+
+def _check_beginning(stream: BinaryIO) -> None:
+    beginning = stream.read(2)
+    stream.seek(0)
+    if beginning[:1] == b"\x80":
+        raise ModelFileError("looks like a pickle, which may run code when loaded: write it with latefusion.save.")
+    if beginning != b"PK":
+        raise ModelFileError("is no model file: those are written by latefusion.save and `latefusion cluster --save`.")
+
+
+def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if DESCRIPTION not in names:
+        raise ModelFileError("is a zip archive, but no model file: it has no model.json.")
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
+    stream: Any = archive.fp
+    if sum(member.file_size for member in members) > os.fstat(stream.fileno()).st_size:
+        raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
+    description = json.loads(archive.read(DESCRIPTION))
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelFileError("is no model file: its model.json is about something else.")
+    version = description["format_version"]
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"was written by latefusion {description.get('latefusion')} in version {version} of the format; this is "
+            f"latefusion {__version__}, which reads up to {FORMAT_VERSION}. Upgrade latefusion."
+        )
+    expected = [DESCRIPTION, *description["arrays"]]
+    if sorted(names) != sorted(expected) or not all(map(ARRAY_NAME.fullmatch, description["arrays"])):
+        strange = sorted({*names} ^ {*expected}) or names
+        raise ModelFileError(f"has other parts than its description says, such as {strange[0]!r:.60}: it was changed.")
+    return description
+
+
+class _Hashed:
+    """Writes on and sums up what was written."""
+
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.sha256 = hashlib.sha256()
+
+    def write(self, block: Any) -> int:
+        self.sha256.update(block)
+        return int(self.stream.write(block))
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> str:
+    with archive.open(zipfile.ZipInfo(name, DATE), "w", force_zip64=True) as stream:
+        hashed = _Hashed(stream)
+        np.lib.format.write_array(hashed, array, allow_pickle=False)
+    return hashed.sha256.hexdigest()
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[Any]:
+    stream: Any
+    with archive.open(name) as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
+            raise ModelFileError(f"is damaged: the checksum of {name} is not the one noted. Copy it again.")
+        stream.seek(0)
+        header = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(stream) == (1, 0) else None
+        header = header or np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(stream)
+        if dtype.kind not in ARRAY_KINDS:
+            raise ModelFileError(
+                f"holds {name} of type {dtype}, which could run code: it was not written by latefusion."
+            )
+        held = archive.getinfo(name).file_size - stream.tell()
+        if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != held:
+            raise ModelFileError(f"is damaged: {name} says to be of shape {shape}, but has {held} bytes.")
+        stream.seek(0)
+        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+    return array

@@ -1,0 +1,292 @@
+"""`latefusion cluster`, from what a person types to what they read."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latefusion as lf
+from latefusion.cli import cluster, main
+from tests.cli.shell import ENVIRONMENT, IS_ROOT, WORDS, latefusion, one_line, write_tables
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with two tables, which is the current one."""
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def answer_of(capsys, *words):
+    assert main(["cluster", *words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refusal(capsys, *words):
+    """What is said on stderr when a command does not work; nothing is printed or written."""
+    before = {entry: entry.stat().st_mtime_ns for entry in cluster.Path().rglob("*")}
+    assert main(["cluster", *words]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert one_line(captured.err)
+    assert {entry: entry.stat().st_mtime_ns for entry in cluster.Path().rglob("*")} == before
+    return captured.err
+
+
+def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
+    truth = write_tables(tmp_path)
+    done = latefusion(
+        *("cluster", "genes.csv", "proteins.csv", "-k", "3", "-o", "labels.csv", "--save", "groups.model"),
+        *("--labels", "truth.csv", "--explain"),
+        folder=tmp_path,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("90 samples, 2 views: 3 clusters\n")
+    assert "\x1b" not in done.stdout
+    for words in (
+        "How sure: mean confidence",
+        "Dropping view 'genes'",
+        "known classes: accuracy",
+        "Labels: labels.csv",
+    ):
+        assert words in done.stdout
+    labels = pd.read_csv(tmp_path / "labels.csv")
+    assert list(labels.columns) == ["id", "label", "confidence"]
+    known = labels["id"].map(truth.set_index("patient")["subtype"])
+    assert lf.metrics.clustering_accuracy(known, labels["label"]) > 0.95
+    assert labels["confidence"].between(0, 1).all()
+    model = lf.load(tmp_path / "groups.model")
+    np.testing.assert_array_equal(model.labels_, labels["label"])
+    assert model.sample_ids_.tolist() == labels["id"].tolist()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        *("genes.csv", "groups.model", "labels.csv", "proteins.csv", "truth.csv")
+    ]
+
+
+def test_the_number_is_found_and_the_answer_is_json_alone(folder):
+    done = latefusion("cluster", "genes.csv", "proteins.csv", "-k", "2-4", "--json", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)
+    assert (answer["n_clusters"], answer["n_samples"]) == (3, 90)
+    assert sum(one["samples"] for one in answer["clusters"]) == 90
+    assert [view["name"] for view in answer["views"]] == ["genes", "proteins"]
+    assert 0 <= answer["stability"] <= 1
+    assert len(answer["samples"]["id"]) == len(answer["samples"]["label"]) == 90
+    assert done.stdout.count("\n") == 1
+
+
+def test_the_same_seed_gives_the_same_and_row_order_does_not_matter(folder, capsys):
+    first = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--seed", "5")
+    assert first == answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--seed", "5")
+    other = answer_of(capsys, "proteins.csv", "genes.csv", "-k", "3")
+    one, two = ({**dict(zip(x["samples"]["id"], x["samples"]["label"], strict=True))} for x in (first, other))
+    assert lf.metrics.adjusted_rand([one[key] for key in one], [two[key] for key in one]) == 1.0
+
+
+def test_files_of_all_kinds_are_views_together(folder, capsys):
+    genes = pd.read_csv("genes.csv").set_index("patient").sort_index()
+    proteins = pd.read_csv("proteins.csv").set_index("patient").sort_index()
+    genes.reset_index(drop=True).to_csv("genes.csv", index=False)
+    proteins.reset_index(drop=True).to_parquet("proteins.parquet")
+    np.savez("more.npz", view_0=genes.to_numpy() * 2, view_1=proteins.to_numpy(), names=["x", "y"])
+    answer = answer_of(capsys, "genes.csv", "proteins.parquet", "more.npz", "-k", "3", "-o", "labels.parquet")
+    assert [view["name"] for view in answer["views"]] == ["genes", "proteins", "x", "y"]
+    assert any("no ids" in told for told in answer["warnings"])
+    assert "samples" not in answer
+    assert pd.read_parquet("labels.parquet")["id"].tolist() == list(range(90))
+
+
+@pytest.mark.parametrize("method", ["gam", "LF-MVC-LAM", "simplemkkm", "concat-kmeans", "MVGL"])
+def test_any_method_in_any_case(folder, capsys, method):
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--method", method, "--labels", "truth.csv")
+    assert answer["n_clusters"] == 3
+    assert answer["scores"]["accuracy"] > 0.9
+    assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--method", method]) == 0
+    assert "Labels were not written: add -o labels.csv." in capsys.readouterr().out
+
+
+def test_kernels_from_a_file(folder, capsys):
+    views = lf.datasets.make_views(40, 2, random_state=0).views
+    np.savez("k.npz", **{f"kernel_{p}": lf.kernels.gaussian_kernel(view) for p, view in enumerate(views.arrays)})
+    assert [view["kind"] for view in answer_of(capsys, "k.npz", "-k", "2")["views"]] == ["kernel"] * 3
+    assert "Some files hold kernels and others features" in refusal(capsys, "k.npz", "genes.csv", "-k", "2")
+
+
+def test_mixed_encodings_separators_and_decimals(folder, capsys):
+    for name, options in (
+        ("genes", {"encoding": "cp1252", "sep": ";", "decimal": ","}),
+        ("proteins", {"encoding": "utf-8-sig", "sep": "\t"}),
+    ):
+        table = pd.read_csv(f"{name}.csv")
+        table["patient"] = "Zoë " + table["patient"]
+        table.to_csv(f"{name}.csv", index=False, **options)
+    done = latefusion(
+        *("cluster", "genes.csv", "proteins.csv", "-k", "3", "-o", "-"),
+        folder=folder,
+        PYTHONIOENCODING="ascii",
+    )
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[0] == "id,label,confidence"
+    assert len(done.stdout.splitlines()) == 91
+    assert all(line.startswith("Zoë p") for line in done.stdout.splitlines()[1:])
+    assert done.stderr.startswith("90 samples")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["genes.csv", "nothing.csv"], "There is no file 'nothing.csv'"),
+        (["genes.csv", "proteins.csv", "--id", "name"], "has no column 'name' of ids; its columns are 'patient'"),
+        (["genes.csv", "proteins.csv", "--labels", "kind"], "No file has a column 'kind' of classes"),
+        (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "There is no file 'kind.csv'"),
+        (["genes.csv", "truth.csv"], "'subtype' (such as 'S"),
+        (["genes.csv", "truth.csv"], "are named with --id and --labels"),
+        (["genes.csv", "genes.csv"], "was named twice"),
+        (["genes.csv", "proteins.csv", "-k", "91"], "n_samples=90 should be >= n_clusters=91"),
+        (["genes.csv", "proteins.csv", "--method", "simplemkm"], "Did you mean SimpleMKKM?"),
+        (["genes.csv", "proteins.csv", "--method", "gam"], "give it with -k, such as -k 5"),
+        (["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--explain"], "--explain needs"),
+        (["genes.csv", "proteins.csv", "-o", "labels.xlsx"], "labels are written as .csv"),
+        (["genes.csv", "proteins.csv", "-o", "far/labels.csv"], "Create it first"),
+        (["genes.csv", "proteins.csv", "--save", "."], "is a folder"),
+        (["genes.csv", "proteins.csv", "-o", "-", "--json"], "leave one out"),
+    ],
+    ids=lambda words: " ".join(words[-2:]) if isinstance(words, list) else "",
+)
+def test_what_is_wrong_is_said_in_a_line(folder, capsys, words, said):
+    assert said in refusal(capsys, *words)
+
+
+def test_tables_that_do_not_fit_together(folder, capsys):
+    genes = pd.read_csv("genes.csv")
+    (folder / "empty.csv").touch()
+    assert "'empty.csv' is empty" in refusal(capsys, "genes.csv", "empty.csv")
+    pd.concat([genes, genes[:1]]).to_csv("twice.csv", index=False)
+    assert "2 times" in refusal(capsys, "proteins.csv", "twice.csv")
+    genes.assign(patient="x" + genes["patient"]).to_csv("others.csv", index=False)
+    assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
+    genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
+    said = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
+    assert f"1 empty cells, in 1 rows, the first in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
+
+
+@pytest.mark.parametrize("words", [["-k", "five"], ["-k", "0"], ["-k", "5-2"], ["-k", "1-4"], ["-k", "-3"], ["--fast"]])
+def test_wrong_words_are_a_matter_of_usage(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["cluster", "genes.csv", *words])
+    assert stop.value.code == 2
+    assert "usage: latefusion" in capsys.readouterr().err
+
+
+def test_what_is_odd_about_the_data_is_pointed_out(folder, capsys):
+    genes = pd.read_csv("genes.csv")
+    genes.insert(0, "patient_number", range(1, 91))
+    genes.drop(columns="patient").to_csv("numbered.csv", index=False)
+    told = " ".join(answer_of(capsys, "numbered.csv", "-k", "2")["warnings"])
+    assert "only one view" in told
+    assert "add --id patient_number" in told
+    assert answer_of(capsys, "numbered.csv", "-k", "2", "--id", "patient_number")["views"][0]["columns"] == 10
+    generator = np.random.default_rng(0)
+    for name in ("a", "b"):
+        pd.DataFrame(generator.normal(size=(60, 3))).to_csv(f"{name}.csv", index=False)
+    told = " ".join(answer_of(capsys, "a.csv", "b.csv", "-k", "2-4")["warnings"])
+    assert "clusters" in told  # that there are none
+
+
+def test_quiet_prints_nothing(folder, capsys):
+    assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--quiet", "-o", "labels.csv"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "")
+    assert (folder / "labels.csv").exists()
+
+
+@pytest.mark.skipif(IS_ROOT, reason="root may write everywhere")
+def test_a_folder_that_is_read_only(folder, capsys):
+    folder.chmod(0o500)
+    try:
+        assert "no right to write" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "labels.csv")
+    finally:
+        folder.chmod(0o700)
+
+
+def test_a_folder_that_turns_read_only_while_we_work(folder, capsys, monkeypatch):
+    """As root may write everywhere, the refusal of the system is put in place of the write."""
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", "labels.csv")
+
+    monkeypatch.setattr(cluster, "write_labels", refuse)
+    assert "Permission denied: 'labels.csv'" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "l.csv")
+
+
+def test_ids_that_overlap_only_in_part(folder, capsys):
+    pd.read_csv("genes.csv").sort_values("patient")[:80].to_csv("genes.csv", index=False)
+    pd.read_csv("proteins.csv").sort_values("patient")[10:].to_csv("proteins.csv", index=False)
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--labels", "truth.csv")
+    assert (answer["n_samples"], len(answer["samples"]["id"])) == (90, 90)
+    assert [view["samples"] for view in answer["views"]] == [80, 80]
+    assert answer["scores"]["accuracy"] > 0.9
+    assert any("20 of 90 samples are not in every view" in told for told in answer["warnings"])
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    """The line of progress on a terminal says when clustering has begun; then the run is interrupted."""
+    write_tables(tmp_path, n_samples=3000, n_clusters=8)
+    (tmp_path / "labels.csv").write_text("old")
+    before = sorted(entry.name for entry in tmp_path.iterdir())
+    ours, theirs = pty.openpty()
+    words = ["cluster", "genes.csv", "proteins.csv", "-o", "labels.csv", "--save", "groups.model"]
+    with subprocess.Popen(
+        [*WORDS, *words], cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs
+    ) as running:
+        os.close(theirs)
+        seen = b""
+        while b"clustering 3000 samples" not in seen:
+            seen += os.read(ours, 1000)
+        running.send_signal(signal.SIGINT)
+        printed, _ = running.communicate(timeout=60)
+        seen += os.read(ours, 1000)
+    os.close(ours)
+    assert running.returncode == 130
+    assert printed == b""
+    assert b"interrupted" in seen
+    assert b"Traceback" not in seen
+    assert (tmp_path / "labels.csv").read_text() == "old"
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("words", [["-o", "-"], ["--json"]])
+def test_a_reader_that_leaves_is_no_error(tmp_path, words):
+    write_tables(tmp_path, n_samples=3000)  # more than a pipe holds
+    command = ["cluster", "genes.csv", "proteins.csv", "-k", "3", "--method", "gam", *words]
+    with subprocess.Popen(
+        [*WORDS, *command], cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        running.stdout.read(5)
+        running.stdout.close()
+        told = running.stderr.read()
+        assert running.wait(60) == 0
+    assert b"Traceback" not in told
+    assert b"rror" not in told
+
+
+@pytest.mark.slow
+def test_a_million_rows(tmp_path):
+    generator = np.random.default_rng(0)
+    truth = generator.integers(5, size=1_000_000)
+    centers = 6 * generator.normal(size=(5, 4))
+    for name in ("left", "right"):
+        table = pd.DataFrame(centers[truth] + generator.normal(size=(len(truth), 4)), columns=list("abcd")).round(3)
+        table.insert(0, "id", [f"s{row}" for row in range(len(truth))])
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    done = latefusion("cluster", "left.csv", "right.csv", "-k", "5", "-o", "labels.csv", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    labels = pd.read_csv(tmp_path / "labels.csv")
+    assert labels["id"].tolist() == [f"s{row}" for row in range(len(truth))]
+    assert lf.metrics.adjusted_rand(truth, labels["label"]) > 0.95

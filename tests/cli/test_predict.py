@@ -1,0 +1,110 @@
+"""`latefusion predict`: the labels of the model, for samples in files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latefusion as lf
+from latefusion.cli import main
+from latefusion.cli.predict import match_views
+from latefusion.types import Views
+from tests.cli.shell import latefusion, one_line, write_tables
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A folder with tables, the labels of their samples, and the model."""
+    folder = tmp_path_factory.mktemp("trained")
+    write_tables(folder)
+    words = ["-k", "3", "--quiet", "-o", str(folder / "labels.csv"), "--save", str(folder / "groups.model")]
+    assert main(["cluster", str(folder / "genes.csv"), str(folder / "proteins.csv"), *words]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(trained, tmp_path, monkeypatch):
+    """A folder with thirty of the samples as new ones, under other file names."""
+    for name in ("genes", "proteins"):
+        table = pd.read_csv(trained / f"{name}.csv").sort_values("patient")
+        table[30:60].to_csv(tmp_path / f"new_{name}.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(capsys, *words):
+    assert main(["predict", *words]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def test_training_samples_get_their_labels_back(trained, tmp_path):
+    words = ["predict", "groups.model", "proteins.csv", "genes.csv", "-o", tmp_path / "again.csv"]
+    done = latefusion(*words, folder=trained)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("90 new samples, mean confidence")
+    again = pd.read_csv(tmp_path / "again.csv").set_index("id")
+    labels = pd.read_csv(trained / "labels.csv").set_index("id").loc[again.index]
+    np.testing.assert_array_equal(again["label"], labels["label"])
+    np.testing.assert_allclose(again["confidence"], labels["confidence"], atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [["new_genes.csv", "new_proteins.csv"], ["new_proteins.csv", "new_genes.csv"]])
+def test_files_are_matched_by_what_they_are_called(folder, trained, capsys, order):
+    assert main(["predict", str(trained / "groups.model"), *order, "--json"]) == 0
+    captured = capsys.readouterr()
+    answer = json.loads(captured.out)
+    assert one_line(captured.err)
+    assert "new_genes for view genes" in captured.err
+    labels = pd.read_csv(trained / "labels.csv").set_index("id")["label"]
+    assert answer["samples"]["label"] == labels.loc[answer["samples"]["id"]].tolist()
+    assert answer["n_samples"] == 30
+
+
+def test_names_that_say_nothing_are_taken_in_order(folder, trained, capsys):
+    (folder / "new_genes.csv").rename("one.csv")
+    (folder / "new_proteins.csv").rename("two.csv")
+    assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv"]) == 0
+    captured = capsys.readouterr()
+    assert "taking one for view genes, two for view proteins, in this order" in captured.err
+    assert "30 new samples" in captured.out
+    said = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
+    assert "has the column 'proteins_0' where LateFusionClustering was fitted on 'genes_0'" in said
+    assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv", "--quiet", "-o", "l.csv"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_columns_in_another_order_are_noticed(folder, trained, capsys):
+    table = pd.read_csv("new_genes.csv")
+    table[["patient", *table.columns[:0:-1]]].to_csv("new_genes.csv", index=False)
+    said = refusal(capsys, str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv")
+    assert "'genes_9' where LateFusionClustering was fitted on 'genes_0'" in said
+
+
+def test_what_is_wrong_is_said(folder, trained, capsys):
+    model = str(trained / "groups.model")
+    assert "There is no model file 'x.model'" in refusal(capsys, "x.model", "new_genes.csv")
+    assert "is no model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
+    (folder / "cut.model").write_bytes((trained / "groups.model").read_bytes()[:5000])
+    assert "is damaged or no model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
+    (folder / "new_genes.csv").rename("a.csv")
+    assert "name the files like the views" in refusal(capsys, model, "a.csv")
+    pd.read_csv("new_proteins.csv").to_csv("proteins.csv", index=False)
+    assert "the model has no view a" in refusal(capsys, model, "a.csv", "proteins.csv")
+    plain = lf.baselines.METHODS["concat-kmeans"](2).fit(pd.read_csv("a.csv").iloc[:, 1:])
+    lf.save(plain, "plain.model")
+    assert "ConcatKMeans cannot label new samples" in refusal(capsys, "plain.model", "a.csv")
+    lf.save(lf.LateFusionClustering(), "unfitted.model")
+    assert "not fitted" in refusal(capsys, "unfitted.model", "a.csv")
+
+
+def test_views_are_never_guessed_when_names_contradict():
+    views = Views({"a_b": np.eye(2), "c": np.eye(2), "d": np.eye(2)})
+    with pytest.raises(ValueError, match="no view a_b, d, and the files none for a, b"):
+        match_views(views, ("a", "b", "c"))
+    found, told = match_views(Views({"new_a": np.eye(2), "c": np.eye(2)}), ("c", "a"))
+    assert found.names == ("a", "c")
+    assert told == "taking new_a for view a, c for view c"

@@ -1,0 +1,73 @@
+"""Colours and progress are for people who look at a terminal."""
+
+import io
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from latefusion.cli import terminal
+from latefusion.cli.terminal import colored, is_terminal, progress
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def screen(monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(terminal, "REFRESH_SECONDS", 0.01)
+    screen = Screen()
+    # Not sys.stderr itself, which pytest exchanges between this and the test.
+    monkeypatch.setattr(terminal, "sys", SimpleNamespace(stderr=screen))
+    return screen
+
+
+def test_colours_only_where_they_are_wanted(screen, monkeypatch):
+    assert colored("x", "red", screen) == "\x1b[31mx\x1b[0m"
+    assert colored("x", "red", io.StringIO()) == "x"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert colored("x", "red", screen) == "x"
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert colored("x", "red", screen) == "x"
+    assert not is_terminal(screen)
+
+
+def test_long_work_is_reported_and_leaves_no_trace(screen):
+    with progress("thinking"):
+        deadline = time.monotonic() + 5
+        while "thinking … 0 s" not in screen.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert "thinking … 0 s" in screen.getvalue()
+    assert screen.getvalue().endswith(terminal.CLEAR_LINE)
+    written = screen.getvalue()
+    time.sleep(0.05)
+    assert screen.getvalue() == written
+
+
+def test_short_work_and_quiet_work_are_not(screen, monkeypatch):
+    with progress("thinking", quiet=True):
+        time.sleep(0.1)
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", 5.0)
+    with progress("thinking"):
+        pass
+    assert screen.getvalue() == ""
+    plain = io.StringIO()
+    monkeypatch.setattr(terminal, "sys", SimpleNamespace(stderr=plain))
+    monkeypatch.setattr(terminal, "PATIENCE_SECONDS", 0.0)
+    with progress("thinking"):
+        time.sleep(0.05)
+    assert plain.getvalue() == ""
+
+
+def test_errors_pass_through_and_end_the_report(screen):
+    with pytest.raises(KeyboardInterrupt), progress("thinking"):
+        raise KeyboardInterrupt
+    written = screen.getvalue()
+    time.sleep(0.1)
+    assert screen.getvalue() == written

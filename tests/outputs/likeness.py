@@ -1,0 +1,37 @@
+"""Whether two objects are the same in all their parts."""
+
+import numpy as np
+import scipy.sparse
+from sklearn.neighbors import NearestNeighbors
+
+
+def alike(one, other):
+    """Equal types, attributes, items and numbers, NaN being equal to itself."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, (np.ndarray, np.generic)):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        if one.dtype == object:
+            return all(map(alike, np.ravel(one).tolist(), np.ravel(other).tolist()))
+        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+    if scipy.sparse.issparse(one):
+        parts = ("data", "indices", "indptr")
+        return one.shape == other.shape and all(alike(getattr(one, part), getattr(other, part)) for part in parts)
+    if isinstance(one, np.random.RandomState):
+        return alike(one.get_state(), other.get_state())
+    if isinstance(one, NearestNeighbors):  # its trees have no attributes to look at
+        return one.get_params() == other.get_params() and alike(one._fit_X, other._fit_X)
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if hasattr(one, "__dict__") and not callable(one):
+        # What is computed on demand and kept, as cached properties are, need not be there yet.
+        common = [name for name in vars(one) if name in vars(other) or name not in dir(type(one))]
+        return all(name in vars(other) and alike(vars(one)[name], vars(other)[name]) for name in common)
+    if hasattr(type(one), "__dataclass_fields__"):  # a fitted kernel, which is callable
+        return all(alike(getattr(one, name), getattr(other, name)) for name in type(one).__dataclass_fields__)
+    if hasattr(type(one), "__slots__"):
+        return all(alike(getattr(one, name), getattr(other, name)) for name in type(one).__slots__)
+    return one is other or one == other or (one != one and other != other)

@@ -1,0 +1,126 @@
+"""Labels come back as they came in: type, index, ids."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import latefusion as lf
+from latefusion.outputs import Labels, fitted_labels, predicted_labels, write_labels
+from latefusion.outputs.labels import check_labels_target
+
+VIEWS = lf.datasets.make_views(60, 3, random_state=0).views
+IDS = [f"s{row:02d}" for row in range(60)]
+
+
+def frame(kind, array):
+    columns = {f"c{position}": column for position, column in enumerate(array.T)}
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[kind](columns)
+
+
+def frames(kind, rows=slice(None)):
+    return {name: frame(kind, array[rows]) for name, array in VIEWS.items()}
+
+
+MODEL = lf.GlobalAlignmentClustering(3, random_state=0).fit(VIEWS)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_frames_of_every_kind_give_the_same_clusters_in_their_own_kind(kind):
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames(kind))
+    np.testing.assert_array_equal(model.labels_, MODEL.labels_)
+    for X in (frames(kind), list(frames(kind).values()), lf.Views(frames(kind))):
+        found = lf.labels_frame(model, X)
+        assert type(found) is type(frame(kind, VIEWS.arrays[0]))
+        np.testing.assert_array_equal(np.asarray(found["label"]), model.labels_)
+        np.testing.assert_array_equal(np.asarray(found["confidence"]), model.confidence_)
+    new = lf.labels_frame(model, frames(kind, slice(5)), new=True)
+    np.testing.assert_array_equal(np.asarray(new["label"]), model.labels_[:5])
+    np.testing.assert_allclose(np.asarray(new["confidence"]), model.confidence_[:5], atol=1e-8)
+    assert len(lf.Views(frames(kind))[:5]) == 5
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_one_table_gives_one_table(kind):
+    table = frame(kind, np.hstack(VIEWS.arrays))
+    model = lf.LocalAlignmentClustering(3, views={"a": slice(10), "b": slice(10, 30)}, random_state=0).fit(table)
+    assert model.feature_names_in_[0] == "c0"
+    found = lf.labels_frame(model, table)
+    assert type(found) is type(table)
+    np.testing.assert_array_equal(np.asarray(found["label"]), model.labels_)
+    np.testing.assert_array_equal(np.asarray(lf.labels_frame(model, table, new=True)["label"]), model.labels_)
+
+
+def test_a_pandas_index_stays_whatever_it_is():
+    pairs = pd.MultiIndex.from_arrays([IDS, range(60)], names=["who", "visit"])
+    for index in (pd.Index(IDS, name="who"), pairs, pd.date_range("2020", periods=60), pd.RangeIndex(60)):
+        X = {name: one.set_axis(index) for name, one in frames("pandas").items()}
+        model = lf.GlobalAlignmentClustering(3, random_state=0).fit(X)
+        found = lf.labels_frame(model, X)
+        pd.testing.assert_index_equal(found.index, index)
+        np.testing.assert_array_equal(found["label"], MODEL.labels_)
+
+
+def test_rows_follow_the_ids_of_the_first_frame():
+    order = np.random.default_rng(0).permutation(60)
+    X = {name: one.set_axis(pd.Index(IDS, name="who")) for name, one in frames("pandas").items()}
+    X["view_1"] = X["view_1"].iloc[order]
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(X)
+    found = lf.labels_frame(model, X)
+    assert found.index.tolist() == IDS
+    np.testing.assert_array_equal(found.loc[[IDS[row] for row in order], "label"], MODEL.labels_[order])
+    new = lf.labels_frame(model, {name: one.loc[IDS[:9]] for name, one in X.items()}, new=True)
+    pd.testing.assert_frame_equal(new, found.loc[IDS[:9]], atol=1e-8)
+
+
+def test_ids_become_a_column_where_frames_have_no_index():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(lf.Views(frames("polars"), sample_ids=IDS))
+    found = lf.labels_frame(model, lf.Views(frames("polars"), sample_ids=IDS))
+    assert found.columns == ["id", "label", "confidence"]
+    assert found["id"].to_list() == IDS
+    mixed = lf.labels_frame(model, [VIEWS.arrays[0], frames("pandas")["view_1"]])
+    assert mixed.index.tolist() == IDS
+
+
+def test_what_has_no_answer_says_so():
+    with pytest.raises(ValueError, match="There is no data frame in X"):
+        lf.labels_frame(MODEL, VIEWS)
+    with pytest.raises(ValueError, match=r"X has 5 samples, but the model was fitted on 60.*new=True"):
+        lf.labels_frame(MODEL, frames("polars", slice(5)))
+    plain = lf.baselines.METHODS["concat-kmeans"](3).fit(frames("polars"))
+    assert lf.labels_frame(plain, frames("polars")).columns == ["label"]
+    with pytest.raises(ValueError, match="ConcatKMeans cannot label new samples"):
+        lf.labels_frame(plain, frames("polars"), new=True)
+
+
+def test_labels_of_a_model_and_of_new_samples_agree():
+    fitted, predicted = fitted_labels(MODEL), predicted_labels(MODEL, VIEWS)
+    assert fitted.ids is None
+    np.testing.assert_array_equal(fitted.labels, predicted.labels)
+    np.testing.assert_allclose(fitted.confidence, predicted.confidence, atol=1e-8)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_files_hold_ids_labels_and_confidence(suffix, tmp_path):
+    ids = np.array(["a,b", 'say "x"', "Zoë\n2"])
+    found = Labels(ids, np.array([0, 1, 0]), np.array([0.1, 1 / 3, 1.0]))
+    write_labels(found, tmp_path / f"labels{suffix}")
+    read = {".csv": pd.read_csv, ".tsv": lambda file: pd.read_csv(file, sep="\t"), ".parquet": pd.read_parquet}
+    table = read[suffix](tmp_path / f"labels{suffix}")
+    assert list(table.columns) == ["id", "label", "confidence"]
+    assert table["id"].tolist() == ids.tolist()
+    assert table["label"].tolist() == [0, 1, 0]
+    assert table["confidence"].tolist() == [0.1, 1 / 3, 1.0]
+    write_labels(Labels(None, np.array([1, 0]), None), tmp_path / f"bare{suffix}")
+    bare = read[suffix](tmp_path / f"bare{suffix}")
+    assert bare.to_dict("list") == {"id": [0, 1], "label": [1, 0]}
+
+
+def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match=r"ends in '.xlsx', but labels are written as .csv"):
+        check_labels_target(tmp_path / "labels.xlsx")
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(ImportError, match="needs pyarrow"):
+        check_labels_target(tmp_path / "labels.parquet")
