@@ -1,5 +1,6 @@
 """The door: everything that may come in gives the same views, everything else an error that says what to do."""
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
 from latefusion.kernels import gaussian_kernel, linear_kernel
 from latefusion.validation import check_views, is_collection, split_columns
@@ -50,6 +52,12 @@ def test_several_views_or_one_table(X, expected):
     assert is_collection(X) is expected
 
 
+def matrix_of(array):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PendingDeprecationWarning)
+        return np.asmatrix(array)
+
+
 SAME = {
     "list": [A, B],
     "tuple": (A, B),
@@ -60,7 +68,7 @@ SAME = {
     "polars": [pl.DataFrame(A), pl.DataFrame(B)],
     "objects": [A.astype(object), B.astype(str)],
     "other byte order": [A.astype(">f8"), B.astype(np.longdouble)],
-    "matrix": [np.asmatrix(A), B],
+    "matrix": [matrix_of(A), B],
     "sparse": [sp.coo_array(A), sp.dia_array(B)],
     "dok": [sp.dok_array(A), sp.lil_array(B)],
     "shuffled rows": [FA, FB.sample(frac=1.0, random_state=0)],
@@ -194,7 +202,10 @@ FEATURES = {
     "sparse NaN": ({"p": sp.csr_array(changed(A, 0, 0, np.nan))}, ["'p'", "1 values", "NaN"]),
     "masked array": ({"p": np.ma.masked_greater(A, 1.0)}, ["'p'", "NaN", "drop"]),
     "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
-    "polars null": ([A, pl.DataFrame({"x": [None, *range(11)]})], ["'view_1'", "row 0, column 0", "NaN"]),
+    "polars null": (
+        [A, pl.DataFrame({"x": [None, *range(11)], "y": list(range(12))})],
+        ["'view_1'", "row 0, column 0", "NaN"],
+    ),
     "no views": ([], ["no views", "at least one"]),
     "no views by name": ({}, ["no views", "at least one"]),
     "no columns": ({"p": A, "q": B[:, :0]}, ["'q'", "empty", "(12, 0)"]),
@@ -230,7 +241,6 @@ FEATURES = {
     "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
     "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
     "repeated ids": ([FA.set_axis([0] * 12), FB], ["'view_0'", "sample id 0", "unique"]),
-    "missing id": ([FA.set_axis(IDS), FB.set_axis([*IDS[:11], "s99"])], ["'view_1' lacks 1", "'s11'", "Keep"]),
     "ids on one side only": ([FA.set_axis(IDS), FB], ["lacks 12", "reset_index"]),
     "a view without ids": ([FA, FB[::-1], A], ["different orders", "['view_2']", "index"]),
     "mask by row, rows by id": (
@@ -238,11 +248,23 @@ FEATURES = {
         ["different orders", "mask", "one order"],
     ),
     "ids by row, rows by id": (Views([FA, FB[::-1]], sample_ids=IDS), ["different orders", "sample_ids", "one order"]),
-    "missing samples": (
-        Views({"p": A, "q": changed(B, 3, slice(None), np.nan)}, mask=np.arange(24).reshape(12, 2) != 7),
-        ["every sample in every view", "{'q': 1}", "incomplete"],
-    ),
 }
+
+HOLES = {
+    "rows of NaN": [A, changed(B, 3, slice(None), np.nan)],
+    "polars null": [A, pl.DataFrame({"x": [None, *range(11)]})],
+    "a mask": Views([A, B], mask=np.arange(24).reshape(12, 2) != 7),
+    "ids": [FA.set_axis(IDS), FB.set_axis(IDS)[:11]],
+}
+
+
+@pytest.mark.parametrize("kind", HOLES)
+def test_samples_may_lack_a_view_where_the_method_can_do_without(kind):
+    model = fit(HOLES[kind])
+    assert sorted(model.n_observed_views_) == [1] + 11 * [2]
+    with pytest.raises(ValueError, match=r"(method for incomplete views|'view_1' lacks 1)"):
+        fit(HOLES[kind], method=lf.baselines.METHODS["A-MKKM"])
+
 
 ELSEWHERE = {
     "k above n": (lambda: fit([A, B], 13), ["n_samples=12", "n_clusters=13", "fewer"]),
@@ -296,12 +318,11 @@ ELSEWHERE = {
     ),
     "other width": (lambda: predict({"p": A}, {"p": A[:, :3]}), ["'p'", "3 columns", "fitted on 4", "same order"]),
     "other names": (lambda: predict({"p": A}, {"q": A}), ["['p']", "['q']", "missing: ['p']", "unknown: ['q']"]),
-    "missing view": (lambda: predict({"p": A, "q": B}, {"p": A}), ["['p', 'q']", "missing: ['q']", "Give the same"]),
     "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
-    "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
+    "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["'view_0' has 7 columns", "4"]),
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
     "columns in another order": (lambda: predict([FA], [FA[list("abdc")]]), ["'view_0'", "'d'", "'c'", "same order"]),
-    "new NaN": (lambda: predict({"p": A}, {"p": A * np.nan}), ["'p'", "NaN", "drop"]),
+    "new NaN": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples", "no view at all", "remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (
