@@ -194,7 +194,10 @@ FEATURES = {
     "sparse NaN": ({"p": sp.csr_array(changed(A, 0, 0, np.nan))}, ["'p'", "1 values", "NaN"]),
     "masked array": ({"p": np.ma.masked_greater(A, 1.0)}, ["'p'", "NaN", "drop"]),
     "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
-    "polars null": ([A, pl.DataFrame({"x": [None, *range(11)]})], ["'view_1'", "row 0, column 0", "NaN"]),
+    "polars null": (
+        [A, pl.DataFrame({"x": [None, *range(11)], "y": range(12)})],
+        ["'view_1'", "row 0, column 0", "NaN", "SimpleImputer"],
+    ),
     "no views": ([], ["no views", "at least one"]),
     "no views by name": ({}, ["no views", "at least one"]),
     "no columns": ({"p": A, "q": B[:, :0]}, ["'q'", "empty", "(12, 0)"]),
@@ -230,7 +233,7 @@ FEATURES = {
     "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
     "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
     "repeated ids": ([FA.set_axis([0] * 12), FB], ["'view_0'", "sample id 0", "unique"]),
-    "missing id": ([FA.set_axis(IDS), FB.set_axis([*IDS[:11], "s99"])], ["'view_1' lacks 1", "'s11'", "Keep"]),
+    "strange ids": ([FA.set_axis(IDS), FB.set_axis([f"t{i}" for i in range(12)])], ["'view_1' lacks 12", "'s0'"]),
     "ids on one side only": ([FA.set_axis(IDS), FB], ["lacks 12", "reset_index"]),
     "a view without ids": ([FA, FB[::-1], A], ["different orders", "['view_2']", "index"]),
     "mask by row, rows by id": (
@@ -238,10 +241,6 @@ FEATURES = {
         ["different orders", "mask", "one order"],
     ),
     "ids by row, rows by id": (Views([FA, FB[::-1]], sample_ids=IDS), ["different orders", "sample_ids", "one order"]),
-    "missing samples": (
-        Views({"p": A, "q": changed(B, 3, slice(None), np.nan)}, mask=np.arange(24).reshape(12, 2) != 7),
-        ["every sample in every view", "{'q': 1}", "incomplete"],
-    ),
 }
 
 ELSEWHERE = {
@@ -296,12 +295,13 @@ ELSEWHERE = {
     ),
     "other width": (lambda: predict({"p": A}, {"p": A[:, :3]}), ["'p'", "3 columns", "fitted on 4", "same order"]),
     "other names": (lambda: predict({"p": A}, {"q": A}), ["['p']", "['q']", "missing: ['p']", "unknown: ['q']"]),
-    "missing view": (lambda: predict({"p": A, "q": B}, {"p": A}), ["['p', 'q']", "missing: ['q']", "Give the same"]),
+    "missing view": (lambda: predict([A, B], [A]), ["'view_1'", "missing: ['view_1']", "Give the same"]),
     "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
     "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
     "columns in another order": (lambda: predict([FA], [FA[list("abdc")]]), ["'view_0'", "'d'", "'c'", "same order"]),
-    "new NaN": (lambda: predict({"p": A}, {"p": A * np.nan}), ["'p'", "NaN", "drop"]),
+    "new NaN": (lambda: predict({"p": A}, {"p": changed(A, 2, 1, np.nan)}), ["'p'", "row 2, column 1", "NaN", "drop"]),
+    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (
