@@ -114,10 +114,12 @@ class MultiViewClusterMixin(ClusterMixin):
         if is_collection(X):
             X = adopt_names(X, names, precomputed=self._is_precomputed())
             columns = frame_columns(X)
-        widths = dict(zip(names, map(int, self.n_features_per_view_), strict=True))
-        views = check_new_views(
-            self._read(X, reset=False), names, estimator, widths if self._accepts_missing_views() else None
-        )
+        widths = None
+        if self._accepts_missing_views() and isinstance(
+            X, (Mapping, Views)
+        ):  # without names, who knows which are absent
+            widths = dict(zip(names, map(int, self.n_features_per_view_), strict=True))
+        views = check_new_views(self._read(X, reset=False), names, estimator, widths)
         check_same_place(views, self._place, estimator)
         arrays = []
         for name, array, width, kind in zip(
