@@ -197,9 +197,13 @@ def test_printing(page, report):
     page.open(report, scheme="dark")
     printed = base64.b64decode(page.command("Page.printToPDF", printBackground=True)["data"])
     assert printed.startswith(b"%PDF")
-    assert len(printed) > 20_000
-    page.command("Emulation.setEmulatedMedia", media="print", features=[])
-    assert page.colour("html") == "rgb(255, 255, 255)"
+    assert printed.count(b"/Subtype /Image") >= 4  # the maps
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    for theme in ("", "dark", "light"):
+        page.ask("document.documentElement.dataset.theme = arguments[0]", theme)
+        page.command("Emulation.setEmulatedMedia", media="print", features=dark)
+        assert page.colour("html") == "rgb(255, 255, 255)"
+        assert page.colour("body", "color") == "rgb(0, 0, 0)"
     assert page.colour("#theme", "display") == "none"
     page.command("Emulation.setEmulatedMedia", media="", features=[])
 

@@ -295,15 +295,7 @@
       if (wanted && found < 0) panel.textContent = "No sample has this in its id.";
     });
 
-    // Paper is white.
-    let before;
-    window.addEventListener("beforeprint", () => { before = root.dataset.theme; root.dataset.theme = "light"; redraw(); });
-    window.addEventListener("afterprint", () => {
-      if (before === undefined) delete root.dataset.theme;
-      else root.dataset.theme = before;
-      redraw();
-    });
-
+    // Nothing is redrawn for paper: Chromium prints a canvas as it was before, and leaves one empty that is drawn then.
     window.latefusionReport = {
       onScreen(i) {
         const box = maps[0].canvas.getBoundingClientRect();
