@@ -60,3 +60,12 @@ def test_a_function_of_rows_sees_every_row_once(monkeypatch, n_rows):
     np.testing.assert_array_equal(sums, left.sum(axis=1) + right)
     assert pairs.shape == (n_rows, 2)
     assert pairs.dtype == np.float32
+
+
+def test_few_rows_are_treated_in_one_thread():
+    with threadpool_limits(2, user_api="blas"):
+        with threads.threads_for(threads.FEW_ROWS):
+            assert product_threads() == 1
+        with threads.threads_for(threads.FEW_ROWS + 1):
+            assert product_threads() == 2
+        assert product_threads() == 2

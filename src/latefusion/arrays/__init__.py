@@ -29,7 +29,7 @@ from latefusion.arrays.namespace import (
     to_numpy,
 )
 from latefusion.arrays.spread import spread_rows
-from latefusion.arrays.threads import map_rows, share_blocks
+from latefusion.arrays.threads import map_rows, share_blocks, threads_for
 
 __all__ = [
     "Polar",
@@ -57,6 +57,7 @@ __all__ = [
     "spread_rows",
     "take_columns",
     "take_rows",
+    "threads_for",
     "to_numpy",
     "top_eigenpairs",
     "unit_rows",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
@@ -21,6 +21,8 @@ from latefusion.types import Array
 
 # Rows that are treated at a time: with some dozens of columns they stay in the cache.
 MAPPED_ROWS = 2**13
+# Up to this many rows all products are small.
+FEW_ROWS = 5000
 
 Result = TypeVar("Result")
 
@@ -85,6 +87,15 @@ def one_product_thread() -> AbstractContextManager[Any]:
     """Inside, the BLAS library does its work in the thread that calls it."""
     limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limit
+
+
+def threads_for(n_rows: int) -> AbstractContextManager[Any]:
+    """Inside, the BLAS library uses one thread if there are few rows, and as many as it likes otherwise.
+
+    A few thousand rows are clustered by thousands of small products. One thread is quicker there, and where other
+    programs keep the machine busy, threads that wait for each other take many times as long.
+    """
+    return one_product_thread() if n_rows <= FEW_ROWS else nullcontext()
 
 
 def product_threads() -> int:

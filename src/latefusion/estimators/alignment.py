@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, to_numpy
+from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
@@ -259,25 +259,26 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
 
     def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
         self._require_partitions(views, copies=1 if n_neighbors is None else 2)
-        if self._mask is not None:
-            return fit_partial_partitions(
+        with threads_for(len(views)):
+            if self._mask is not None:
+                return fit_partial_partitions(
+                    views.arrays,
+                    self._mask,
+                    self._similarities(views),
+                    self.n_clusters,
+                    missing=self.missing,
+                    n_neighbors=n_neighbors,
+                    count_samples=count_samples,
+                    n_jobs=self.n_jobs,
+                )
+            return fit_base_partitions(
                 views.arrays,
-                self._mask,
                 self._similarities(views),
                 self.n_clusters,
-                missing=self.missing,
                 n_neighbors=n_neighbors,
                 count_samples=count_samples,
                 n_jobs=self.n_jobs,
             )
-        return fit_base_partitions(
-            views.arrays,
-            self._similarities(views),
-            self.n_clusters,
-            n_neighbors=n_neighbors,
-            count_samples=count_samples,
-            n_jobs=self.n_jobs,
-        )
 
     def _require_partitions(self, views: Views, copies: int) -> None:
         """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""

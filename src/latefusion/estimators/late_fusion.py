@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import lies_elsewhere
+from latefusion.arrays import lies_elsewhere, threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
@@ -229,25 +229,8 @@ class LateFusionClustering(
         self
         """
         views = self._fit_views(X, n_clusters=min(self._numbers()) if self._seeks_number() else None)
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        specs = self._partition_specs(views)
-        self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
-        self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
-        self.__dict__.pop("number_selection_", None)  # of an earlier fit
-        self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
-        seen = self._search_samples(len(views))
-        fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
-        with warnings.catch_warnings():
-            # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            candidates, self.selection_ = self._search(fusion)
-        best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
-        self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
-        plan = fusion.plan(best.choice)
-        self._shares = fusion.shares
-        if seen is not None:
-            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
-        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
+        with threads_for(len(views)):
+            self._fit(views)
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -316,6 +299,28 @@ class LateFusionClustering(
 
     def _accepts_missing_views(self) -> bool:
         return True
+
+    def _fit(self, views: Views) -> None:
+        """Number, kinds and λ, by what the samples say; then the consensus."""
+        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        specs = self._partition_specs(views)
+        self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
+        self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
+        self.__dict__.pop("number_selection_", None)  # of an earlier fit
+        self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
+        seen = self._search_samples(len(views))
+        fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
+        with warnings.catch_warnings():
+            # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            candidates, self.selection_ = self._search(fusion)
+        best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
+        self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
+        plan = fusion.plan(best.choice)
+        self._shares = fusion.shares
+        if seen is not None:
+            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
+        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
 
     def _observed_source(self, views: Views, position: int, spec: Any) -> ViewSource:
         """The source of a view, of those samples that have it."""
