@@ -5,6 +5,7 @@ import os
 import pty
 import signal
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -223,6 +224,15 @@ def test_a_folder_that_turns_read_only_while_we_work(folder, capsys, monkeypatch
 
     monkeypatch.setattr(cluster, "write_labels", refuse)
     assert "Permission denied: 'labels.csv'" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "l.csv")
+
+
+def test_a_page_to_look_at(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--report", "page.html"]
+    assert answer_of(capsys, *words)["report"] == "page.html"
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "genes" in page
+    assert "nowhere" in refusal(capsys, *words[:-1], "nowhere/page.html")
 
 
 def test_ids_that_overlap_only_in_part(folder, capsys):

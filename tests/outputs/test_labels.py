@@ -124,3 +124,12 @@ def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match="needs pyarrow"):
         check_labels_target(tmp_path / "labels.parquet")
+
+
+def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():
+    data = lf.datasets.make_views(60, 3, n_views=2, random_state=0)
+    first, second = (pd.DataFrame(view, index=[f"s{i}" for i in range(60)]) for view in data.views.arrays)
+    views = {"first": first[:50], "second": second[10:]}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
+    again = lf.labels_frame(model, views, new=True)
+    np.testing.assert_allclose(again["confidence"], model.confidence_, atol=1e-8)

@@ -7,6 +7,7 @@ import difflib
 import importlib
 import inspect
 import json
+import shlex
 import sys
 import warnings
 from collections.abc import Mapping
@@ -25,6 +26,7 @@ from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import Labels, check_target, fitted_labels, save, write_labels
 from latefusion.outputs.labels import check_labels_target, write_text
+from latefusion.report import write_report
 from latefusion.types import MultiViewDataset, Views
 
 SUMMARY = "cluster samples that are described in several files"
@@ -36,6 +38,7 @@ the first column where it is called id, sample or the like, or holds words; --id
 examples:
   latefusion cluster genes.csv proteins.csv                    how many clusters, and which
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
+  latefusion cluster genes.csv proteins.csv --report page.html   everything about it, on one page
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
   latefusion cluster cells.h5mu -k 2-12 --json > answer.json
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
@@ -87,6 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
+    )
     parser.add_argument("--explain", action="store_true", help="also try without each view, to see what it is good for")
     parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
@@ -111,7 +117,7 @@ def number_of_clusters(text: str) -> Any:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    check_outputs(options.output, options.save, json=options.json)
+    check_outputs(options.output, options.save, options.report, json=options.json)
     with progress("reading", quiet=options.quiet):
         data = read(options.files, options.id, options.labels)
     check_cells(data)
@@ -121,13 +127,18 @@ def run(options: argparse.Namespace) -> None:
         warnings.catch_warnings(record=True) as told,
     ):
         warnings.simplefilter("always")
-        model.fit(with_columns(data))
+        views = with_columns(data)
+        model.fit(views)
         verdicts = explain(model) if options.explain else []
     found = fitted_labels(model)
     if options.output is not None:
         put_labels(found, options.output)
     if options.save is not None:
         save(model, options.save)
+    if options.report is not None:
+        with progress("writing the report", quiet=options.quiet):
+            command = shlex.join(["latefusion", *sys.argv[1:]])
+            write_report(model, views, options.report, target=data.target, explain=options.explain, command=command)
     answer = describe(model, data, options)
     answer["dropping"] = verdicts
     answer["warnings"] += list(dict.fromkeys(str(one.message) for one in told))
@@ -139,15 +150,16 @@ def run(options: argparse.Namespace) -> None:
         print(text_of(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
 
 
-def check_outputs(labels: Path | None, model: Path | None = None, *, json: bool = False) -> None:
+def check_outputs(labels: Path | None, *others: Path | None, json: bool = False) -> None:
     """Refuse places that cannot be written to, before any work is done."""
     if labels == STDOUT:
         if json:
             raise ValueError("-o - and --json would both go to the standard output: leave one out.")
     elif labels is not None:
         check_labels_target(labels)
-    if model is not None:
-        check_target(model)
+    for other in others:
+        if other is not None:
+            check_target(other)
 
 
 def put_labels(found: Labels, target: Path) -> None:
@@ -266,6 +278,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "warnings": data_warnings(data, clusters, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
+        "report": None if options.report is None else str(options.report),
     }
 
 
@@ -326,6 +339,8 @@ def text_of(answer: Mapping[str, Any]) -> str:
         lines.append("Against the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items()))
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines.append(f"Labels: {answer['output']}" if answer["output"] else "Labels were not written: add -o labels.csv.")
+    if answer["report"]:
+        lines.append(f"Report: {answer['report']}")
     if answer["model"]:
         lines.append(f"Model:  {answer['model']} (for new samples: latefusion predict {answer['model']} FILE ...)")
     return "\n".join(lines)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
+from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.outputs.whole_files import check_target, whole_file
 from latefusion.types import Array
 from latefusion.validation import is_collection, is_frame
@@ -65,10 +66,9 @@ def predicted_labels(model: Any, X: Any) -> Labels:
             f"{type(model).__name__} cannot label new samples: use LateFusionClustering, GlobalAlignmentClustering or "
             f"LocalAlignmentClustering."
         )
-    rows = model.transform(X)
-    return Labels(
-        model._new_views(X).sample_ids, to_numpy(model._rule.predict(rows)), to_numpy(model._rule.confidence(rows))
-    )
+    rows, views = model.transform(X), model._new_views(X)
+    confidence = weigh_confidence(to_numpy(model._rule.confidence(rows)), to_numpy(model.view_weights_), views.mask)
+    return Labels(views.sample_ids, to_numpy(model._rule.predict(rows)), confidence)
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
