@@ -8,7 +8,7 @@ CHECK_PYTHON := import sys; sys.exit(sys.version_info < (3, 11) and 'latefusion 
 # Two test processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
-.PHONY: demo test test-slow test-browser lint format clean
+.PHONY: demo test test-slow test-nightly test-browser lint format clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c "$(CHECK_PYTHON)"
@@ -31,6 +31,10 @@ test: lint
 
 test-slow: $(VENV)/.installed
 	$(PYTEST) -m slow
+
+# Properties on examples that are drawn anew, fifty times as many as usual.
+test-nightly: $(VENV)/.installed
+	LATEFUSION_EXAMPLES=50 $(PYTEST) $$(grep -rl '@given' tests)
 
 # Chromium comes from the system; where it cannot be had, the tests are skipped and say so. One after the other: some
 # of them measure time.

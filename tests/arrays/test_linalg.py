@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
@@ -21,6 +21,7 @@ from latefusion.arrays import (
 )
 from latefusion.arrays.linalg import DENSE_EIGEN_LIMIT
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
+from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -34,7 +35,7 @@ def random_symmetric(size, seed=0):
     return square + square.T
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=seeds, n=st.integers(1, 12), k=st.integers(1, 6), rank=st.integers(0, 6))
 def test_polar_maximises_the_trace(seed, n, k, rank):
     n, rank = max(n, k), min(rank, k)
@@ -192,7 +193,7 @@ def test_rows_have_unit_length_and_zero_rows_stay(xp):
     np.testing.assert_allclose(to_numpy(unit_rows(xp.asarray(rows), xp=xp)), [[0.6, 0.8], [0, 0], [-1, 0]], atol=1e-15)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, shape=st.tuples(st.integers(1, 7), st.integers(1, 7)), threshold=st.floats(0, 5))
 def test_singular_value_threshold_is_the_proximal_point(seed, shape, threshold):
     generator = np.random.default_rng(seed)
@@ -208,7 +209,7 @@ def test_singular_value_threshold_is_the_proximal_point(seed, shape, threshold):
         assert best <= cost(near + scale * generator.standard_normal(shape)) + 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, rows=st.integers(1, 8), columns=st.integers(1, 8))
 def test_sylvester_solves_its_equation(seed, rows, columns):
     generator = np.random.default_rng(seed)

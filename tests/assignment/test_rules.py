@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from latefusion.assignment import ASSIGNMENTS, NearestCenter, RotatedAxes, assign_by_kmeans, assign_by_rotation
+from tests.properties import examples
 
 RULES = sorted(ASSIGNMENTS)
 seeds = st.integers(0, 2**32 - 1)
@@ -43,7 +44,7 @@ def test_clusters_that_span_one_direction_less_are_recovered(name):
 
 
 @pytest.mark.parametrize("name", RULES)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=seeds, n=st.integers(2, 40), k=st.integers(1, 6))
 def test_the_rule_gives_its_own_rows_their_labels(name, seed, n, k):
     k = min(n, k)

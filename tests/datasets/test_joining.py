@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.datasets.joining import Part, join_samples
+from tests.properties import examples
 
 names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True)
 
@@ -15,6 +16,7 @@ def part(ids, name, sparse=False, dtype=np.float64):
     return Part(scipy.sparse.csr_array(array) if sparse else array, np.array(ids), f"{name}.csv")
 
 
+@examples(60)
 @given(names, names, st.booleans())
 def test_every_row_is_where_its_sample_is_and_nowhere_else(first, second, sparse):
     parts = {"x": part(first, "x"), "xy": part(second, "xy", sparse)}

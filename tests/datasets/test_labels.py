@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.datasets.labels import encode_labels, plain
+from tests.properties import examples
 
 
 def groups(labels):
     return np.equal.outer(labels, labels)
 
 
+@examples(60)
 @given(st.lists(st.integers(-3, 6), min_size=1, max_size=30), st.sampled_from([(-1,), (-1, 1), (1, -1)]))
 def test_numbers_keep_their_groups_and_their_order(values, shape):
     """Renumbering is monotone and onto 0 … k−1, whatever the first number and the shape of the vector."""
@@ -21,6 +23,7 @@ def test_numbers_keep_their_groups_and_their_order(values, shape):
     assert np.argsort(codes, kind="stable").tolist() == np.argsort(values, kind="stable").tolist()
 
 
+@examples(60)
 @given(st.lists(st.integers(0, 3), min_size=5, max_size=30), st.booleans(), st.booleans())
 def test_one_hot_tables_say_the_same_as_their_vector(values, lying, sparse):
     classes, codes = np.unique(values, return_inverse=True)

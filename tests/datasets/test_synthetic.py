@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 
 from latefusion.datasets import make_views
 from latefusion.metrics import adjusted_rand
+from tests.properties import examples
 
 
 def kmeans(array, n_clusters):
@@ -58,7 +59,7 @@ def test_clusters_are_found_in_every_view_at_low_noise(seed, n_features):
         assert adjusted_rand(dataset.target, kmeans(array, 4)) > 0.99
 
 
-@settings(deadline=None)
+@examples(60)
 @given(st.integers(2, 8), st.integers(1, 12), st.floats(0.1, 50), st.integers(0, 2**32 - 1))
 def test_nearest_centres_are_the_separation_apart(n_clusters, n_features, separation, seed):
     dataset = make_views(
@@ -126,6 +127,7 @@ def test_cluster_sizes(n_samples, balance, sizes):
     assert np.bincount(make_views(n_samples, balance=balance, random_state=0).target).tolist() == sizes
 
 
+@examples(60)
 @given(st.integers(4, 60), st.integers(2, 5), st.floats(0, 1), st.integers(0, 2), st.integers(0, 2**32 - 1))
 def test_missing_rows(n_samples, n_views, share, n_uninformative, seed):
     total = n_views + n_uninformative

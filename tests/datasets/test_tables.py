@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.datasets import load_views
+from tests.properties import examples
 
 pd = pytest.importorskip("pandas")
 
@@ -36,7 +37,7 @@ def test_however_it_is_written_it_says_the_same(tmp_path, encoding, separator, d
     assert dataset.target is None
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=30)
+@examples(30)
 @given(
     st.lists(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3), min_size=2, max_size=6),
     st.sampled_from([",", ";", "\t"]),

@@ -4,11 +4,12 @@ import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.arrays import to_numpy
 from latefusion.kernels import KERNELS, fit_kernel, functions, linear_kernel, mean_distance
+from tests.properties import examples
 
 generator = np.random.default_rng(0)
 X = generator.standard_normal((9, 4)) + 1.0
@@ -92,7 +93,7 @@ def test_kernels_are_symmetric(name):
 
 
 @pytest.mark.parametrize("name", ["linear", "polynomial", "gaussian", "laplace"])
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(seed=st.integers(0, 2**32 - 1), shape=st.tuples(st.integers(2, 12), st.integers(1, 5)))
 def test_kernels_are_positive_semidefinite(name, seed, shape):
     kernel = KERNELS[name](np.random.default_rng(seed).standard_normal(shape))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.kernels import (
@@ -14,6 +14,7 @@ from latefusion.kernels import (
     normalize_kernel,
     standardize_kernel,
 )
+from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -23,7 +24,7 @@ def random_kernel(seed, n=8, d=3):
     return linear_kernel(rows), rows
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, n=st.integers(2, 15), d=st.integers(1, 5))
 def test_centring_is_the_kernel_of_centred_features(seed, n, d):
     kernel, rows = random_kernel(seed, n, d)
@@ -34,7 +35,7 @@ def test_centring_is_the_kernel_of_centred_features(seed, n, d):
     np.testing.assert_allclose(center_kernel(centred), centred, atol=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, n=st.integers(2, 15), scale=st.sampled_from([1e-300, 1e-9, 1.0, 1e9, 1e140]))
 def test_normalising_gives_cosines(seed, n, scale):
     kernel, rows = random_kernel(seed, n)
@@ -52,7 +53,7 @@ def test_a_sample_at_the_origin_resembles_nobody():
     np.testing.assert_array_equal(np.diagonal(normalized), [0.0, 1.0, 1.0])
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=seeds, n=st.integers(1, 10), single=st.booleans())
 def test_a_sample_at_the_mean_resembles_nobody(seed, n, single):
     """Its centred self-similarity is zero but for rounding errors, which must not be blown up to unit length."""
@@ -74,7 +75,7 @@ def test_constant_kernels_vanish_without_nan(kernel, dtype):
     assert not statistics.inverse_root.any()
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, n=st.integers(2, 15))
 def test_standardising_is_centring_then_normalising(seed, n):
     kernel, _ = random_kernel(seed, n)
@@ -83,7 +84,7 @@ def test_standardising_is_centring_then_normalising(seed, n):
     np.testing.assert_allclose(standardized, expected, atol=1e-9)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, n=st.integers(3, 15))
 def test_statistics_give_training_samples_their_rows(seed, n):
     kernel, _ = random_kernel(seed, n)

@@ -3,17 +3,18 @@
 import numpy as np
 import pytest
 import scipy.linalg
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.metrics import subspace_agreement
+from tests.properties import examples
 
 
 def random_basis(generator, n, k):
     return np.linalg.qr(generator.standard_normal((n, k)))[0]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 20), k=st.integers(1, 6))
 def test_agreement_is_the_mean_cosine_of_principal_angles(seed, n, k):
     n = max(n, k)

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from latefusion.metrics import neighbor_information, shared_information
+from tests.properties import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -18,7 +19,7 @@ def random_case(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_between_zero_and_one(seed):
     _, k, labels, others, neighbors = random_case(seed)
     for value in (
@@ -31,7 +32,7 @@ def test_between_zero_and_one(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_names_of_clusters_do_not_matter(seed):
     rng, k, labels, others, neighbors = random_case(seed)
     names = rng.permutation(k)
@@ -42,7 +43,7 @@ def test_names_of_clusters_do_not_matter(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_order_of_samples_does_not_matter(seed):
     rng, k, labels, others, neighbors = random_case(seed)
     order = rng.permutation(len(labels))
@@ -52,7 +53,7 @@ def test_order_of_samples_does_not_matter(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_shared_information_is_the_mutual_information_over_log_k(seed):
     _, k, labels, others, _ = random_case(seed)
     expected = mutual_info_score(labels, others) / np.log(k)
@@ -61,7 +62,7 @@ def test_shared_information_is_the_mutual_information_over_log_k(seed):
 
 
 @given(SEEDS)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_neighbor_information_is_that_of_all_pairs_in_both_directions(seed):
     _, k, labels, _, neighbors = random_case(seed)
     own, theirs = np.repeat(labels, neighbors.shape[1]), labels[neighbors.ravel()]

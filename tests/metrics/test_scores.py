@@ -20,6 +20,7 @@ from latefusion.metrics import (
     normalized_mutual_info,
     purity_score,
 )
+from tests.properties import examples
 
 AVERAGES = ("arithmetic", "geometric", "min", "max")
 SCORES = (clustering_accuracy, purity_score, normalized_mutual_info, adjusted_rand)
@@ -56,16 +57,19 @@ def test_scores_reproduce_the_authors_numbers_on_ten_classes(golden, prefix):
     np.testing.assert_allclose(ours, stored[f"{prefix}_metrics"], rtol=0, atol=1e-12)
 
 
+@examples(60)
 @given(label_pairs())
 def test_contingency_counts_every_sample_once(pair):
     np.testing.assert_array_equal(contingency(*pair), contingency_matrix(*pair))
 
 
+@examples(60)
 @given(label_pairs(max_groups=4))
 def test_accuracy_is_the_best_of_all_matchings(pair):
     assert clustering_accuracy(*pair) == pytest.approx(brute_force_accuracy(*pair), abs=1e-15)
 
 
+@examples(60)
 @given(label_pairs(), st.permutations(range(5)), st.permutations("vwxyz"))
 def test_renaming_changes_nothing(pair, numbers, letters):
     y_true, y_pred = pair
@@ -73,6 +77,7 @@ def test_renaming_changes_nothing(pair, numbers, letters):
     assert renamed == pytest.approx(clustering_scores(y_true, y_pred), abs=1e-12)
 
 
+@examples(60)
 @given(label_pairs(), st.randoms(use_true_random=False))
 def test_order_of_the_samples_changes_nothing(pair, random):
     order = list(range(len(pair[0])))
@@ -81,6 +86,7 @@ def test_order_of_the_samples_changes_nothing(pair, random):
     assert shuffled == pytest.approx(clustering_scores(*pair), abs=1e-12)
 
 
+@examples(60)
 @given(label_pairs())
 def test_accuracy_information_and_rand_are_symmetric(pair):
     forward, backward = clustering_scores(*pair), clustering_scores(*pair[::-1])
@@ -93,6 +99,7 @@ def test_purity_is_not_symmetric():
     assert purity_score([0, 1, 2, 3], [0, 0, 1, 1]) == 0.5
 
 
+@examples(60)
 @given(label_pairs())
 def test_scores_stay_in_their_range_and_purity_is_not_below_accuracy(pair):
     scores = clustering_scores(*pair)
@@ -101,6 +108,7 @@ def test_scores_stay_in_their_range_and_purity_is_not_below_accuracy(pair):
     assert -0.5 <= scores["ari"] <= 1
 
 
+@examples(60)
 @given(label_pairs())
 def test_the_four_means_are_ordered(pair):
     values = {name: normalized_mutual_info(*pair, average_method=name) for name in AVERAGES}
@@ -108,6 +116,7 @@ def test_the_four_means_are_ordered(pair):
     assert all(low <= high + 1e-12 for low, high in pairwise(order))
 
 
+@examples(60)
 @given(label_pairs(), st.permutations(range(5)))
 def test_the_same_grouping_scores_one(pair, names):
     y_true = pair[0]
@@ -190,6 +199,7 @@ def test_an_unknown_mean_is_refused():
         normalized_mutual_info([0, 1], [0, 1], average_method="harmonic")
 
 
+@examples(60)
 @given(label_pairs())
 def test_matched_labels_keep_the_grouping_and_agree_as_often_as_the_accuracy_says(pair):
     reference, labels = pair

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from latefusion.arrays import polar
 from latefusion.metrics import cluster_means, empirical_error, generalization_bound, objective_gap
+from tests.properties import examples
 
 ROUNDING = 1e-10
 
@@ -48,12 +49,14 @@ problems = st.builds(
 )
 
 
+@examples(60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 8), st.floats(-3, 3))
 def test_lemma_1_squared_trace(seed, size, shift):
     matrix = np.random.default_rng(seed).standard_normal((size, size)) + shift * np.eye(size)
     assert np.trace(matrix) ** 2 <= size * np.trace(matrix.T @ matrix) * (1 + ROUNDING)
 
 
+@examples(60)
 @given(problems)
 def test_lemma_2_norm_of_the_fused_partitions_and_its_sharper_form(problem):
     total = np.sum(problem.fused**2)
@@ -62,6 +65,7 @@ def test_lemma_2_norm_of_the_fused_partitions_and_its_sharper_form(problem):
     assert sharp <= problem.n_views**2 * problem.n_clusters
 
 
+@examples(60)
 @given(problems)
 def test_the_three_quantities_are_what_they_are_called(problem):
     consensus, fused = problem.some_consensus(), problem.fused
@@ -72,6 +76,7 @@ def test_the_three_quantities_are_what_they_are_called(problem):
     assert gap.bound == pytest.approx(problem.n_views**2 * problem.n_clusters - alignment, abs=ROUNDING)
 
 
+@examples(60)
 @given(problems)
 def test_residual_surrogate_and_bound_are_nested(problem):
     for consensus in (problem.some_consensus(), polar(problem.fused, xp=xp).isometry):
@@ -80,6 +85,7 @@ def test_residual_surrogate_and_bound_are_nested(problem):
         assert gap.surrogate <= gap.bound + ROUNDING
 
 
+@examples(60)
 @given(problems)
 def test_locally_weighted_partitions_stay_below_the_bound(problem):
     shares = problem.generator.uniform(0, 1, (problem.n_views, problem.n_samples, 1))
@@ -89,6 +95,7 @@ def test_locally_weighted_partitions_stay_below_the_bound(problem):
     assert gap.surrogate <= gap.bound + ROUNDING
 
 
+@examples(60)
 @given(problems)
 def test_lemma_3_the_polar_factor_minimises_the_residual(problem):
     best = problem.gap(polar(problem.fused, xp=xp).isometry)
@@ -101,6 +108,7 @@ def test_lemma_3_the_polar_factor_minimises_the_residual(problem):
         assert best.bound <= other.bound + ROUNDING
 
 
+@examples(60)
 @given(problems)
 def test_the_residual_sees_only_the_span_of_the_consensus(problem):
     consensus = problem.some_consensus()
@@ -156,6 +164,7 @@ def test_gap_input_is_checked(change, message):
         objective_gap(**(given_input | change))
 
 
+@examples(60)
 @given(problems, st.floats(0, 1), st.integers(0, 2**32 - 1))
 def test_range_theorem_of_the_empirical_error(problem, share, seed):
     m = problem.n_views
@@ -165,6 +174,7 @@ def test_range_theorem_of_the_empirical_error(problem, share, seed):
     assert 1 - 4 * m - ROUNDING <= error <= 1 + 4 * m + ROUNDING
 
 
+@examples(60)
 @given(problems, st.integers(0, 2**32 - 1))
 def test_empirical_error_is_invariant_to_rotation_and_to_names(problem, seed):
     labels = np.random.default_rng(seed).integers(3, size=problem.n_samples)
@@ -208,6 +218,7 @@ def test_the_bound_by_hand():
     assert generalization_bound(100, 2, 3) == pytest.approx(expected)
 
 
+@examples(60)
 @given(st.integers(1, 10**6), st.integers(1, 50), st.integers(1, 100), st.floats(1e-9, 0.999))
 def test_the_bound_falls_with_the_root_of_n(n_samples, n_views, n_clusters, delta):
     bound = generalization_bound(n_samples, n_views, n_clusters, delta=delta)

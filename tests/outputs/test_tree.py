@@ -7,7 +7,7 @@ import hypothesis.extra.numpy as arrays_of
 import numpy as np
 import pytest
 import scipy.sparse
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
@@ -16,6 +16,7 @@ from latefusion.outputs import tree
 from latefusion.outputs.tree import UnknownContentError, describe, known_classes, rebuild
 from latefusion.partitions.ensemble import EnsembleKey
 from tests.outputs.likeness import alike
+from tests.properties import examples
 
 
 def there_and_back(value):
@@ -36,7 +37,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(values)
 def test_the_way_back_gives_the_same(value):
     assert alike(there_and_back(value), value)

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from latefusion.datasets import make_views
 from latefusion.partitions import GraphPartition, fit_base_partitions
 from latefusion.partitions.adaptive import connected_components
 from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph
+from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
 VIEW = VIEWS[0]
@@ -29,7 +30,7 @@ def test_weights_are_their_definition():
     assert factor.features.nnz == 400 * NEAREST_ANCHORS
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     shape=st.tuples(st.integers(2, 60), st.integers(1, 4)),

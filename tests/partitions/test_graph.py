@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
@@ -11,6 +11,7 @@ from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.partitions import GraphPartition
 from latefusion.partitions.factor import Factor
+from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 VIEW = make_views(60, 3, n_views=1, n_features=4, random_state=0).views.arrays[0]
@@ -47,7 +48,7 @@ def test_graph_is_its_definition(n_neighbors):
     assert extension.n_neighbors == n_neighbors
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(
     seed=seeds,
     shape=st.tuples(st.integers(2, 25), st.integers(1, 4)),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from latefusion.arrays import to_numpy
@@ -11,6 +11,7 @@ from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize
 from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, neighborhood_size
 from latefusion.partitions import neighborhoods as room
 from latefusion.partitions.neighborhoods import ExactNeighborhoods, SampledNeighborhoods, draw_samples
+from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,7 +34,7 @@ def similarity_matrix(seed, n, levels):
     return symmetric
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(seed=seeds, n=st.integers(2, 25), share=st.floats(0.01, 1.0), levels=st.sampled_from([0, 1, 2, 5]))
 def test_counts_are_those_of_a_stable_sort(seed, n, share, levels):
     similarity = similarity_matrix(seed, n, levels)
@@ -74,7 +75,7 @@ def test_golden_counts(golden, problem):
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(seed=seeds, n=st.integers(3, 25), n_neighbors=st.integers(1, 24), single=st.booleans())
 def test_training_samples_get_their_counts_back(name, seed, n, n_neighbors, single):
     """From every kernel, the indefinite one included, whose similarities may exceed one."""

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.report.markup import FORBIDDEN, Html, element, escape, join, json_block
+from tests.properties import examples
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -35,6 +36,7 @@ class Reader(HTMLParser):
         self.text += data
 
 
+@examples(60)
 @given(st.text())
 @pytest.mark.parametrize("place", ["text", "attribute"])
 def test_any_text_arrives_as_it_is_and_makes_no_element(place, text):
@@ -52,6 +54,7 @@ def test_nasty_text_can_be_written_to_a_file(text):
     escape(text).encode("utf-8")
 
 
+@examples(60)
 @given(
     st.recursive(
         st.text() | st.integers() | st.none(), lambda inner: st.dictionaries(st.text(), inner) | st.lists(inner)

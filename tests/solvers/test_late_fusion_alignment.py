@@ -3,7 +3,7 @@
 import array_api_compat.numpy as xnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.arrays import polar, to_numpy
@@ -15,6 +15,7 @@ from latefusion.solvers import (
     solve_alignment,
     weigh_partitions,
 )
+from tests.properties import examples
 
 
 def random_problem(seed, n=60, k=3, m=4):
@@ -76,7 +77,7 @@ def check_against_golden(partitions, average, regularization, reference, prefix,
     regularization=st.floats(0.0, 32.0),
     init=st.sampled_from(["align", "identity"]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_feasible_and_monotone(seed, k, m, extra, regularization, init):
     partitions, average = random_problem(seed, n=k + 1 + extra, k=k, m=m)
     result = solve_alignment(partitions, average, regularization=regularization, init=init, max_iter=30, xp=xnp)

@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from latefusion.solvers import project_rows_to_simplex, simplex_quadratic
+from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=seeds, n=st.integers(1, 5), d=st.integers(1, 12), scale=st.sampled_from([1e-12, 1e-3, 1.0, 50.0]))
 def test_projection_is_the_nearest_point(seed, n, d, scale):
     generator = np.random.default_rng(seed)
@@ -25,7 +26,7 @@ def test_projection_is_the_nearest_point(seed, n, d, scale):
             assert np.all(distance <= np.linalg.norm(other - matrix, axis=1) + 1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(seed=seeds, d=st.integers(1, 8))
 def test_points_of_the_simplex_stay(seed, d):
     points = np.random.default_rng(seed).dirichlet(np.ones(d), size=4)
@@ -61,7 +62,7 @@ def assert_optimal(quadratic, weights):
     np.testing.assert_allclose(gradient[weights > 1e-9], lowest, atol=1e-9)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(seed=seeds, size=st.integers(1, 9), rank=st.integers(1, 9), scale=st.sampled_from([1e-200, 1e-6, 1.0, 1e12]))
 def test_quadratic_programme_is_optimal(seed, size, rank, scale):
     factor = np.random.default_rng(seed).standard_normal((size, min(rank, size)))
@@ -69,7 +70,7 @@ def test_quadratic_programme_is_optimal(seed, size, rank, scale):
     assert_optimal(quadratic, simplex_quadratic(quadratic))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(seed=seeds, size=st.integers(1, 5), copies=st.integers(2, 3))
 @example(seed=217588, size=5, copies=2)  # twins that are fixed at zero first, and freed again
 @example(seed=369, size=4, copies=3)  # a zero singular value that rounding lifts above the unit round-off
