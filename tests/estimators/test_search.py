@@ -18,9 +18,15 @@ from latefusion.estimators.search import (
     find_neighborhoods,
 )
 from latefusion.metrics import neighbor_information, shared_information
+from latefusion.partitions.graph import NeighborSearch
 
 DATA = lf.datasets.make_views(60, 3, n_views=2, n_features=[4, 7], random_state=0)
 VIEWS = DATA.views.arrays
+
+
+def find(views, shares, mask=None, shared=None):
+    joint = None if shared is None else NeighborSearch(shared)
+    return find_neighborhoods([NeighborSearch(view) for view in views], shares, mask, joint)
 
 
 def sets(neighbors):
@@ -32,7 +38,7 @@ def nearest(view, n_neighbors):
 
 
 def test_neighbors_are_the_nearest_of_every_view():
-    found = find_neighborhoods(VIEWS, np.ones(2))
+    found = find(VIEWS, np.ones(2))
     for view, neighbors in zip(VIEWS, found.views, strict=True):
         assert sets(neighbors) == sets(nearest(view, VIEW_NEIGHBORS))
 
@@ -40,38 +46,38 @@ def test_neighbors_are_the_nearest_of_every_view():
 @pytest.mark.parametrize("shares", [[1.0, 1.0], [1.0, 0.2], [0.0, 1.0]])
 def test_joint_neighbors_are_the_nearest_side_by_side(shares):
     scaled = [view * np.sqrt(share / view.var(axis=0).sum()) for view, share in zip(VIEWS, shares, strict=True)]
-    found = find_neighborhoods(VIEWS, np.array(shares))
+    found = find(VIEWS, np.array(shares))
     assert sets(found.joint) == sets(nearest(np.hstack(scaled), JOINT_NEIGHBORS))
 
 
 def test_nobody_is_their_own_neighbor():
     twins = np.repeat(VIEWS[0][:10], 3, axis=0)
-    found = find_neighborhoods([twins], np.ones(1))
+    found = find([twins], np.ones(1))
     assert all(row not in neighbors for row, neighbors in enumerate(sets(found.joint)))
     assert all(row not in neighbors for row, neighbors in enumerate(sets(found.views[0])))
 
 
 def test_neither_unit_nor_container_of_a_view_matters():
-    reference = find_neighborhoods(VIEWS, np.ones(2))
+    reference = find(VIEWS, np.ones(2))
     for others in ([VIEWS[0] * 1e6, VIEWS[1] * 1e-6], [sp.csr_array(VIEWS[0]), VIEWS[1]]):
-        found = find_neighborhoods(others, np.ones(2))
+        found = find(others, np.ones(2))
         assert sets(found.joint) == sets(reference.joint)
         assert [sets(one) for one in found.views] == [sets(one) for one in reference.views]
 
 
 def test_the_origin_of_a_view_does_not_matter():
-    found = find_neighborhoods([VIEWS[0] + 1e9, VIEWS[1]], np.ones(2))
+    found = find([VIEWS[0] + 1e9, VIEWS[1]], np.ones(2))
     assert sets(found.views[0]) == sets(nearest(VIEWS[0], VIEW_NEIGHBORS))
 
 
 def test_a_view_without_distances_has_no_say_in_the_joint_neighbors():
-    found = find_neighborhoods([VIEWS[0], np.ones((60, 2))], np.ones(2))
+    found = find([VIEWS[0], np.ones((60, 2))], np.ones(2))
     assert sets(found.joint) == sets(nearest(VIEWS[0], JOINT_NEIGHBORS))
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 6])
 def test_few_samples_are_all_neighbors(n_samples):
-    found = find_neighborhoods([VIEWS[0][:n_samples]], np.ones(1))
+    found = find([VIEWS[0][:n_samples]], np.ones(1))
     others = [set(range(n_samples)) - {row} for row in range(n_samples)]
     assert sets(found.views[0]) == others
     assert all(len(row) == min(JOINT_NEIGHBORS, n_samples - 1) for row in sets(found.joint))
@@ -80,7 +86,7 @@ def test_few_samples_are_all_neighbors(n_samples):
 @pytest.fixture(scope="module")
 def judge():
     opinions = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
-    return Judge(find_neighborhoods(VIEWS, np.ones(2)), opinions, np.array([0.25, 0.75]))
+    return Judge(find(VIEWS, np.ones(2)), opinions, np.array([0.25, 0.75]))
 
 
 def test_score_is_the_mean_of_the_three_informations(judge):
@@ -179,27 +185,27 @@ def test_neighbours_of_samples_that_lack_views():
     generator = np.random.default_rng(0)
     coordinates = [generator.standard_normal((30, 3)), generator.standard_normal((30, 4))]
     everything = np.ones((30, 2), dtype=bool)
-    plain, masked = (find_neighborhoods(coordinates, np.ones(2), mask) for mask in (None, everything))
+    plain, masked = (find(coordinates, np.ones(2), mask) for mask in (None, everything))
     for one, other in zip([plain.joint, *plain.views], [masked.joint, *masked.views], strict=True):
         np.testing.assert_array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
     mask = everything.copy()
     mask[:10, 0] = mask[20:, 1] = False
     parts = [view[seen] for view, seen in zip(coordinates, mask.T, strict=True)]
-    found = find_neighborhoods(parts, np.ones(2), mask)
+    found = find(parts, np.ones(2), mask)
     for neighbors, seen in zip(found.views, mask.T, strict=True):
         assert (neighbors[~seen] == -1).all()
         assert seen[neighbors[seen]].all()
     for sample, neighbors in enumerate(found.joint):
         assert mask[neighbors][:, mask[sample]].any(axis=1).all()
     shared = generator.standard_normal((30, 2))
-    alone = find_neighborhoods([shared], np.ones(1)).joint
-    together = find_neighborhoods(parts, np.ones(2), mask, shared).joint
+    alone = find([shared], np.ones(1)).joint
+    together = find(parts, np.ones(2), mask, shared).joint
     np.testing.assert_array_equal(np.sort(alone, axis=1), np.sort(together, axis=1))
 
 
 def test_opinions_of_samples_that_have_the_view_count():
     labels = np.repeat([0, 1], 20)
-    neighborhoods = find_neighborhoods([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
+    neighborhoods = find([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
     partly = np.where(np.arange(40) % 2, labels, -1)
     scores = [Judge(neighborhoods, [[opinion]], np.ones(1)).score(labels, 2).value for opinion in (labels, partly)]
     assert scores[0] == pytest.approx(scores[1])

@@ -11,6 +11,7 @@ from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.partitions import GraphPartition
 from latefusion.partitions.factor import Factor
+from latefusion.partitions.graph import NeighborSearch
 from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
@@ -154,3 +155,21 @@ def test_what_a_graph_refuses(parameters, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
         GraphPartition(**parameters).similarity(VIEW, 3)
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_a_sample_far_off_does_not_blur_the_others():
+    """Distances are differences of large numbers once the origin lies far from the samples."""
+    rows = np.concatenate([VIEW, [[1e12, 1e12, 1e12, 1e12]]])
+    matrix, extension = GraphPartition(5).similarity(rows, 3)
+    np.testing.assert_allclose(extension.features(rows).toarray(), matrix.toarray(), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_samples", [2, 10, 60])
+def test_one_search_serves_all_sizes(n_samples):
+    search = NeighborSearch(VIEW[:n_samples])
+    for size in (3, 1, 30, 5):
+        shared, own = (GraphPartition(size).similarity(VIEW[:n_samples], 2, one)[0] for one in (search, None))
+        np.testing.assert_allclose(shared.toarray(), own.toarray(), atol=1e-12)
+    others = search.others(7)
+    assert others.shape == (n_samples, min(7, n_samples - 1))
+    assert not (others == np.arange(n_samples)[:, None]).any()

@@ -186,19 +186,49 @@ def _by_arpack(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
     precision = np.result_type(matrix.dtype, np.float32)
+    # Products with a dense matrix are dear, so few of them; those with a sparse one are not, and restarts are.
+    basis = max(basis, 30, (2 if isinstance(matrix, np.ndarray) else 3) * n_components + 1)
     # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
     start = np.random.default_rng(0).standard_normal(size).astype(precision)
     # ARPACK stops too early on eigenvalues far below one.
     scale = precision.type(np.max(np.abs(matrix @ start)) or 1.0)
     values, vectors = scipy.sparse.linalg.eigsh(
-        scipy.sparse.linalg.aslinearoperator(matrix) * (1 / scale),
+        _Scaled(matrix, 1 / scale),
         n_components,
         which="LA",
         v0=start,
-        ncv=min(size, max(3 * n_components + 1, 30, basis)),
+        ncv=min(size, basis),
         maxiter=max_restarts,
     )
     return values * scale, vectors
+
+
+class _Scaled(scipy.sparse.linalg.LinearOperator):
+    """A number times a symmetric matrix, by products with vectors alone.
+
+    `matvec` itself is given: for small matrices the checks around every product take longer than the product. Of a
+    dense matrix only one half is read.
+    """
+
+    def __init__(self, matrix: Array, factor: Any) -> None:
+        self.matrix = matrix
+        self.factor = factor
+        self.symv = None
+        if isinstance(matrix, np.ndarray) and matrix.dtype == factor.dtype and matrix.flags.c_contiguous:
+            (self.symv,) = scipy.linalg.get_blas_funcs(["symv"], [matrix])
+        super().__init__(factor.dtype, matrix.shape)
+
+    def matvec(self, vector: NDArray[Any]) -> NDArray[Any]:
+        """The product with a vector."""
+        if self.symv is not None:  # its own transpose, in the order of memory that the routine wants
+            half: NDArray[Any] = self.symv(self.factor, self.matrix.T, vector)
+            return half
+        product: NDArray[Any] = self.matrix @ vector
+        product *= self.factor
+        return product
+
+    def _matvec(self, vector: NDArray[Any]) -> NDArray[Any]:
+        return self.matvec(vector)
 
 
 class _BandInverse(scipy.sparse.linalg.LinearOperator):

@@ -90,12 +90,13 @@ def one_product_thread() -> AbstractContextManager[Any]:
 
 
 def threads_for(n_rows: int) -> AbstractContextManager[Any]:
-    """Inside, the BLAS library uses one thread if there are few rows, and as many as it likes otherwise.
+    """Inside, numerical libraries use one thread if there are few rows, and as many as they like otherwise.
 
-    A few thousand rows are clustered by thousands of small products. One thread is quicker there, and where other
-    programs keep the machine busy, threads that wait for each other take many times as long.
+    A few thousand rows are clustered by thousands of small products and searches. One thread is quicker there, and
+    where other programs keep the machine busy, threads that wait for each other take many times as long.
     """
-    return one_product_thread() if n_rows <= FEW_ROWS else nullcontext()
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1) if n_rows <= FEW_ROWS else nullcontext()
+    return limit
 
 
 def product_threads() -> int:

@@ -205,10 +205,8 @@ class _Weigher:
         """Stability and information of every number."""
         trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
         stability = np.array([self.stability(sources, trials, *split) for split in splits])
-        neighborhoods = find_neighborhoods(
-            [source.coordinates for source in sources], np.ones(len(sources)), observed_mask(sources)
-        )
         fusion = self._fit(sources, max(numbers))
+        neighborhoods = find_neighborhoods(fusion.searches, np.ones(len(sources)), observed_mask(sources))
         rows = []
         for position, (number, _) in enumerate(trials):
             labels, _, _ = self._cluster(fusion, trials[position])

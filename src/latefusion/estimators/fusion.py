@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble, root_values
+from latefusion.partitions.graph import NeighborSearch
 from latefusion.partitions.sources import JointSource, SharedSource, ViewSource
 from latefusion.solvers.late_fusion_spectra import (
     FusedSpectra,
@@ -67,12 +68,15 @@ class Fusion:
     ensemble : Ensemble
     n_views : int
     n_clusters : int
+    searches : list of NeighborSearch
+        Nearest neighbours in the coordinates of every source.
     """
 
     sources: Sequence[Any]
     ensemble: Ensemble
     n_views: int
     n_clusters: int
+    searches: Sequence[NeighborSearch]
 
     @classmethod
     def of(
@@ -86,9 +90,10 @@ class Fusion:
         missing: str = "impute",
     ) -> Fusion:
         """Fit the similarities of views that are named."""
-        ensemble = fit_ensemble(sources, keys, n_components, n_clusters, n_jobs=n_jobs)
+        searches = [NeighborSearch(source.coordinates) for source in sources]
+        ensemble = fit_ensemble(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
         scoring = [key for key in keys if key.similarity in similarity_names(sources[key.view], "both")]
-        return cls(sources, ensemble.repaired(missing, n_clusters, scoring), len(sources), n_clusters)
+        return cls(sources, ensemble.repaired(missing, n_clusters, scoring), len(sources), n_clusters, searches)
 
     def shared_source(self, similarities: Mapping[str, Any]) -> SharedSource:
         """All views together by their filled-in eigenvectors: those of the kernel, where a view has one."""
@@ -108,10 +113,10 @@ class Fusion:
         self, joint: JointSource | SharedSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
     ) -> Fusion:
         """The same, with similarities of all views together."""
-        sources = [*self.sources, joint]
+        sources, searches = [*self.sources, joint], [*self.searches, NeighborSearch(joint.coordinates)]
         keys = [EnsembleKey(self.n_views, name) for name in names]
-        more = fit_ensemble(sources, keys, n_components, self.n_clusters, n_jobs=n_jobs)
-        return replace(self, sources=sources, ensemble=self.ensemble.joined(more))
+        more = fit_ensemble(sources, keys, n_components, self.n_clusters, searches=searches, n_jobs=n_jobs)
+        return replace(self, sources=sources, ensemble=self.ensemble.joined(more), searches=searches)
 
     def with_clusters(self, n_clusters: int) -> Fusion:
         """The same eigenvectors for another number of clusters."""

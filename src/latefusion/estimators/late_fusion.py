@@ -31,7 +31,6 @@ from latefusion.partitions.sources import (
     JointSource,
     KernelSource,
     PartialSource,
-    SharedSource,
     ViewSource,
     count_samples,
 )
@@ -506,9 +505,8 @@ class LateFusionClustering(
                 opinion = np.full(len(rows), -1)
                 opinion[observed] = self._assign(rows[observed], self.n_clusters_, n_init=OPINION_STARTS)[0]
                 opinions[key.view].append(opinion)
-        coordinates = [source.coordinates for source in fusion.sources[: fusion.n_views]]
-        shared = fusion.sources[-1].coordinates if isinstance(fusion.sources[-1], SharedSource) else None
-        neighborhoods = find_neighborhoods(coordinates, fusion.shares, mask, shared)
+        joint = fusion.searches[-1] if len(fusion.searches) > fusion.n_views else None
+        neighborhoods = find_neighborhoods(fusion.searches[: fusion.n_views], fusion.shares, mask, joint)
         weights = fusion.shares * fusion.presence
         return Judge(neighborhoods, opinions, weights / weights.sum())
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.estimators.fusion import Choice
 from latefusion.metrics import neighbor_information, shared_information
-from latefusion.types import Array
+from latefusion.partitions.graph import NeighborSearch
+from latefusion.partitions.sources import join_coordinates
 
 # Neighbours of a sample that are looked at: the nearest in all views together, and some more in single views, which are
 # noisier.
@@ -47,77 +47,61 @@ class Neighborhoods(NamedTuple):
 
 
 def find_neighborhoods(
-    coordinates: Sequence[Array],
+    searches: Sequence[NeighborSearch],
     shares: NDArray[Any],
     mask: NDArray[np.bool_] | None = None,
-    shared: NDArray[Any] | None = None,
+    joint: NeighborSearch | None = None,
 ) -> Neighborhoods:
     """Nearest neighbours by exact distances.
 
     Parameters
     ----------
-    coordinates : sequence of arrays of shape (n_samples, n_features)
+    searches : sequence of NeighborSearch
+        One per view, of the samples that have it.
     shares : ndarray of shape (n_views,)
         How much every view counts in the joint distance, which is the mean of squared distances after bringing their
         mean to one.
     mask : ndarray of bool of shape (n_samples, n_views), default=None
-        Which views samples have, where some lack any; then ``coordinates`` are those of the samples that have the view.
-        Two samples are compared by the views that both have, and -1 stands for a neighbour that is not there.
-    shared : ndarray of shape (n_samples, n_coordinates), default=None
-        Coordinates of all samples in all views, where what is missing was filled in; joint neighbours are those in it.
+        Which views samples have, where some lack any. Two samples are compared by the views that both have, and -1
+        stands for a neighbour that is not there.
+    joint : NeighborSearch, default=None
+        Of all samples in all views together, where that is known already.
 
     Returns
     -------
     Neighborhoods
     """
     if mask is not None:
-        found = _partial_neighborhoods(coordinates, shares, mask)
-        if shared is None:
-            return found
-        return found._replace(joint=_nearest(euclidean_distances(shared, squared=True), JOINT_NEIGHBORS))
-    joint: Any = 0.0
-    views = []
-    for view, share in zip(coordinates, shares, strict=True):
-        # Far from the origin, distances would be rounding error.
-        near = view if scipy.sparse.issparse(view) else view - view.mean(axis=0)
-        squared = euclidean_distances(near, squared=True).astype(np.float64, copy=False)
-        views.append(_nearest(squared, VIEW_NEIGHBORS))
-        mean = squared.mean()
-        if mean > 0:
-            joint = joint + squared * (share / mean)
-    return Neighborhoods(_nearest(np.atleast_2d(joint), JOINT_NEIGHBORS), views)
+        found = _partial_neighborhoods(searches, shares, mask)
+        return found if joint is None else found._replace(joint=joint.others(JOINT_NEIGHBORS))
+    if joint is None:
+        joint = NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])
+    return Neighborhoods(joint.others(JOINT_NEIGHBORS), [one.others(VIEW_NEIGHBORS) for one in searches])
 
 
 def _partial_neighborhoods(
-    coordinates: Sequence[Array], shares: NDArray[Any], mask: NDArray[np.bool_]
+    searches: Sequence[NeighborSearch], shares: NDArray[Any], mask: NDArray[np.bool_]
 ) -> Neighborhoods:
     n_samples = len(mask)
     joint, weights = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
     views = []
-    for view, share, observed in zip(coordinates, shares, mask.T, strict=True):
+    for search, share, observed in zip(searches, shares, mask.T, strict=True):
         samples = np.flatnonzero(observed)
-        near = view if scipy.sparse.issparse(view) else view - view.mean(axis=0)
-        squared = euclidean_distances(near, squared=True).astype(np.float64, copy=False)
-        own = samples[_nearest(squared, VIEW_NEIGHBORS)]
+        own = samples[search.others(VIEW_NEIGHBORS)]
         views.append(np.full((n_samples, own.shape[1]), -1))
         views[-1][samples] = own
+        squared = euclidean_distances(search.placed, squared=True).astype(np.float64, copy=False)
         mean = squared.mean()
         if mean > 0:
             joint[np.ix_(samples, samples)] += squared * (share / mean)
             weights[np.ix_(samples, samples)] += share
     joint = np.where(weights > 0, joint / np.where(weights > 0, weights, 1.0), np.inf)
-    nearest = _nearest(joint, JOINT_NEIGHBORS)
+    np.fill_diagonal(joint, np.inf)
+    n_neighbors = min(JOINT_NEIGHBORS, n_samples - 1)
+    nearest = np.argpartition(joint, n_neighbors - 1, axis=1)[:, :n_neighbors]
     np.fill_diagonal(weights, 0.0)
     shared = np.take_along_axis(weights, nearest, axis=1) > 0
     return Neighborhoods(np.where(shared, nearest, -1), views)
-
-
-def _nearest(squared: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
-    n_neighbors = min(n_neighbors, len(squared) - 1)
-    np.fill_diagonal(squared, np.inf)
-    nearest = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
-    np.fill_diagonal(squared, 0.0)
-    return nearest
 
 
 class Score(NamedTuple):

@@ -45,6 +45,8 @@ SAMPLES_PER_ANCHOR = 20
 ROUNDS = 5
 # Samples from which the mean distance is taken, at least, where there are as many.
 MEAN_DISTANCE_SAMPLES = 2000
+# Samples in whose middle the origin is put.
+SHIFT_SAMPLES = 1000
 # Entries of a block of rows whose anchors are looked for.
 BLOCK_ENTRIES = 2**20
 
@@ -58,7 +60,8 @@ class Placement:
     unit_length : bool
         Whether rows are divided by their norm (cosine metric).
     shift : ndarray of shape (n_features,) or None
-        Column means of the training view, taken away: distances do not change, their rounding error shrinks.
+        Column medians of training samples, taken away: distances do not change, their rounding error shrinks. Means
+        would follow a single sample that lies far off, and away from all others.
     """
 
     unit_length: bool
@@ -68,7 +71,9 @@ class Placement:
     def of(cls, view: Array, metric: str) -> Placement:
         """The placement of a training view."""
         unit_length = metric == "cosine"
-        return cls(unit_length, None if unit_length or scipy.sparse.issparse(view) else view.mean(axis=0))
+        if unit_length or scipy.sparse.issparse(view):
+            return cls(unit_length, None)
+        return cls(unit_length, np.median(view[:: max(1, view.shape[0] // SHIFT_SAMPLES)], axis=0))
 
     def __call__(self, view: Array) -> Array:
         """The samples in their places."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import root_of_products, row_blocks
 from latefusion.partitions.completion import Completion, Rescaling, fit_completion
+from latefusion.partitions.graph import NeighborSearch
 from latefusion.partitions.sources import ViewSource, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 
@@ -207,6 +208,7 @@ def fit_ensemble(
     n_components: int,
     n_clusters: int,
     *,
+    searches: Sequence[NeighborSearch] | None = None,
     n_jobs: int | None = None,
 ) -> Ensemble:
     """Spectra of some similarities.
@@ -219,6 +221,8 @@ def fit_ensemble(
     n_components : int
         Eigenvectors of every similarity.
     n_clusters : int
+    searches : sequence of NeighborSearch, default=None
+        Of the coordinates of every source, where neighbours are of use elsewhere as well.
     n_jobs : int, default=None
         Similarities worked on at the same time (threads).
 
@@ -226,8 +230,11 @@ def fit_ensemble(
     -------
     Ensemble
     """
+    if searches is None:
+        searches = [NeighborSearch(source.coordinates) for source in sources]
     spectra = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_fit_source)(sources[key.view], key.similarity, n_components, n_clusters) for key in keys
+        delayed(_fit_source)(sources[key.view], key.similarity, n_components, n_clusters, searches[key.view])
+        for key in keys
     )
     ensemble = _settled(_side_by_side(list(keys), spectra), n_clusters)
     return replace(ensemble, mask=observed_mask(sources))
@@ -257,13 +264,13 @@ def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
     return _side_by_side(ensemble.keys, spectra)
 
 
-def _fit_source(source: ViewSource, name: str, n_components: int, n_clusters: int) -> Spectrum:
+def _fit_source(source: ViewSource, name: str, n_components: int, n_clusters: int, search: NeighborSearch) -> Spectrum:
     training, observed = source.training(name), source.observed
     similarity = source.similarities[name]
     if observed is None:
-        return fit_spectrum(training, similarity, n_components, n_clusters)
+        return fit_spectrum(training, similarity, n_components, n_clusters, search)
     n_components = min(n_components, training.shape[0])
-    return fit_spectrum(training, similarity, n_components, n_clusters).scattered(observed)
+    return fit_spectrum(training, similarity, n_components, n_clusters, search).scattered(observed)
 
 
 def _side_by_side(keys: list[EnsembleKey], spectra: list[Spectrum]) -> Ensemble:

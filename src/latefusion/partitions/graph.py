@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,64 @@ WIDTH_QUANTILE = 0.7
 # Beyond this many samples the search for nearest neighbours, O(n²) in all but few dimensions, gives way to anchors: it
 # takes longer from about here on, and the partitions are as good.
 EXACT_SAMPLES = 10_000
+# Neighbours that the first search finds: as many as any of the usual graphs asks for, so that it is the only one.
+SEARCHED_NEIGHBORS = 20
 # Distances of new samples to all training samples are taken in blocks of at most this many.
 BLOCK_ENTRIES = 2**21
+
+
+class NeighborSearch:
+    """Nearest neighbours of the samples of a view among each other, searched for once and kept.
+
+    Parameters
+    ----------
+    view : array or sparse matrix of shape (n_samples, n_features)
+    metric : {"euclidean", "cosine"}, default="euclidean"
+    """
+
+    def __init__(self, view: Array, metric: str = "euclidean") -> None:
+        self.view = view
+        self.metric = metric
+        self._lock = Lock()
+        self._found: tuple[NDArray[Any], NDArray[np.intp]] | None = None
+
+    @cached_property
+    def placement(self) -> Placement:
+        """Where samples are put before distances are taken."""
+        return Placement.of(self.view, self.metric)
+
+    @cached_property
+    def placed(self) -> Array:
+        """The samples in their places."""
+        return self.placement(self.view)
+
+    def nearest(self, n_neighbors: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Distances and positions of the nearest samples in ascending order, the sample itself being one of them.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            Less than the number of samples.
+
+        Returns
+        -------
+        distances, neighbors : ndarray of shape (n_samples, n_neighbors + 1)
+        """
+        with self._lock:  # the graphs of a view may be made at the same time
+            if self._found is None or self._found[0].shape[1] <= n_neighbors:
+                sought = min(max(n_neighbors, SEARCHED_NEIGHBORS) + 1, self.placed.shape[0])
+                self._found = NearestNeighbors(n_neighbors=sought).fit(self.placed).kneighbors(self.placed)
+            distances, neighbors = self._found
+        return distances[:, : n_neighbors + 1], neighbors[:, : n_neighbors + 1]
+
+    def others(self, n_neighbors: int) -> NDArray[np.intp]:
+        """The nearest samples but for the sample itself, shape (n_samples, n_neighbors); all if there are fewer."""
+        n_samples = self.placed.shape[0]
+        _, neighbors = self.nearest(min(n_neighbors, n_samples - 1))
+        itself = neighbors == np.arange(n_samples)[:, None]
+        itself[~itself.any(axis=1), -1] = True
+        others: NDArray[np.intp] = neighbors[~itself].reshape(n_samples, -1)
+        return others
 
 
 @dataclass(frozen=True)
@@ -138,12 +195,19 @@ class GraphPartition(BaseEstimator):
         self.n_anchors = n_anchors
         self.random_state = random_state
 
-    def similarity(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension | AnchorExtension]:
-        """Normalised graph of the training view, and its extension to new samples."""
+    def similarity(
+        self, view: Array, n_clusters: int, search: NeighborSearch | None = None
+    ) -> tuple[Any, GraphExtension | AnchorExtension]:
+        """Normalised graph of the training view, and its extension to new samples.
+
+        ``search`` is that of the view, where several graphs share it.
+        """
         self._check_options()
         if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
             return self._anchor_graph(view, n_clusters)
-        return self._neighbor_graph(view, n_clusters)
+        if search is None or search.metric != self.metric:
+            search = NeighborSearch(view, self.metric)
+        return self._neighbor_graph(search, n_clusters)
 
     def _check_options(self) -> None:
         if self.metric not in ("euclidean", "cosine"):
@@ -160,13 +224,12 @@ class GraphPartition(BaseEstimator):
             view, n_clusters, n_anchors=self.n_anchors, metric=self.metric, random_state=self.random_state
         )
 
-    def _neighbor_graph(self, view: Array, n_clusters: int) -> tuple[Any, GraphExtension]:
-        placement = Placement.of(view, self.metric)
-        view = placement(view)
+    def _neighbor_graph(self, search: NeighborSearch, n_clusters: int) -> tuple[Any, GraphExtension]:
+        view = search.placed
         n_samples = view.shape[0]
         n_neighbors = min(self.n_neighbors, n_samples - 1)
         while True:
-            graph, widths, radii = _self_tuning_graph(view, n_neighbors)
+            graph, widths, radii = _self_tuning_graph(*search.nearest(n_neighbors))
             n_components = scipy.sparse.csgraph.connected_components(graph, directed=False)[0]
             if n_components <= n_clusters or n_neighbors == n_samples - 1:
                 break
@@ -174,18 +237,16 @@ class GraphPartition(BaseEstimator):
         degrees = np.asarray(graph.sum(axis=1)).ravel()
         scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
         matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
-        return matrix, GraphExtension(view, placement, n_neighbors, widths, radii, degrees)
+        return matrix, GraphExtension(view, search.placement, n_neighbors, widths, radii, degrees)
 
 
-def _self_tuning_graph(view: Array, n_neighbors: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
-    finder = NearestNeighbors(n_neighbors=n_neighbors + 1).fit(view)
-    distances, neighbors = finder.kneighbors(view)
+def _self_tuning_graph(distances: NDArray[Any], neighbors: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    n_samples, n_nearest = distances.shape
     widths = _local_widths(distances)
     weights = np.exp(-(distances**2) / (widths[:, None] * widths[neighbors]))
-    n_samples = len(distances)
-    starts = np.arange(0, weights.size + 1, n_neighbors + 1)
+    starts = np.arange(0, weights.size + 1, n_nearest)
     directed = scipy.sparse.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=(n_samples, n_samples))
-    return (directed + directed.T) / 2, widths, distances[:, -1]
+    return (directed + directed.T) / 2, widths, distances[:, -1].copy()
 
 
 def _local_widths(distances: NDArray[Any], fallback: float | None = None) -> NDArray[Any]:

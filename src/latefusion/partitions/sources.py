@@ -309,10 +309,8 @@ class JointSource:
         cls, sources: Sequence[ViewSource], similarities: Mapping[str, Similarity], shares: NDArray[Any]
     ) -> JointSource:
         """The source of all training views."""
-        coordinates = [source.coordinates for source in sources]
-        spreads = np.array([_mean_squared_distance(one) for one in coordinates])
-        scales = np.where(spreads > 0, np.sqrt(shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
-        return cls(sources, scales, _side_by_side(coordinates, scales), similarities)
+        coordinates, scales = join_coordinates([source.coordinates for source in sources], shares)
+        return cls(sources, scales, coordinates, similarities)
 
     def training(self, name: str) -> Array:
         """The coordinates in all views."""
@@ -322,6 +320,25 @@ class JointSource:
         """Coordinates of new samples in all views."""
         placed = [one.place(*new) for one, *new in zip(self.sources, views, diagonals, strict=True)]
         return _side_by_side(placed, self.scales)
+
+
+def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tuple[Array, NDArray[np.float64]]:
+    """All views side by side, each brought to the same mean squared distance and counted by its share.
+
+    Parameters
+    ----------
+    coordinates : sequence of arrays of shape (n_samples, n_features)
+    shares : ndarray of shape (n_views,)
+
+    Returns
+    -------
+    coordinates : array of shape (n_samples, total n_features)
+    scales : ndarray of shape (n_views,)
+        Factor of every view; zero where all samples coincide.
+    """
+    spreads = np.array([_mean_squared_distance(one) for one in coordinates])
+    scales = np.where(spreads > 0, np.sqrt(shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
+    return _side_by_side(coordinates, scales), scales
 
 
 def _side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:

@@ -17,6 +17,7 @@ from latefusion.arrays import row_blocks, top_eigenpairs
 from latefusion.partitions.base_partitions import BLOCK_ENTRIES, Similarity, SimilarityExtension
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.given import GivenMap
+from latefusion.partitions.graph import GraphPartition, NeighborSearch
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
 from latefusion.types import Array
 
@@ -61,7 +62,9 @@ class Spectrum:
         return replace(self, vectors=vectors, projection=factor * self.projection)
 
 
-def fit_spectrum(view: Array, similarity: Similarity, n_components: int, n_clusters: int) -> Spectrum:
+def fit_spectrum(
+    view: Array, similarity: Similarity, n_components: int, n_clusters: int, search: NeighborSearch | None = None
+) -> Spectrum:
     """Leading eigenpairs of the similarity of a view's samples.
 
     Parameters
@@ -72,12 +75,15 @@ def fit_spectrum(view: Array, similarity: Similarity, n_components: int, n_clust
         Number of eigenpairs.
     n_clusters : int
         What the similarity is to be good for.
+    search : NeighborSearch, default=None
+        That of the view, where several graphs share it.
 
     Returns
     -------
     Spectrum
     """
-    matrix, extension = similarity.similarity(view, n_clusters)
+    shared = (search,) if isinstance(similarity, GraphPartition) else ()
+    matrix, extension = similarity.similarity(view, n_clusters, *shared)
     precision = np.result_type(view.dtype, np.float32)
     if isinstance(matrix, Factor) and isinstance(matrix.feature_map, GivenMap):
         # All of its eigenvalues are one: none of its directions comes before another until other views are heard.
