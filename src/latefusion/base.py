@@ -36,6 +36,7 @@ from latefusion.validation import (
     columns_of,
     is_collection,
     is_frame,
+    refuse_single_columns,
     split_columns,
 )
 from latefusion.validation.frames import frame_to_array
@@ -135,6 +136,8 @@ class MultiViewClusterMixin(ClusterMixin):
         return Views(arrays, names, views.mask, views.sample_ids)
 
     def _read(self, X: Any, *, reset: bool) -> Views:
+        if self.views is None:
+            refuse_single_columns(X)
         if is_collection(X):
             if self.views is not None:
                 raise ValueError(

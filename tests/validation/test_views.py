@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
 from latefusion.kernels import gaussian_kernel, linear_kernel
-from latefusion.validation import check_views, is_collection, split_columns
+from latefusion.validation import check_views, is_collection, refuse_single_columns, split_columns
 from latefusion.validation.views import adopt_names, check_view, frame_columns
 
 generator = np.random.default_rng(0)
@@ -50,6 +50,14 @@ SERIES = pd.Series(B[:, 0])
 )
 def test_several_views_or_one_table(X, expected):
     assert is_collection(X) is expected
+
+
+def test_rows_or_views_of_one_column_is_asked_back():
+    model = lf.GlobalAlignmentClustering(2)
+    with pytest.raises(ValueError, match="2 views of one column or 2 rows of one table"):
+        model.fit([A[:, 0], A[:, 1]])
+    refuse_single_columns([A[:, :1], A[:, 1]])
+    refuse_single_columns(A.tolist())
 
 
 def matrix_of(array):

@@ -10,6 +10,7 @@ from latefusion.validation.views import (
     check_view,
     check_views,
     is_collection,
+    refuse_single_columns,
     split_columns,
 )
 
@@ -28,5 +29,6 @@ __all__ = [
     "columns_of",
     "is_collection",
     "is_frame",
+    "refuse_single_columns",
     "split_columns",
 ]

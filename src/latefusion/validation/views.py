@@ -40,6 +40,25 @@ def is_collection(X: Any) -> bool:
     return len(X) == 0 or any(_dimensions(item) >= 2 for item in X)
 
 
+def refuse_single_columns(X: Any) -> None:
+    """Refuse a list of one-dimensional arrays, which may be views of one column or rows of one table.
+
+    Parameters
+    ----------
+    X : object
+        Lists of lists are tables, as everywhere in scikit-learn.
+
+    Raises
+    ------
+    ValueError
+    """
+    if isinstance(X, (list, tuple)) and X and all(_dimensions(item) == 1 and hasattr(item, "shape") for item in X):
+        raise ValueError(
+            f"X is a list of {len(X)} one-dimensional arrays, which may be {len(X)} views of one column or {len(X)} "
+            f"rows of one table. Give views as columns, [x.reshape(-1, 1) for x in X], or the table as np.stack(X)."
+        )
+
+
 def _dimensions(item: Any) -> int:
     if hasattr(item, "shape"):
         return len(item.shape)
