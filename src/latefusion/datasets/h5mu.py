@@ -23,7 +23,7 @@ from latefusion.datasets.optional import require
 from latefusion.types import Array, MultiViewDataset
 
 # What h5py lets through when a file is damaged.
-UNREADABLE = (OSError, RuntimeError, LookupError, EOFError, TypeError, AttributeError, MemoryError)
+UNREADABLE = (OSError, RuntimeError, LookupError, EOFError, TypeError, AttributeError, MemoryError, UnicodeError)
 SPARSE = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
 
 
@@ -45,7 +45,7 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     with _opened(file) as root:
         modalities = _modalities(root, file)
         parts = {
-            name: Part(_matrix(group, f"{str(file)!r}, modality {name!r}"), _index(group["obs"]), f"modality {name!r}")
+            name: Part(_matrix(group, where := f"{str(file)!r}, modality {name!r}"), _index(group["obs"]), where)
             for name, group in modalities.items()
         }
         views = join_samples(parts, _index(root["obs"]).tolist())

@@ -47,8 +47,8 @@ HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 HDF5_OFFSETS = (512, 0)
 # What SciPy and h5py let through when a file is damaged or is no MATLAB file at all.
 UNREADABLE = (
-    OSError, ValueError, TypeError, LookupError, EOFError, RuntimeError, MemoryError, AssertionError, struct.error,
-    zlib.error, MatReadError, MatReadWarning,
+    OSError, ValueError, TypeError, LookupError, AttributeError, EOFError, RuntimeError, MemoryError, AssertionError,
+    struct.error, zlib.error, MatReadError, MatReadWarning,
 )  # fmt: skip
 
 # A variable that was read: an array, a sparse matrix, a string, a list of variables (a cell array), or None for

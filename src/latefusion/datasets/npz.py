@@ -28,7 +28,7 @@ from latefusion.types import Array, MultiViewDataset, Views
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
 # What NumPy lets through when an archive or one of its members is damaged or holds pickles.
-UNREADABLE = (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error)
+UNREADABLE = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 ARRAY_KEY = re.compile(rf"(view|kernel)_(\d+)(?:_(?:{'|'.join(CSR_PARTS)}))?")
 
 

@@ -170,6 +170,8 @@ def target_of(
             raise ValueError(f"{file!r} has {len(labels)} labels, but there are {n_samples} samples in the views.")
         keys = samples if ids is None or sample_ids is None else ids.tolist()
         for key, label in zip(keys, labels.tolist(), strict=True):
+            if label is None or label != label:
+                continue  # an empty field
             if classes.setdefault(key, label) != label:
                 raise ValueError(f"{file!r} calls sample {key!r} {label!r}, another file {classes[key]!r}.")
     if not labelled:
@@ -205,8 +207,9 @@ def _is_number(column: Any) -> bool:
 
 
 def _example(column: Any) -> Any:
+    """A value that is no number; any if there is none."""
     words = [value for value in column.tolist() if isinstance(value, str)]
-    return words[0] if words else column.iloc[0] if len(column) else None
+    return next((word for word in words if not _parses(word)), column.iloc[0] if len(column) else None)
 
 
 def _is_numbered(index: Any) -> bool:
@@ -240,7 +243,7 @@ def _read_frame(file: Path, id_column: str | None) -> Frame:
         require("pyarrow", file)
         try:
             return pandas.read_parquet(file)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, LookupError) as error:
             raise ValueError(
                 f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be cut short: copy it again."
             ) from error
