@@ -1,5 +1,7 @@
 import csv
+import dataclasses
 import io
+import itertools
 import os
 import random
 import signal
@@ -14,7 +16,7 @@ import pytest
 
 from latefusion.cli import main
 from latefusion.experiments.protocol import FULL, Cell, Point, plan
-from latefusion.experiments.runner import Limits, Progress, in_words, run_cells
+from latefusion.experiments.runner import Limits, Progress, cheapest_first, in_words, run_cells
 from latefusion.experiments.store import Outcome
 
 POINT = Point({}, 0.0, {"accuracy": [1.0]}, [])
@@ -205,3 +207,15 @@ def test_progress_counts_and_estimates(small_source):
 
 def test_durations_in_words():
     assert [in_words(seconds) for seconds in (12.3, 600, 9000)] == ["12 s", "10 min", "2.5 h"]
+
+
+def test_cheapest_first_keeps_groups_together_and_loses_nothing(small_source):
+    larger = dataclasses.replace(small_source, name="larger", n_samples=10 * small_source.n_samples)
+    cells = plan([larger, small_source], ["A-MKKM", "RMKKM"], FULL)
+    ordered = cheapest_first(cells)
+    assert sorted(map(str, ordered)) == sorted(map(str, cells))
+    groups = [key for key, _ in itertools.groupby(ordered, lambda cell: (cell.source.name, cell.method, cell.protocol))]
+    assert len(groups) == len(set(groups)) == 8
+    assert groups[0] == (small_source.name, "A-MKKM", "label-free")
+    assert groups[-1] == ("larger", "RMKKM", "oracle")
+    assert groups.index((small_source.name, "RMKKM", "oracle")) > groups.index(("larger", "A-MKKM", "oracle"))

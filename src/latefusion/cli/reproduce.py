@@ -11,7 +11,7 @@ from latefusion.datasets import data_folder
 from latefusion.experiments.figures import draw_figures
 from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
-from latefusion.experiments.runner import Limits, Progress, run_cells
+from latefusion.experiments.runner import Limits, Progress, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
 from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespace) -> None:
     done = store.load(cells)
-    waiting = [cell for cell in cells if cell not in done or (options.retry and done[cell].reason)]
+    waiting = cheapest_first([cell for cell in cells if cell not in done or (options.retry and done[cell].reason)])
     progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
 
     def record(cell: Cell, outcome: Outcome) -> None:
