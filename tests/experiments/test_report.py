@@ -54,7 +54,7 @@ def test_differences_are_in_the_report(tmp_path, small_summaries):
     text = write_report(tmp_path, on_yale, code="1", effort="").read_text()
     assert "different by" in text
     assert (
-        "No accuracy that the paper prints differs so"
+        "No accuracy that it prints differs so"
         in write_report(tmp_path, small_summaries, code="1", effort="").read_text()
     )
 
@@ -78,3 +78,13 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small
     with pytest.raises(OSError, match="No space left"):
         write_report(tmp_path, small_summaries, code="new", effort="")
     assert report.read_text() == before
+
+
+def test_data_sets_without_results_are_named_and_have_no_table(tmp_path, small_summaries):
+    waiting = [
+        replace(one, source=replace(one.source, name="waiting"), oracle={}, label_free={}, n_missing=one.n_cells)
+        for one in small_summaries
+    ]
+    assert "data-waiting" not in evaluation_tables([*small_summaries, *waiting])
+    text = write_report(tmp_path, [*small_summaries, *waiting], code="1", effort="").read_text()
+    assert f"waiting | 0 of {sum(one.n_cells for one in waiting)}" in text

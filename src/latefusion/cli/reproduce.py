@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 from latefusion.datasets import data_folder
+from latefusion.experiments.archive import Archive, write_archive
 from latefusion.experiments.figures import draw_figures
-from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, plan
+from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, Effort, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
 from latefusion.experiments.runner import Limits, Progress, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
@@ -71,9 +72,8 @@ def run(options: argparse.Namespace) -> None:
         summaries = summarize(cells, store.load(cells))
     finally:
         store.close()
-    words = f"{effort.restarts} restarts and full grids under the oracle, {effort.seeds} seeds without labels."
-    if options.quick:
-        words = words.replace("full grids", f"at most {effort.grid_values} values of every parameter (quick)")
+    words = _effort(effort, options)
+    write_archive(options.output / "archive.json", Archive(store.code, words, summaries))
     pictures = _figures(summaries, options)
     report = write_report(
         options.output,
@@ -102,11 +102,19 @@ def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespac
         progress.close()
 
 
+def _effort(effort: Effort, options: argparse.Namespace) -> str:
+    grids = f"at most {effort.grid_values} values of every parameter" if effort.grid_values else "full grids"
+    words = f"{effort.restarts} restarts and {grids} under the oracle, {effort.seeds} seeds without labels."
+    limits = [f"{options.time_limit:g} s"] * bool(options.time_limit)
+    limits += [f"{options.memory_limit} MiB"] * bool(options.memory_limit)
+    return f"{words} One cell may take {' and '.join(limits)}." if limits else words
+
+
 def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Picture]:
     if options.no_figures:
         return []
     try:
-        return draw_figures(options.output, summaries)
+        return draw_figures(options.output / "figures", summaries)
     except ImportError as error:
         print(f"No figures: {error}", file=sys.stderr)
         return []
@@ -119,7 +127,7 @@ def _print(summaries: list[Summary], missing: str, report: Path) -> None:
             print(table.render("text"))
     if missing:
         print(f"{missing}\n")
-    print(f"Report: {report} (and .html, tables/, figures/, results.csv, results.sqlite beside it)")
+    print(f"Report: {report} (and as .html, with tables, figures and all results, in the same folder)")
 
 
 def _positive(text: str) -> int:

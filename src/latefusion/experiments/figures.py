@@ -41,37 +41,41 @@ class Iterate(NamedTuple):
     surrogate: float
 
 
-def draw_figures(folder: Path, summaries: Sequence[Summary], *, fits: bool = True) -> list[Picture]:
+def draw_figures(
+    folder: Path, summaries: Sequence[Summary], *, fits: bool = True, endings: Sequence[str] = ("png", "svg")
+) -> list[Picture]:
     """Draw whatever the results allow.
 
     Parameters
     ----------
     folder : Path
-        The figures go to its subfolder ``figures``.
+        Where the figures go.
     summaries : sequence of Summary
     fits : bool, default=True
-        Whether to draw those that need a fit of their own: objective, evolution, affinity and gap.
+        Whether to draw those that need the data and a fit of their own: objective, evolution, affinity and gap.
+    endings : sequence of str, default=("png", "svg")
+        Formats of the files.
 
     Returns
     -------
     list of Picture
-        Paths are relative to the folder.
+        Paths are relative to where the folder lies.
     """
     pictures: list[Picture] = []
 
     def save(name: str, caption: str, figure: Any) -> None:
-        (folder / "figures").mkdir(parents=True, exist_ok=True)
-        for ending in ("png", "svg"):
-            figure.savefig(folder / "figures" / f"{name}.{ending}", dpi=DOTS_PER_INCH)
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending in endings:
+            figure.savefig(folder / f"{name}.{ending}", dpi=DOTS_PER_INCH)
         require_pyplot().close(figure)
-        pictures.append(Picture(f"figures/{name}.png", caption))
+        pictures.append(Picture(f"{folder.name}/{name}.{endings[0]}", caption))
 
     for source in dict.fromkeys(one.source for one in summaries):
         here = [one for one in summaries if one.source == source]
         for one in here:
-            if one.method == GAM and len(one.points) > 1:
+            if one.method == GAM and len(one.levels) > 1:
                 save(f"lambda-{source.name}", *draw_regularization(one, here))
-            if one.method == LAM and len(one.points) > 1:
+            if one.method == LAM and len(one.levels) > 1:
                 save(f"surface-{source.name}", *draw_surface(one))
         if fits and source.n_samples <= MOST_SAMPLES:
             for name, draw in FITS.items():
@@ -83,18 +87,17 @@ def draw_figures(folder: Path, summaries: Sequence[Summary], *, fits: bool = Tru
 
 def draw_regularization(gam: Summary, others: Sequence[Summary]) -> tuple[str, Any]:
     """Accuracy of global alignment over λ, and the best of the other methods."""
-    points = sorted(gam.points, key=lambda point: point.parameters["regularization"])
-    values = [point.parameters["regularization"] for point in points]
-    scores = 100 * np.array([point.scores["accuracy"] for point in points])
+    levels = sorted(gam.levels, key=lambda level: level.parameters["regularization"])
+    values = [level.parameters["regularization"] for level in levels]
+    best, mean, spread = 100 * np.array([level[1:] for level in levels]).T
     figure, ax = require_pyplot().subplots(figsize=(6, 3.8), layout="constrained")
-    ax.plot(values, scores.max(axis=1), "o-", color=PALETTE[0], label=f"{GAM}, best restart")
-    ax.plot(values, scores.mean(axis=1), "s--", color=PALETTE[2], label=f"{GAM}, mean of restarts")
-    lower, upper = scores.mean(axis=1) - scores.std(axis=1), scores.mean(axis=1) + scores.std(axis=1)
-    ax.fill_between(values, lower, upper, color=PALETTE[2], alpha=0.15, linewidth=0)
+    ax.plot(values, best, "o-", color=PALETTE[0], label=f"{GAM}, best restart")
+    ax.plot(values, mean, "s--", color=PALETTE[2], label=f"{GAM}, mean of restarts")
+    ax.fill_between(values, mean - spread, mean + spread, color=PALETTE[2], alpha=0.15, linewidth=0)
     rivals = {one.method: one.oracle["accuracy"].value for one in others if one.oracle and one.method not in (GAM, LAM)}
     if rivals:
-        best = max(rivals, key=lambda method: rivals[method])
-        ax.axhline(100 * rivals[best], color=PALETTE[8], linestyle=":", label=f"{best}, oracle")
+        rival = max(rivals, key=lambda method: rivals[method])
+        ax.axhline(100 * rivals[rival], color=PALETTE[8], linestyle=":", label=f"{rival}, oracle")
     ax.set_xscale("log", base=2)
     ax.set(xlabel="λ", ylabel="ACC in per cent", title=gam.source.title)
     ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
@@ -104,12 +107,12 @@ def draw_regularization(gam: Summary, others: Sequence[Summary]) -> tuple[str, A
 
 def draw_surface(lam: Summary) -> tuple[str, Any]:
     """Best accuracy of local alignment over λ and τ."""
-    rows = sorted({point.parameters["neighborhood"] for point in lam.points})
-    columns = sorted({point.parameters["regularization"] for point in lam.points})
+    rows = sorted({level.parameters["neighborhood"] for level in lam.levels})
+    columns = sorted({level.parameters["regularization"] for level in lam.levels})
     heights = np.full((len(rows), len(columns)), np.nan)
-    for point in lam.points:
-        at = rows.index(point.parameters["neighborhood"]), columns.index(point.parameters["regularization"])
-        heights[at] = 100 * max(point.scores["accuracy"])
+    for level in lam.levels:
+        at = rows.index(level.parameters["neighborhood"]), columns.index(level.parameters["regularization"])
+        heights[at] = 100 * level.best
     figure, ax = require_pyplot().subplots(figsize=(6.4, 4.4), layout="constrained")
     image = ax.imshow(heights, origin="lower", aspect="auto", cmap="cividis")
     low, high = np.nanmin(heights), np.nanmax(heights)

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latefusion.experiments.evaluation import (
+    SCORE_TABLES,
     comparison_kind,
     dataset_table,
     differences,
     long_table,
+    overview_table,
     score_tables,
     time_tables,
+    unfinished_table,
 )
 from latefusion.experiments.printed import paper_dataset, paper_datasets
 from latefusion.experiments.sources import Source
@@ -90,15 +93,23 @@ def write_report(
 
 
 def evaluation_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
-    """All tables by name: one per data set, the paper's, times, differences, and all results in one."""
+    """All tables by name: over all data sets, one per data set, the paper's, times, differences, what has no result.
+
+    Data sets without any result appear in the last one only.
+    """
     groups: dict[str, list[Summary]] = {}
     for one in summaries:
         groups.setdefault(one.source.name, []).append(one)
+    ran = {name: group for name, group in groups.items() if any(one.n_missing < one.n_cells for one in group)}
+    summaries = [one for group in ran.values() for one in group]
     return {
-        **{f"data-{name}": dataset_table(group) for name, group in groups.items()},
+        "overview-label-free": overview_table(summaries, "label-free"),
+        "overview-oracle": overview_table(summaries, "oracle"),
+        **{f"data-{name}": dataset_table(group) for name, group in ran.items()},
         **score_tables(summaries),
         **time_tables(summaries),
         "differences": differences(summaries),
+        "unfinished": unfinished_table([one for group in groups.values() for one in group]),
         "results": long_table(summaries),
     }
 
@@ -123,19 +134,22 @@ def report_blocks(
         Heading("Data sets"),
         sources_table(sources),
         *_missing(sources, refused),
-        Heading("Every method, data set by data set"),
-        *[table for name, table in tables.items() if name.startswith("data-")],
     ]
-    layout = [table for name, table in tables.items() if not name.startswith(("data-", "differences", "results"))]
-    if layout:
-        blocks += [Heading("The paper's tables"), *layout]
-    blocks += [Heading("Where we differ from the paper")]
-    blocks += (
-        [tables["differences"]] if tables["differences"].rows else ["No accuracy that the paper prints differs so."]
-    )
-    if pictures:
-        blocks += [Heading("Figures"), *pictures]
+    layout = [table for name, table in tables.items() if name.startswith(tuple(SCORE_TABLES))]
+    for title, shown in (
+        ("Over all data sets", _named(tables, "overview") if len(sources) > 1 else []),
+        ("Where we differ from the paper", _named(tables, "differences") or ["No accuracy that it prints differs so."]),
+        ("What has no result", _named(tables, "unfinished") or ["Nothing: every cell was run and gave a result."]),
+        ("The paper's tables", layout),
+        ("Every method, data set by data set", _named(tables, "data-")),
+        ("Figures", pictures),
+    ):
+        blocks += [Heading(title), *shown] if shown else []
     return blocks
+
+
+def _named(tables: Mapping[str, Table], beginning: str) -> list[Block]:
+    return [table for name, table in tables.items() if name.startswith(beginning) and table.rows]
 
 
 def sources_table(sources: Sequence[Source]) -> Table:
