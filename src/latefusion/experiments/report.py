@@ -29,7 +29,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto
 table { border-collapse: collapse; margin: 1.5rem 0 .5rem; font-size: 13px; display: block; overflow-x: auto }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem }
 th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd }
-th:first-child, td:first-child { text-align: left }
+.words { text-align: left } td.words:not(:first-child) { white-space: normal }
 .note { font-size: 13px; color: #555 } img { max-width: 100% }
 """
 
