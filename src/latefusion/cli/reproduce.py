@@ -105,8 +105,8 @@ def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespac
 def _effort(effort: Effort, options: argparse.Namespace) -> str:
     grids = f"at most {effort.grid_values} values of every parameter" if effort.grid_values else "full grids"
     words = f"{effort.restarts} restarts and {grids} under the oracle, {effort.seeds} seeds without labels."
-    limits = [f"{options.time_limit:g} s"] * bool(options.time_limit)
-    limits += [f"{options.memory_limit} MiB"] * bool(options.memory_limit)
+    limits = [f"{options.time_limit:g} s"] if options.time_limit else []
+    limits += [f"{options.memory_limit} MiB"] if options.memory_limit else []
     return f"{words} One cell may take {' and '.join(limits)}." if limits else words
 
 
@@ -123,7 +123,7 @@ def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Pict
 def _print(summaries: list[Summary], missing: str, report: Path) -> None:
     tables = evaluation_tables(summaries)
     for name, table in tables.items():
-        if name.startswith("data-") or (name == "differences" and table.rows):
+        if name.startswith("data-") or (name in ("differences", "unfinished") and table.rows):
             print(table.render("text"))
     if missing:
         print(f"{missing}\n")
