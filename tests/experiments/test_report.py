@@ -71,13 +71,15 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small
     report = write_report(tmp_path, small_summaries, code="old", effort="")
     before = report.read_text()
 
-    def refuse(*args, **kwargs):
+    def write_half(path, text, **options):
+        path.write_bytes(text.encode()[: len(text) // 2])
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    monkeypatch.setattr("pathlib.Path.write_text", write_half)
     with pytest.raises(OSError, match="No space left"):
         write_report(tmp_path, small_summaries, code="new", effort="")
     assert report.read_text() == before
+    assert not list(tmp_path.rglob("*.part"))
 
 
 def test_data_sets_without_results_are_named_and_have_no_table(tmp_path, small_summaries):

@@ -139,7 +139,7 @@ def overview_table(summaries: Sequence[Summary], protocol: Protocol) -> Table:
 def unfinished_table(summaries: Sequence[Summary]) -> Table:
     """What was not run, and what was but gave nothing, by data set."""
     rows = []
-    for group in _by_dataset(summaries):
+    for group in by_dataset(summaries):
         missing = [f"{one.method} ({one.n_missing} of {one.n_cells})" for one in group if one.n_missing]
         failed = [f"{one.method} ({_failed(one)})" for one in group if one.reasons]
         if missing or failed:
@@ -162,7 +162,7 @@ def score_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
     for name, words in SCORE_TABLES.items():
         part = _part(summaries, name)
         for metric in METRICS if part else ():
-            rows = [row for one in _by_dataset(part) for row in _score_rows(one, name, metric)]
+            rows = [row for one in by_dataset(part) for row in _score_rows(one, name, metric)]
             header = ["data set", "comparison", "protocol", *_methods(part, name)]
             title = f"{SHORT[metric]} in per cent, {words}"
             found[f"{name}-{metric}"] = Table(title, header, rows, [READING])
@@ -174,7 +174,7 @@ def time_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
     found = {}
     for name, (printed, reference) in TIME_TABLES.items():
         part = _part(summaries, name)
-        rows = [_time_row(one, _methods(part, name), printed, reference) for one in _by_dataset(part)]
+        rows = [_time_row(one, _methods(part, name), printed, reference) for one in by_dataset(part)]
         if rows:
             header = ["data set", "comparison", *_methods(part, name)]
             note = (
@@ -261,7 +261,8 @@ def _part(summaries: Sequence[Summary], table: str) -> list[Summary]:
     return [one for one in summaries if table in printed_tables(one.source.title) and one.method in methods]
 
 
-def _by_dataset(summaries: Sequence[Summary]) -> list[list[Summary]]:
+def by_dataset(summaries: Sequence[Summary]) -> list[list[Summary]]:
+    """Summaries of every data set, in their order."""
     groups: dict[str, list[Summary]] = {}
     for one in summaries:
         groups.setdefault(one.source.name, []).append(one)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from latefusion.experiments.evaluation import (
     SCORE_TABLES,
+    by_dataset,
     comparison_kind,
     dataset_table,
     differences,
@@ -97,20 +98,17 @@ def evaluation_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
 
     Data sets without any result appear in the last one only.
     """
-    groups: dict[str, list[Summary]] = {}
-    for one in summaries:
-        groups.setdefault(one.source.name, []).append(one)
-    ran = {name: group for name, group in groups.items() if any(one.n_missing < one.n_cells for one in group)}
-    summaries = [one for group in ran.values() for one in group]
+    begun = [group for group in by_dataset(summaries) if any(one.n_missing < one.n_cells for one in group)]
+    found = [one for group in begun for one in group]
     return {
-        "overview-label-free": overview_table(summaries, "label-free"),
-        "overview-oracle": overview_table(summaries, "oracle"),
-        **{f"data-{name}": dataset_table(group) for name, group in ran.items()},
-        **score_tables(summaries),
-        **time_tables(summaries),
-        "differences": differences(summaries),
-        "unfinished": unfinished_table([one for group in groups.values() for one in group]),
-        "results": long_table(summaries),
+        "overview-label-free": overview_table(found, "label-free"),
+        "overview-oracle": overview_table(found, "oracle"),
+        **{f"data-{group[0].source.name}": dataset_table(group) for group in begun},
+        **score_tables(found),
+        **time_tables(found),
+        "differences": differences(found),
+        "unfinished": unfinished_table(summaries),
+        "results": long_table(found),
     }
 
 
@@ -219,6 +217,10 @@ def write_text(path: Path, text: str) -> Path:
     """Write a file as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.part")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     return path
