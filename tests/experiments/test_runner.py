@@ -205,6 +205,15 @@ def test_progress_counts_and_estimates(small_source):
     assert stream.getvalue().startswith("10/10 cells")
 
 
+def test_what_was_not_seen_yet_is_estimated_by_its_size(small_source):
+    larger = dataclasses.replace(small_source, name="larger", n_samples=10 * small_source.n_samples)
+    small, large = (Cell(source, "A-MKKM", "oracle", "{}", (0,)) for source in (small_source, larger))
+    progress = Progress(0, [small, large], stream=io.StringIO())
+    assert progress.time_left() == 0  # nothing is known
+    progress.update(small, Outcome(2.0, []))
+    assert progress.time_left() == pytest.approx(200.0)
+
+
 def test_durations_in_words():
     assert [in_words(seconds) for seconds in (12.3, 600, 9000)] == ["12 s", "10 min", "2.5 h"]
 
