@@ -153,7 +153,7 @@ def unfinished_table(summaries: Sequence[Summary]) -> Table:
             rows.append([Entry(word) for word in words])
     header = ["data set", "cells that were run", "not run", "failed"]
     note = "A cell is one method on one data set with one part of its grid and some seeds."
-    return Table("What has no result", header, rows, [note])
+    return Table("By data set", header, rows, [note])
 
 
 def score_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
