@@ -79,7 +79,8 @@ def test_differences_are_exactly_those_beyond_the_tolerance(on_yale):
         gap = 100 * one.oracle["accuracy"].value - printed
         assert (one.method in listed) == (abs(gap) > TOLERANCE)
     for row in texts(differences(on_yale)):
-        assert row[3].startswith("different by ")
+        ours, printed = map(float, row[2].split(" / "))
+        assert float(row[3]) == pytest.approx(ours - printed, abs=0.011)
 
 
 def shifted(one, printed, value, mean, lowest):

@@ -223,7 +223,7 @@ def differences(summaries: Sequence[Summary]) -> Table:
         if abs(gap) > TOLERANCE:
             settled = NOTHING if best.lowest_cost is None else f"{100 * best.lowest_cost:.2f}"
             words = [one.source.title, one.method, f"{100 * best.value:.2f} / {printed.value:.2f}"]
-            words += [f"different by {gap:+.2f}", settled, f"{100 * best.mean:.2f}", _why(one, printed.value)]
+            words += [f"{gap:+.2f}", settled, f"{100 * best.mean:.2f}", _why(one, printed.value)]
             rows.append([Entry(word) for word in words])
     header = ["data set", "method", "ACC oracle / paper", "difference", "lowest cost", "mean start", "why"]
     note = (
