@@ -58,6 +58,18 @@ def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     assert second.out == first.out
 
 
+def test_an_archive_gives_the_same_tables_without_the_data(folder, capsys):
+    assert reproduce(folder, "--data", str(folder / "data"), "--no-figures") == 0
+    first = capsys.readouterr().out
+    archive = (folder / "out" / "archive.json").rename(folder / "handed-on.json")
+    elsewhere = folder / "elsewhere"
+    assert main(["reproduce", "--from", str(archive), "--output", str(elsewhere)]) == 0
+    assert capsys.readouterr().out == first.replace(str(folder / "out"), str(elsewhere))
+    assert (elsewhere / "figures" / "surface-yale_kernels.png").exists()
+    assert main(["reproduce", "--from", str(folder / "nowhere.json"), "--output", str(elsewhere)]) == 1
+    assert "nowhere.json" in capsys.readouterr().err
+
+
 def test_results_can_be_shown_without_running(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "data"), "--no-run", "--no-figures") == 0
     assert re.search(r"YALE +0 of \d+ +A-MKKM \(\d+ of \d+\)", capsys.readouterr().out)
