@@ -1,4 +1,5 @@
 import re
+import sqlite3
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 import latefusion as lf
 from latefusion.cli import main
 from latefusion.experiments.sources import EMBEDDED
+from tests.experiments.test_store import file_size
 
 
 @pytest.fixture
@@ -73,6 +75,20 @@ def test_an_archive_gives_the_same_tables_without_the_data(folder, capsys):
 def test_results_can_be_shown_without_running(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "data"), "--no-run", "--no-figures") == 0
     assert re.search(r"YALE +0 of \d+ +A-MKKM \(\d+ of \d+\)", capsys.readouterr().out)
+
+
+def test_a_full_disk_is_named_and_the_next_run_goes_on(folder, capsys):
+    options = ["--data", str(folder / "data"), "--no-figures"]
+    with file_size(14_000):
+        assert reproduce(folder, *options) == 1
+    error = capsys.readouterr().err
+    assert re.search(r"results\.sqlite.*What was written before is intact", error)
+    with sqlite3.connect(folder / "out" / "results.sqlite") as database:
+        before = database.execute("SELECT * FROM cells").fetchall()
+    assert before
+    assert reproduce(folder, *options) == 0
+    with sqlite3.connect(folder / "out" / "results.sqlite") as database:
+        assert set(before) < set(database.execute("SELECT * FROM cells").fetchall())
 
 
 def test_failures_are_kept_until_told_to_retry(folder, capsys):
