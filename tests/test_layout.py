@@ -7,6 +7,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -115,3 +116,29 @@ def test_documented_defaults_are_those_of_the_signature(name):
             assert ast.literal_eval(stated.group(1)) == default, f"{name}: {parameter} is {default!r}"
         elif default is not inspect.Parameter.empty and not re.match("ignored|as in", kind):
             pytest.fail(f"{name}: {parameter} has the default {default!r}, which the docstring does not state")
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
+    """Data files too: the paper's values, the catalogue, the templates of the report."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path),
+        str(TESTS.parent),
+    ]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "hatchling" in built.stderr and "No matching distribution" in built.stderr:
+        pytest.skip("the build backend cannot be had here")
+    assert built.returncode == 0, built.stderr
+    (wheel,) = tmp_path.glob("*.whl")
+    inside = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    files = {path for path in SOURCE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+    assert inside == {path.relative_to(SOURCE.parent).as_posix() for path in files}
+    kinds = {Path(name).suffix for name in inside}
+    assert {".csv", ".toml", ".html", ".css", ".js", ".typed"} <= kinds

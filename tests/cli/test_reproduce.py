@@ -1,9 +1,13 @@
+import re
+import sqlite3
+
 import numpy as np
 import pytest
 
 import latefusion as lf
 from latefusion.cli import main
 from latefusion.experiments.sources import EMBEDDED
+from tests.experiments.test_store import file_size
 
 
 @pytest.fixture
@@ -46,7 +50,7 @@ def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
     first = capsys.readouterr()
     assert "YALE: 40 samples, 3 views, 3 classes (same kernels)" in first.out
-    assert "different by" in first.out
+    assert "points from the printed ones" in first.out
     assert "cells" in first.err
     assert {path.suffix for path in (folder / "out" / "tables").iterdir()} == {".tex", ".csv"}
     assert (folder / "out" / "figures" / "surface-yale_kernels.svg").exists()
@@ -56,9 +60,35 @@ def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     assert second.out == first.out
 
 
+def test_an_archive_gives_the_same_tables_without_the_data(folder, capsys):
+    assert reproduce(folder, "--data", str(folder / "data"), "--no-figures") == 0
+    first = capsys.readouterr().out
+    archive = (folder / "out" / "archive.json").rename(folder / "handed-on.json")
+    elsewhere = folder / "elsewhere"
+    assert main(["reproduce", "--from", str(archive), "--output", str(elsewhere)]) == 0
+    assert capsys.readouterr().out == first.replace(str(folder / "out"), str(elsewhere))
+    assert (elsewhere / "figures" / "surface-yale_kernels.png").exists()
+    assert main(["reproduce", "--from", str(folder / "nowhere.json"), "--output", str(elsewhere)]) == 1
+    assert "nowhere.json" in capsys.readouterr().err
+
+
 def test_results_can_be_shown_without_running(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "data"), "--no-run", "--no-figures") == 0
-    assert "not run" in capsys.readouterr().out
+    assert re.search(r"YALE +0 of \d+ +A-MKKM \(\d+ of \d+\)", capsys.readouterr().out)
+
+
+def test_a_full_disk_is_named_and_the_next_run_goes_on(folder, capsys):
+    options = ["--data", str(folder / "data"), "--no-figures"]
+    with file_size(14_000):
+        assert reproduce(folder, *options) == 1
+    error = capsys.readouterr().err
+    assert re.search(r"results\.sqlite.*What was written before is intact", error)
+    with sqlite3.connect(folder / "out" / "results.sqlite") as database:
+        before = database.execute("SELECT * FROM cells").fetchall()
+    assert before
+    assert reproduce(folder, *options) == 0
+    with sqlite3.connect(folder / "out" / "results.sqlite") as database:
+        assert set(before) < set(database.execute("SELECT * FROM cells").fetchall())
 
 
 def test_failures_are_kept_until_told_to_retry(folder, capsys):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import os
 from pathlib import Path
 
@@ -76,7 +77,8 @@ def test_entries_are_whole_and_names_lead_to_one_entry():
         assert entry.licence
         assert entry.kind in ("features", "kernels")
         assert entry.copies
-        assert entry.fetcher == "" or callable(getattr(fetchers, entry.fetcher))
+        if entry.fetcher:
+            inspect.signature(getattr(fetchers, entry.fetcher)).bind(**entry.fetcher_options)
         for copy in entry.copies:
             assert (copy.likeness in LIKENESSES) == bool(entry.paper), copy
             assert copy.url == "" or copy.url.startswith("https://")

@@ -47,10 +47,11 @@ def publish(monkeypatch, tmp_path):
     sites = {}
     with serving(sites) as address:
 
-        def put(constant, content):
-            known = getattr(fetchers, constant)
-            sites[f"/{known.filename}"] = site = Site(content)
-            monkeypatch.setattr(fetchers, constant, RemoteFile(f"{address}/{known.filename}", known.filename))
+        def put(constant, content, *, folder=None):
+            folder = vars(fetchers) if folder is None else folder
+            filename = folder[constant].filename
+            sites[f"/{filename}"] = site = Site(content)
+            monkeypatch.setitem(folder, constant, RemoteFile(f"{address}/{filename}", filename))
             return {"data_home": tmp_path}, site
 
         yield put
@@ -160,12 +161,13 @@ def test_news_without_topic(publish):
         fetchers.fetch_three_sources(**options)
 
 
-@pytest.mark.parametrize(("constant", "name"), [("CORA", "cora"), ("CITESEER", "citeseer")])
-def test_papers_by_words_and_citations(publish, constant, name):
+@pytest.mark.parametrize("name", ["cora", "citeseer"])
+def test_papers_by_words_and_citations(publish, name):
     content = b"p1\t0\t1\t0\tTheory\nbradshaw97\t1\t1\t0\tRules\np3\t0\t0\t1\tTheory\n"
     cites = b"p1\tp3\np3\tp1\nbradshaw97 p3\np1\tnot_in_the_set\np1 p1\n"
-    options, _ = publish(constant, tarred({f"{name}/{name}.content": content, f"{name}/{name}.cites": cites}, "w:gz"))
-    dataset = getattr(fetchers, f"fetch_{name}")(**options)
+    archive = tarred({f"{name}/{name}.content": content, f"{name}/{name}.cites": cites}, "w:gz")
+    options, _ = publish(name, archive, folder=fetchers.CITATIONS)
+    dataset = fetchers.fetch_citations(name, **options)
     words, links = dataset.views.arrays
     assert dataset.views.names == ("content", "cites")
     assert dataset.views.sample_ids.tolist() == ["p1", "bradshaw97", "p3"]
@@ -177,13 +179,18 @@ def test_papers_by_words_and_citations(publish, constant, name):
 
 def test_papers_of_different_length(publish):
     files = {"cora.content": b"a 0 1 T\nb 0 T\n", "cora.cites": b""}
-    options, _ = publish("CORA", tarred(files, "w:gz"))
+    options, _ = publish("cora", tarred(files, "w:gz"), folder=fetchers.CITATIONS)
     with pytest.raises(ValueError, match=r"cora\.content cannot be read \(lines have \[1, 2\] words\)"):
-        fetchers.fetch_cora(**options)
+        fetchers.fetch_citations("cora", **options)
+
+
+def test_unknown_papers():
+    with pytest.raises(ValueError, match="name must be one of 'cora', 'citeseer', got 'pubmed'"):
+        fetchers.fetch_citations("pubmed")
 
 
 def test_every_fetcher_says_where_its_data_come_from_and_on_what_terms():
-    for name in ("fetch_uci_multifeature", "fetch_three_sources", "fetch_cora", "fetch_citeseer"):
+    for name in ("fetch_uci_multifeature", "fetch_three_sources", "fetch_citations"):
         notes = getattr(fetchers, name).__doc__.partition("Notes\n")[2]
         assert "http" in notes
         assert "licence" in notes or "CC BY" in notes

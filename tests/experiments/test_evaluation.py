@@ -11,8 +11,10 @@ from latefusion.experiments.evaluation import (
     differences,
     long_table,
     marks,
+    overview_table,
     score_tables,
     time_tables,
+    unfinished_table,
 )
 from latefusion.experiments.printed import printed_value
 from latefusion.experiments.protocol import METRICS
@@ -77,7 +79,8 @@ def test_differences_are_exactly_those_beyond_the_tolerance(on_yale):
         gap = 100 * one.oracle["accuracy"].value - printed
         assert (one.method in listed) == (abs(gap) > TOLERANCE)
     for row in texts(differences(on_yale)):
-        assert row[3].startswith("different by ")
+        ours, printed = map(float, row[2].split(" / "))
+        assert float(row[3]) == pytest.approx(ours - printed, abs=0.011)
 
 
 def shifted(one, printed, value, mean, lowest):
@@ -136,3 +139,33 @@ def test_kinds_of_comparison():
     assert comparison_kind("ar10p_kernels") == "same kernels"
     assert comparison_kind("mnist4") == "relative"
     assert comparison_kind("digits") == "not in the paper"
+
+
+def test_the_overview_compares_on_the_same_data_sets(small_summaries):
+    """A method without a result somewhere is held against ours elsewhere only; against itself nothing is better."""
+    elsewhere = renamed(small_summaries, "yale_kernels")
+    elsewhere[0] = replace(elsewhere[0], oracle={}, n_missing=3)
+    table = overview_table([*small_summaries, *elsewhere], "oracle")
+    rows = {row[0]: row[1:] for row in texts(table)}
+    assert rows["A-MKKM"][0] == "1"
+    assert rows["RMKKM"][0] == "2"
+    assert rows["LF-MVC-LAM"][1] == rows["LF-MVC-LAM"][2]
+    assert rows["LF-MVC-LAM"][3] == "0 / 0"
+    mine, ours = (one.oracle["accuracy"].value for one in (small_summaries[0], small_summaries[-1]))
+    assert [float(word) for word in rows["A-MKKM"][1:3]] == pytest.approx([100 * mine, 100 * ours], abs=0.005)
+    assert overview_table(small_summaries, "label-free").rows == []  # LateFusionClustering was not run
+
+
+def test_what_has_no_result_is_counted(small_summaries):
+    assert unfinished_table(small_summaries).rows == []
+    cut = replace(small_summaries[0], n_missing=2)
+    failed = replace(small_summaries[1], reasons=Counter({"out of memory": 1}))
+    n_cells = cut.n_cells + failed.n_cells
+    assert texts(unfinished_table([cut, failed])) == [
+        [
+            "planted",
+            f"{n_cells - 2} of {n_cells}",
+            f"A-MKKM (2 of {cut.n_cells})",
+            "SB-KKM (out of memory (1 cell))",
+        ]
+    ]

@@ -18,7 +18,7 @@ def of(summaries, method):
 
 
 def test_every_figure_becomes_two_files(tmp_path, small_summaries):
-    pictures = draw_figures(tmp_path, small_summaries)
+    pictures = draw_figures(tmp_path / "figures", small_summaries)
     names = {"lambda-planted", "surface-planted", "times", *[f"{name}-planted" for name in FITS]}
     assert {picture.path for picture in pictures} == {f"figures/{name}.png" for name in names}
     for name in names:
@@ -42,7 +42,7 @@ def test_surface_holds_every_point_of_the_grid(small_summaries):
     lam = of(small_summaries, LAM)
     _, figure = draw_surface(lam)
     heights = figure.axes[0].images[0].get_array()
-    assert heights.size == len(lam.points)
+    assert heights.size == len(lam.levels)
     assert heights.max() == pytest.approx(100 * lam.oracle["accuracy"].value)
 
 

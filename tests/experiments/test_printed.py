@@ -1,3 +1,4 @@
+import re
 from collections import Counter
 
 import pytest
@@ -82,3 +83,13 @@ def test_every_file_says_how_close_it_is():
     assert paper_dataset("ar10p_kernels") == paper_dataset("AR10P")
     assert paper_dataset("digits") is None
     assert printed_tables("AR10P") == ["kernel", "swmc"]
+
+
+def test_reasons_quote_what_is_printed():
+    """The script that writes them measures everything else; an edit of the printed values would leave them behind."""
+    assert explanations()
+    for (dataset, method), reason in explanations().items():
+        quoted = re.search(r"printed ([\d.]+) / ([\d.]+) / ([\d.]+)", reason).groups()
+        table = "swmc" if method == "SWMC" else "kernel"
+        values = [printed_value(table, dataset, method, metric).value for metric in ("accuracy", "nmi", "purity")]
+        assert [float(word) for word in quoted] == values

@@ -52,9 +52,9 @@ def test_the_report_says_which_data_are_missing(small_source):
 def test_differences_are_in_the_report(tmp_path, small_summaries):
     on_yale = [replace(one, source=replace(one.source, name="yale_kernels")) for one in small_summaries]
     text = write_report(tmp_path, on_yale, code="1", effort="").read_text()
-    assert "different by" in text
+    assert "points from the printed ones" in text
     assert (
-        "No accuracy that the paper prints differs so"
+        "No accuracy that it prints differs so"
         in write_report(tmp_path, small_summaries, code="1", effort="").read_text()
     )
 
@@ -71,10 +71,22 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small
     report = write_report(tmp_path, small_summaries, code="old", effort="")
     before = report.read_text()
 
-    def refuse(*args, **kwargs):
+    def write_half(path, text, **options):
+        path.write_bytes(text.encode()[: len(text) // 2])
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    monkeypatch.setattr("pathlib.Path.write_text", write_half)
     with pytest.raises(OSError, match="No space left"):
         write_report(tmp_path, small_summaries, code="new", effort="")
     assert report.read_text() == before
+    assert not list(tmp_path.rglob("*.part"))
+
+
+def test_data_sets_without_results_are_named_and_have_no_table(tmp_path, small_summaries):
+    waiting = [
+        replace(one, source=replace(one.source, name="waiting"), oracle={}, label_free={}, n_missing=one.n_cells)
+        for one in small_summaries
+    ]
+    assert "data-waiting" not in evaluation_tables([*small_summaries, *waiting])
+    text = write_report(tmp_path, [*small_summaries, *waiting], code="1", effort="").read_text()
+    assert f"waiting | 0 of {sum(one.n_cells for one in waiting)}" in text

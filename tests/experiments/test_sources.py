@@ -1,5 +1,6 @@
 import os
 import pickle
+import re
 from contextlib import contextmanager
 
 import numpy as np
@@ -110,6 +111,21 @@ def test_a_folder_without_rights(tmp_path):
     locked.mkdir()
     with without_rights(locked), pytest.raises(PermissionError, match="no right to read"):
         find_sources(locked)
+
+
+def test_a_folder_of_tables_without_rights_is_refused_by_name_and_the_rest_is_used(folder, monkeypatch):
+    (folder / "locked").mkdir()
+    list_folder = type(folder).iterdir
+
+    def refuse(path):
+        if path.name == "locked":
+            raise PermissionError(13, "Permission denied", str(path))
+        return list_folder(path)
+
+    monkeypatch.setattr(type(folder), "iterdir", refuse)
+    sources, refused = find_sources(folder)
+    assert [source.name for source in sources] == ["small", "large"]
+    assert re.search(r"Permission denied: .*locked", refused["locked"])
 
 
 def test_only_dense_features_are_scaled():

@@ -25,6 +25,14 @@ def test_columns_line_up():
     assert text.splitlines() == ["name            x", "-----------  ----", "a               1", "longer name  22.5"]
 
 
+def test_words_stand_left_and_numbers_right():
+    rows = [["a", "why not", "-1.5"], ["b", "so", "–"]]
+    assert format_table(["x", "reason", "y"], rows).splitlines()[2:] == ["a  why not  -1.5", "b  so          –"]
+    table = Table("t", ["x", "reason", "y"], [[Entry(word) for word in row] for row in rows], [])
+    assert "| --- | --- | ---: |" in table.render("markdown")
+    assert table.render("html").count("<td class='words'>") == 4
+
+
 def test_header_alone():
     assert format_table(["a", "b"], []) == "a  b\n-  -"
 

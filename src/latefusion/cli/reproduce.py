@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 from latefusion.datasets import data_folder
+from latefusion.experiments.archive import Archive, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
-from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, plan
+from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, Effort, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
-from latefusion.experiments.runner import Limits, Progress, run_cells
+from latefusion.experiments.runner import Limits, Progress, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
 from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
@@ -47,6 +48,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory-limit", type=_positive, metavar="MiB", help="memory that one cell may take")
     parser.add_argument("--retry", action="store_true", help="run cells again that failed")
     parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
+    parser.add_argument(
+        "--from",
+        dest="archive",
+        type=Path,
+        metavar="ARCHIVE",
+        help="tables and figures of an archive.json that another evaluation has left; nothing is run, no data needed",
+    )
     parser.add_argument("--no-figures", action="store_true", help="no figures")
     parser.add_argument(
         "--format",
@@ -58,7 +66,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Find the data, run what is not done yet, write and print."""
+    """Evaluate, or read what an evaluation has left; write and print."""
+    if options.archive is None:
+        archive, refused = _evaluate(options)
+        write_archive(options.output / "archive.json", archive)
+    else:
+        archive, refused = read_archive(options.archive), {}
+    report = write_report(
+        options.output,
+        archive.summaries,
+        code=archive.code,
+        effort=archive.effort,
+        refused=refused,
+        pictures=_figures(archive.summaries, options),
+        formats=options.format,
+    )
+    _print(archive.summaries, report)
+
+
+def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
+    """Find the data and run what is not done yet; what was found, and which data could not be used."""
     folder = data_folder(options.data)
     bounds = {"most_embedded": QUICK_EMBEDDED, "most_samples": QUICK_SAMPLES} if options.quick else {}
     sources, refused = find_sources(folder, options.only, **bounds)
@@ -71,25 +98,12 @@ def run(options: argparse.Namespace) -> None:
         summaries = summarize(cells, store.load(cells))
     finally:
         store.close()
-    words = f"{effort.restarts} restarts and full grids under the oracle, {effort.seeds} seeds without labels."
-    if options.quick:
-        words = words.replace("full grids", f"at most {effort.grid_values} values of every parameter (quick)")
-    pictures = _figures(summaries, options)
-    report = write_report(
-        options.output,
-        summaries,
-        code=store.code,
-        effort=words,
-        refused=refused,
-        pictures=pictures,
-        formats=options.format,
-    )
-    _print(summaries, missing_datasets(sources), report)
+    return Archive(store.code, _effort(effort, options), summaries), refused
 
 
 def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespace) -> None:
     done = store.load(cells)
-    waiting = [cell for cell in cells if cell not in done or (options.retry and done[cell].reason)]
+    waiting = cheapest_first([cell for cell in cells if cell not in done or (options.retry and done[cell].reason)])
     progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
 
     def record(cell: Cell, outcome: Outcome) -> None:
@@ -102,24 +116,33 @@ def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespac
         progress.close()
 
 
+def _effort(effort: Effort, options: argparse.Namespace) -> str:
+    grids = f"at most {effort.grid_values} values of every parameter" if effort.grid_values else "full grids"
+    words = f"{effort.restarts} restarts and {grids} under the oracle, {effort.seeds} seeds without labels."
+    limits = [f"{options.time_limit:g} s"] if options.time_limit else []
+    limits += [f"{options.memory_limit} MiB"] if options.memory_limit else []
+    return f"{words} One cell may take {' and '.join(limits)}." if limits else words
+
+
 def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Picture]:
     if options.no_figures:
         return []
     try:
-        return draw_figures(options.output, summaries)
+        return draw_figures(options.output / "figures", summaries, fits=options.archive is None)
     except ImportError as error:
         print(f"No figures: {error}", file=sys.stderr)
         return []
 
 
-def _print(summaries: list[Summary], missing: str, report: Path) -> None:
+def _print(summaries: list[Summary], report: Path) -> None:
     tables = evaluation_tables(summaries)
     for name, table in tables.items():
-        if name.startswith("data-") or (name == "differences" and table.rows):
+        if name.startswith("data-") or (name in ("differences", "unfinished") and table.rows):
             print(table.render("text"))
+    missing = missing_datasets([one.source for one in summaries])
     if missing:
         print(f"{missing}\n")
-    print(f"Report: {report} (and .html, tables/, figures/, results.csv, results.sqlite beside it)")
+    print(f"Report: {report} (and as .html, with tables, figures and all results, in the same folder)")
 
 
 def _positive(text: str) -> int:

@@ -282,10 +282,17 @@ def _data_files(folder: Path) -> Iterator[Path]:
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            if any(inside.suffix.lower() in TABLE_SUFFIXES for inside in path.iterdir()):
+            if _may_hold_tables(path):
                 yield path
         elif path.suffix.lower() in SUFFIXES and path.suffix.lower() != ".txt":  # notes, more often than not
             yield path
+
+
+def _may_hold_tables(folder: Path) -> bool:
+    try:
+        return any(inside.suffix.lower() in TABLE_SUFFIXES for inside in folder.iterdir())
+    except PermissionError:  # which will be said, once somebody looks into it
+        return True
 
 
 def _inspected(found: FoundDataset) -> FoundDataset:
@@ -293,10 +300,11 @@ def _inspected(found: FoundDataset) -> FoundDataset:
     path = found.path
     if path is None:
         return found
-    inside = list(path.iterdir()) if path.is_dir() else [path]
-    if path.suffix.lower() not in (".npz", ".mat", ".h5mu") and sum(p.stat().st_size for p in inside) > LARGEST_TABLE:
-        return dataclasses.replace(found, problem="a large table, not looked into")
     try:
+        inside = list(path.iterdir()) if path.is_dir() else [path]
+        size = sum(one.stat().st_size for one in inside)
+        if path.suffix.lower() not in (".npz", ".mat", ".h5mu") and size > LARGEST_TABLE:
+            return dataclasses.replace(found, problem="a large table, not looked into")
         return dataclasses.replace(found, header=read_header(path))
     except (ValueError, OSError, ImportError) as error:
         return dataclasses.replace(found, problem=str(error))

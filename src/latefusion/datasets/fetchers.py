@@ -28,8 +28,10 @@ UCI_MULTIFEATURE = RemoteFile(
     "https://archive.ics.uci.edu/static/public/72/multiple+features.zip", "uci_multiple_features.zip"
 )
 THREE_SOURCES = RemoteFile("http://mlg.ucd.ie/files/datasets/3sources.zip", "3sources.zip")
-CORA = RemoteFile("https://linqs-data.soe.ucsc.edu/public/lbc/cora.tgz", "cora.tgz")
-CITESEER = RemoteFile("https://linqs-data.soe.ucsc.edu/public/lbc/citeseer.tgz", "citeseer.tgz")
+CITATIONS = {
+    name: RemoteFile(f"https://linqs-data.soe.ucsc.edu/public/lbc/{name}.tgz", f"{name}.tgz")
+    for name in ("cora", "citeseer")
+}
 
 DIGIT_FILES = {view: f"mfeat-{view.lower()}" for view in ("FAC", "FOU", "KAR", "MOR", "PIX", "ZER")}
 N_DIGITS = 10
@@ -151,15 +153,24 @@ def fetch_three_sources(
     return MultiViewDataset(views, target, "3sources", names, description)
 
 
-def fetch_cora(
+def fetch_citations(
+    name: str,
     *,
     data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
 ) -> MultiViewDataset:
-    """Cora: 2708 papers on machine learning, seen by their words (1433) and by who cites whom.
+    """Scientific papers, seen by their words and by who cites whom: Cora or CiteSeer.
+
+    ======== ====== ===== ======== ================
+    name     papers words subjects field
+    ======== ====== ===== ======== ================
+    cora       2708  1433        7 machine learning
+    citeseer   3312  3703        6 computer science
+    ======== ====== ===== ======== ================
 
     Parameters
     ----------
+    name : {"cora", "citeseer"}
     data_home : str or path-like, default=None
         Folder for the download; by default ``LATEFUSION_CACHE``, or the cache of this platform.
     download_if_missing : bool, default=True
@@ -168,46 +179,16 @@ def fetch_cora(
     Returns
     -------
     MultiViewDataset
-        Sparse views ``content`` and ``cites``, the latter symmetric; the target is one of seven subjects.
+        Sparse views ``content`` and ``cites``, the latter symmetric; the target is the subject. Citations of papers
+        that are not in the set are left out.
 
     Notes
     -----
     Published by the LINQS group, https://linqs.org/datasets. A licence is not stated.
     """
-    return _fetch_citations(CORA, "cora", data_home, download_if_missing)
-
-
-def fetch_citeseer(
-    *,
-    data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
-) -> MultiViewDataset:
-    """CiteSeer: 3312 papers on computer science, seen by their words (3703) and by who cites whom.
-
-    Parameters
-    ----------
-    data_home : str or path-like, default=None
-        Folder for the download; by default ``LATEFUSION_CACHE``, or the cache of this platform.
-    download_if_missing : bool, default=True
-        If False, its absence is an error.
-
-    Returns
-    -------
-    MultiViewDataset
-        Sparse views ``content`` and ``cites``, the latter symmetric; the target is one of six subjects. Citations of
-        papers that are not in the set are left out.
-
-    Notes
-    -----
-    Published by the LINQS group, https://linqs.org/datasets. A licence is not stated.
-    """
-    return _fetch_citations(CITESEER, "citeseer", data_home, download_if_missing)
-
-
-def _fetch_citations(
-    source: RemoteFile, name: str, data_home: str | os.PathLike[str] | None, download_if_missing: bool
-) -> MultiViewDataset:
-    path = download(source, folder=data_home, download_if_missing=download_if_missing)
+    if name not in CITATIONS:
+        raise ValueError(f"name must be one of {', '.join(map(repr, CITATIONS))}, got {name!r}.")
+    path = download(CITATIONS[name], folder=data_home, download_if_missing=download_if_missing)
     members = _members(path, (f"{name}.content", f"{name}.cites"))
     papers, words, subjects = _parsed(path, f"{name}.content", _paper_words, members[f"{name}.content"].decode())
     cites = _parsed(path, f"{name}.cites", _citations, members[f"{name}.cites"].decode(), papers)

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from latefusion.estimators import LateFusionClustering
 from latefusion.experiments.comparison import ComparisonRow, comparison_table, fit_and_score, honest_lines
+from latefusion.experiments.protocol import OURS
 from latefusion.metrics import adjusted_rand
 from latefusion.partitions.ensemble import EnsembleKey
-
-OURS = "LateFusionClustering"
 
 
 def compare_baselines(

@@ -15,7 +15,7 @@ from latefusion.experiments.printed import (
     printed_tables,
     printed_value,
 )
-from latefusion.experiments.protocol import METRICS
+from latefusion.experiments.protocol import LAM, METRICS, OURS, Protocol
 from latefusion.experiments.summary import TEST, Summary, best_and_equals
 from latefusion.experiments.tables import Entry, Table
 
@@ -28,6 +28,8 @@ SCORE_TABLES = {
 }
 # For every table of scores, the table of its printed times and the method that the speed-up is relative to.
 TIME_TABLES = {"kernel": ("", "MKKM"), "graph": ("graph time", "MVGL"), "large": ("large time", "MKKM-MR")}
+# What methods are held against, under each protocol: what we would use there.
+REFERENCES: dict[Protocol, str] = {"oracle": LAM, "label-free": OURS}
 NOTHING = "–"
 # A difference of accuracy, in points, that the report has to account for.
 TOLERANCE = 4.0
@@ -91,13 +93,76 @@ def dataset_table(summaries: Sequence[Summary]) -> Table:
     return Table(title, [*header, "seconds"], rows, [READING, *_failures(summaries)])
 
 
+def overview_table(summaries: Sequence[Summary], protocol: Protocol) -> Table:
+    """Every method over all data sets, beside one of ours on the same ones.
+
+    Parameters
+    ----------
+    summaries : sequence of Summary
+    protocol : {"oracle", "label-free"}
+
+    Returns
+    -------
+    Table
+        Empty where the method of reference has no results.
+    """
+    reference = REFERENCES[protocol]
+    found: dict[str, dict[str, Summary]] = {}
+    for one in summaries:
+        if (one.oracle and not one.n_missing) if protocol == "oracle" else one.label_free:
+            found.setdefault(one.method, {})[one.source.name] = one
+    rows = []
+    for method, ours in found.items():
+        shared = [name for name in ours if name in found.get(reference, {})]
+        if not shared:
+            continue
+        row = [method, str(len(shared))]
+        for metric in ("accuracy", "nmi"):
+            pairs = np.array(
+                [[_height(one[name], metric, protocol) for name in shared] for one in (ours, found[reference])]
+            )
+            better, worse = (np.sum(sign * (pairs[0] - pairs[1]) > 0.005) for sign in (1, -1))
+            row += [f"{mean:.2f}" for mean in pairs.mean(axis=1)] + [f"{better} / {worse}"]
+        rows.append([Entry(word) for word in row])
+    rows.sort(key=lambda row: float(row[3].text) - float(row[2].text))
+    header = ["method", "data sets"]
+    for metric in ("accuracy", "nmi"):
+        header += [SHORT[metric], f"{SHORT[metric]} of {reference}", "better / worse"]
+    note = (
+        f"Means in per cent over the data sets on which both the method and {reference} have a result, and on how many "
+        "of them its value is higher or lower; under the oracle, where all of its grid was run. Sorted by the "
+        "difference of ACC."
+    )
+    return Table(f"All data sets, {protocol}", header, rows, [note])
+
+
+def unfinished_table(summaries: Sequence[Summary]) -> Table:
+    """What was not run, and what was but gave nothing, by data set."""
+    rows = []
+    for group in by_dataset(summaries):
+        missing = [f"{one.method} ({one.n_missing} of {one.n_cells})" for one in group if one.n_missing]
+        failed = [f"{one.method} ({_failed(one)})" for one in group if one.reasons]
+        if missing or failed:
+            n_cells, n_missing = sum(one.n_cells for one in group), sum(one.n_missing for one in group)
+            words = [
+                group[0].source.title,
+                f"{n_cells - n_missing} of {n_cells}",
+                "; ".join(missing),
+                "; ".join(failed),
+            ]
+            rows.append([Entry(word) for word in words])
+    header = ["data set", "cells that were run", "not run", "failed"]
+    note = "A cell is one method on one data set with one part of its grid and some seeds."
+    return Table("By data set", header, rows, [note])
+
+
 def score_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
     """The paper's tables of scores, as far as their data sets and methods were run; two lines per data set."""
     found = {}
     for name, words in SCORE_TABLES.items():
         part = _part(summaries, name)
         for metric in METRICS if part else ():
-            rows = [row for one in _by_dataset(part) for row in _score_rows(one, name, metric)]
+            rows = [row for one in by_dataset(part) for row in _score_rows(one, name, metric)]
             header = ["data set", "comparison", "protocol", *_methods(part, name)]
             title = f"{SHORT[metric]} in per cent, {words}"
             found[f"{name}-{metric}"] = Table(title, header, rows, [READING])
@@ -109,7 +174,7 @@ def time_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
     found = {}
     for name, (printed, reference) in TIME_TABLES.items():
         part = _part(summaries, name)
-        rows = [_time_row(one, _methods(part, name), printed, reference) for one in _by_dataset(part)]
+        rows = [_time_row(one, _methods(part, name), printed, reference) for one in by_dataset(part)]
         if rows:
             header = ["data set", "comparison", *_methods(part, name)]
             note = (
@@ -158,7 +223,7 @@ def differences(summaries: Sequence[Summary]) -> Table:
         if abs(gap) > TOLERANCE:
             settled = NOTHING if best.lowest_cost is None else f"{100 * best.lowest_cost:.2f}"
             words = [one.source.title, one.method, f"{100 * best.value:.2f} / {printed.value:.2f}"]
-            words += [f"different by {gap:+.2f}", settled, f"{100 * best.mean:.2f}", _why(one, printed.value)]
+            words += [f"{gap:+.2f}", settled, f"{100 * best.mean:.2f}", _why(one, printed.value)]
             rows.append([Entry(word) for word in words])
     header = ["data set", "method", "ACC oracle / paper", "difference", "lowest cost", "mean start", "why"]
     note = (
@@ -186,12 +251,18 @@ def _why(one: Summary, printed: float) -> str:
     return "not explained"
 
 
+def _height(one: Summary, metric: str, protocol: Protocol) -> float:
+    value = one.oracle[metric].value if protocol == "oracle" else one.label_free[metric].mean()
+    return 100 * float(value)
+
+
 def _part(summaries: Sequence[Summary], table: str) -> list[Summary]:
     methods = printed_methods(table)
     return [one for one in summaries if table in printed_tables(one.source.title) and one.method in methods]
 
 
-def _by_dataset(summaries: Sequence[Summary]) -> list[list[Summary]]:
+def by_dataset(summaries: Sequence[Summary]) -> list[list[Summary]]:
+    """Summaries of every data set, in their order."""
     groups: dict[str, list[Summary]] = {}
     for one in summaries:
         groups.setdefault(one.source.name, []).append(one)
@@ -256,7 +327,9 @@ def _failures(summaries: Sequence[Summary]) -> list[str]:
 
 
 def _reason(one: Summary) -> str:
-    words = [f"{reason} ({count} cell{'s' * (count > 1)})" for reason, count in one.reasons.items()]
-    if one.n_missing:
-        words.append(f"{one.n_missing} cell{'s' * (one.n_missing > 1)} not run")
-    return "; ".join(words)
+    missing = [f"{one.n_missing} cell{'s' * (one.n_missing > 1)} not run"] * bool(one.n_missing)
+    return "; ".join([_failed(one)] * bool(one.reasons) + missing)
+
+
+def _failed(one: Summary) -> str:
+    return "; ".join(f"{reason} ({count} cell{'s' * (count > 1)})" for reason, count in one.reasons.items())

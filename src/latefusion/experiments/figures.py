@@ -18,12 +18,12 @@ from sklearn.manifold import TSNE
 
 from latefusion.arrays import namespace, unit_rows
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
-from latefusion.experiments.protocol import GAM, LAM
+from latefusion.experiments.protocol import GAM, LAM, OURS
 from latefusion.experiments.report import Picture
 from latefusion.experiments.sources import Source, standardized
 from latefusion.experiments.summary import Summary
 from latefusion.metrics import objective_gap
-from latefusion.plots.canvas import PALETTE, cluster_colors, require_pyplot, strip
+from latefusion.plots.canvas import PALETTE, require_pyplot, strip
 from latefusion.solvers import solve_alignment
 
 # Above this many samples, t-SNE and the affinity of all pairs take minutes.
@@ -31,6 +31,10 @@ MOST_SAMPLES = 2500
 EVOLUTION = (1, 5, 10, 20)
 AFFINITIES = (1, 2, 5, 10)
 DOTS_PER_INCH = 150
+# Not among those that the alignments are compared with.
+MINE = (GAM, LAM, OURS)
+# Beyond the colours that stay apart, classes take them again with another shape.
+MARKERS = "o^sDvP"
 
 
 class Iterate(NamedTuple):
@@ -41,37 +45,47 @@ class Iterate(NamedTuple):
     surrogate: float
 
 
-def draw_figures(folder: Path, summaries: Sequence[Summary], *, fits: bool = True) -> list[Picture]:
+def draw_figures(
+    folder: Path,
+    summaries: Sequence[Summary],
+    *,
+    fits: bool = True,
+    endings: Sequence[str] = ("png", "svg"),
+    dots_per_inch: int = DOTS_PER_INCH,
+) -> list[Picture]:
     """Draw whatever the results allow.
 
     Parameters
     ----------
     folder : Path
-        The figures go to its subfolder ``figures``.
+        Where the figures go.
     summaries : sequence of Summary
     fits : bool, default=True
-        Whether to draw those that need a fit of their own: objective, evolution, affinity and gap.
+        Whether to draw those that need the data and a fit of their own: objective, evolution, affinity and gap.
+    endings : sequence of str, default=("png", "svg")
+        Formats of the files.
+    dots_per_inch : int, default=150
 
     Returns
     -------
     list of Picture
-        Paths are relative to the folder.
+        Paths are relative to where the folder lies.
     """
     pictures: list[Picture] = []
 
     def save(name: str, caption: str, figure: Any) -> None:
-        (folder / "figures").mkdir(parents=True, exist_ok=True)
-        for ending in ("png", "svg"):
-            figure.savefig(folder / "figures" / f"{name}.{ending}", dpi=DOTS_PER_INCH)
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending in endings:
+            figure.savefig(folder / f"{name}.{ending}", dpi=dots_per_inch)
         require_pyplot().close(figure)
-        pictures.append(Picture(f"figures/{name}.png", caption))
+        pictures.append(Picture(f"{folder.name}/{name}.{endings[0]}", caption))
 
     for source in dict.fromkeys(one.source for one in summaries):
         here = [one for one in summaries if one.source == source]
         for one in here:
-            if one.method == GAM and len(one.points) > 1:
+            if one.method == GAM and len(one.levels) > 1:
                 save(f"lambda-{source.name}", *draw_regularization(one, here))
-            if one.method == LAM and len(one.points) > 1:
+            if one.method == LAM and len(one.levels) > 1:
                 save(f"surface-{source.name}", *draw_surface(one))
         if fits and source.n_samples <= MOST_SAMPLES:
             for name, draw in FITS.items():
@@ -82,34 +96,33 @@ def draw_figures(folder: Path, summaries: Sequence[Summary], *, fits: bool = Tru
 
 
 def draw_regularization(gam: Summary, others: Sequence[Summary]) -> tuple[str, Any]:
-    """Accuracy of global alignment over λ, and the best of the other methods."""
-    points = sorted(gam.points, key=lambda point: point.parameters["regularization"])
-    values = [point.parameters["regularization"] for point in points]
-    scores = 100 * np.array([point.scores["accuracy"] for point in points])
-    figure, ax = require_pyplot().subplots(figsize=(6, 3.8), layout="constrained")
-    ax.plot(values, scores.max(axis=1), "o-", color=PALETTE[0], label=f"{GAM}, best restart")
-    ax.plot(values, scores.mean(axis=1), "s--", color=PALETTE[2], label=f"{GAM}, mean of restarts")
-    lower, upper = scores.mean(axis=1) - scores.std(axis=1), scores.mean(axis=1) + scores.std(axis=1)
-    ax.fill_between(values, lower, upper, color=PALETTE[2], alpha=0.15, linewidth=0)
-    rivals = {one.method: one.oracle["accuracy"].value for one in others if one.oracle and one.method not in (GAM, LAM)}
+    """Accuracy of global alignment over λ, and the best of the comparison methods."""
+    levels = sorted(gam.levels, key=lambda level: level.parameters["regularization"])
+    values = [level.parameters["regularization"] for level in levels]
+    best, mean, spread = 100 * np.array([level[1:] for level in levels]).T
+    figure, ax = require_pyplot().subplots(figsize=(6, 4.2), layout="constrained")
+    ax.plot(values, best, "o-", color=PALETTE[0], label=f"{GAM}, best restart")
+    ax.plot(values, mean, "s--", color=PALETTE[2], label=f"{GAM}, mean of restarts")
+    ax.fill_between(values, mean - spread, mean + spread, color=PALETTE[2], alpha=0.15, linewidth=0)
+    rivals = {one.method: one.oracle["accuracy"].value for one in others if one.oracle and one.method not in MINE}
     if rivals:
-        best = max(rivals, key=lambda method: rivals[method])
-        ax.axhline(100 * rivals[best], color=PALETTE[8], linestyle=":", label=f"{best}, oracle")
+        rival = max(rivals, key=lambda method: rivals[method])
+        ax.axhline(100 * rivals[rival], color=PALETTE[8], linestyle=":", label=f"{rival}, oracle")
     ax.set_xscale("log", base=2)
     ax.set(xlabel="λ", ylabel="ACC in per cent", title=gam.source.title)
-    ax.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    figure.legend(frameon=False, fontsize=9, loc="outside lower center", ncols=2)
     strip(ax)
     return f"{gam.source.title}: accuracy of {GAM} over λ; the band is one standard deviation over restarts.", figure
 
 
 def draw_surface(lam: Summary) -> tuple[str, Any]:
     """Best accuracy of local alignment over λ and τ."""
-    rows = sorted({point.parameters["neighborhood"] for point in lam.points})
-    columns = sorted({point.parameters["regularization"] for point in lam.points})
+    rows = sorted({level.parameters["neighborhood"] for level in lam.levels})
+    columns = sorted({level.parameters["regularization"] for level in lam.levels})
     heights = np.full((len(rows), len(columns)), np.nan)
-    for point in lam.points:
-        at = rows.index(point.parameters["neighborhood"]), columns.index(point.parameters["regularization"])
-        heights[at] = 100 * max(point.scores["accuracy"])
+    for level in lam.levels:
+        at = rows.index(level.parameters["neighborhood"]), columns.index(level.parameters["regularization"])
+        heights[at] = 100 * level.best
     figure, ax = require_pyplot().subplots(figsize=(6.4, 4.4), layout="constrained")
     image = ax.imshow(heights, origin="lower", aspect="auto", cmap="cividis")
     low, high = np.nanmin(heights), np.nanmax(heights)
@@ -134,7 +147,7 @@ def draw_times(summaries: Sequence[Summary]) -> tuple[str, Any]:
     order = sorted((method for method in relative if relative[method]), key=lambda method: np.median(relative[method]))
     figure, ax = require_pyplot().subplots(figsize=(6.4, 1.2 + 0.27 * len(order)), layout="constrained")
     for row, method in enumerate(order):
-        ours = method in (GAM, LAM)
+        ours = method in MINE
         color = PALETTE[0] if ours else PALETTE[8]
         ax.plot(relative[method], [row] * len(relative[method]), "o", color=color, alpha=0.6, markersize=5)
         ax.plot(np.median(relative[method]), row, "|", color=color, markersize=16, markeredgewidth=2.5)
@@ -170,15 +183,18 @@ def draw_evolution(source: Source) -> tuple[str, Any]:
     """The consensus by t-SNE after some iterations, coloured by class."""
     iterates = _iterates(source, max(EVOLUTION))
     classes, members = np.unique(np.asarray(source.load().target), return_inverse=True)
-    colors = cluster_colors(len(classes))[members]
     figure, axes = require_pyplot().subplots(1, len(EVOLUTION), figsize=(12, 3.3), layout="constrained")
     for ax, step in zip(axes, EVOLUTION, strict=True):
         consensus = iterates[step - 1].consensus
         rows = unit_rows(consensus, xp=namespace(consensus))
         positions = TSNE(2, perplexity=min(30.0, (len(rows) - 1) / 3), random_state=0).fit_transform(rows)
-        ax.scatter(*positions.T, s=np.clip(6000 / len(rows), 5, 30), linewidths=0, color=colors)
+        for one in range(len(classes)):
+            marker, color = MARKERS[one // len(PALETTE) % len(MARKERS)], PALETTE[one % len(PALETTE)]
+            size = np.clip(6000 / len(rows), 5, 30)
+            ax.scatter(*positions[members == one].T, s=size, linewidths=0, color=color, marker=marker)
         ax.set(xticks=[], yticks=[], title=f"iteration {step}")
-    figure.suptitle(f"{source.title}, coloured by class")
+    shape = " and shaped" * (len(classes) > len(PALETTE))
+    figure.suptitle(f"{source.title}, coloured{shape} by class")
     return f"{source.title}: the consensus F of {GAM} by t-SNE after 1, 5, 10 and 20 iterations.", figure
 
 

@@ -9,12 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from latefusion.experiments.evaluation import (
+    SCORE_TABLES,
+    by_dataset,
     comparison_kind,
     dataset_table,
     differences,
     long_table,
+    overview_table,
     score_tables,
     time_tables,
+    unfinished_table,
 )
 from latefusion.experiments.printed import paper_dataset, paper_datasets
 from latefusion.experiments.sources import Source
@@ -26,7 +30,7 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto
 table { border-collapse: collapse; margin: 1.5rem 0 .5rem; font-size: 13px; display: block; overflow-x: auto }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem }
 th, td { padding: .2rem .7rem; text-align: right; white-space: nowrap; border-bottom: 1px solid #ddd }
-th:first-child, td:first-child { text-align: left }
+.words { text-align: left } td.words:not(:first-child) { white-space: normal }
 .note { font-size: 13px; color: #555 } img { max-width: 100% }
 """
 
@@ -90,16 +94,21 @@ def write_report(
 
 
 def evaluation_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
-    """All tables by name: one per data set, the paper's, times, differences, and all results in one."""
-    groups: dict[str, list[Summary]] = {}
-    for one in summaries:
-        groups.setdefault(one.source.name, []).append(one)
+    """All tables by name: over all data sets, one per data set, the paper's, times, differences, what has no result.
+
+    Data sets without any result appear in the last one only.
+    """
+    begun = [group for group in by_dataset(summaries) if any(one.n_missing < one.n_cells for one in group)]
+    found = [one for group in begun for one in group]
     return {
-        **{f"data-{name}": dataset_table(group) for name, group in groups.items()},
-        **score_tables(summaries),
-        **time_tables(summaries),
-        "differences": differences(summaries),
-        "results": long_table(summaries),
+        "overview-label-free": overview_table(found, "label-free"),
+        "overview-oracle": overview_table(found, "oracle"),
+        **{f"data-{group[0].source.name}": dataset_table(group) for group in begun},
+        **score_tables(found),
+        **time_tables(found),
+        "differences": differences(found),
+        "unfinished": unfinished_table(summaries),
+        "results": long_table(found),
     }
 
 
@@ -123,19 +132,22 @@ def report_blocks(
         Heading("Data sets"),
         sources_table(sources),
         *_missing(sources, refused),
-        Heading("Every method, data set by data set"),
-        *[table for name, table in tables.items() if name.startswith("data-")],
     ]
-    layout = [table for name, table in tables.items() if not name.startswith(("data-", "differences", "results"))]
-    if layout:
-        blocks += [Heading("The paper's tables"), *layout]
-    blocks += [Heading("Where we differ from the paper")]
-    blocks += (
-        [tables["differences"]] if tables["differences"].rows else ["No accuracy that the paper prints differs so."]
-    )
-    if pictures:
-        blocks += [Heading("Figures"), *pictures]
+    layout = [table for name, table in tables.items() if name.startswith(tuple(SCORE_TABLES))]
+    for title, shown in (
+        ("Over all data sets", _named(tables, "overview") if len(sources) > 1 else []),
+        ("Where we differ from the paper", _named(tables, "differences") or ["No accuracy that it prints differs so."]),
+        ("What has no result", _named(tables, "unfinished") or ["Nothing: every cell was run and gave a result."]),
+        ("The paper's tables", layout),
+        ("Every method, data set by data set", _named(tables, "data-")),
+        ("Figures", pictures),
+    ):
+        blocks += [Heading(title), *shown] if shown else []
     return blocks
+
+
+def _named(tables: Mapping[str, Table], beginning: str) -> list[Block]:
+    return [table for name, table in tables.items() if name.startswith(beginning) and table.rows]
 
 
 def sources_table(sources: Sequence[Source]) -> Table:
@@ -205,6 +217,10 @@ def write_text(path: Path, text: str) -> Path:
     """Write a file as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.part")
-    draft.write_text(text, encoding="utf-8")
-    os.replace(draft, path)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
     return path

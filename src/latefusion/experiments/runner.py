@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple, TextIO
 
 from threadpoolctl import threadpool_limits
 
+from latefusion.arrays.threads import product_threads
 from latefusion.experiments.protocol import Cell, Point, evaluate
 from latefusion.experiments.store import Outcome
 
@@ -39,6 +41,31 @@ class Limits(NamedTuple):
 
     seconds: float | None = None
     memory: int | None = None
+
+
+def cheapest_first(cells: Sequence[Cell]) -> list[Cell]:
+    """Cells in an order by which a run that is broken off has most to show.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+
+    Returns
+    -------
+    list of Cell
+        What belongs together, a method and protocol on one data set, stays together; what costs least comes first.
+    """
+    sizes = Counter(map(_group, cells))
+    return sorted(cells, key=lambda cell: sizes[_group(cell)] * cost(cell))
+
+
+def cost(cell: Cell) -> float:
+    """What a cell costs beside others, roughly: the square of its number of samples."""
+    return float(cell.source.n_samples) ** 2
+
+
+def _group(cell: Cell) -> tuple[str, str, str]:
+    return cell.source.name, cell.method, cell.protocol
 
 
 def run_cells(
@@ -169,7 +196,7 @@ def _serve(connection: Connection, work: Callable[[Any], Any], memory: int | Non
         os.setsid()  # a group of its own, which can be killed as a whole
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit_memory(memory)
-    with threadpool_limits(threads):
+    with threadpool_limits(min(threads, product_threads())):  # no more than the environment allows
         connection.send("ready")
         while True:
             try:
@@ -223,14 +250,16 @@ class Progress:
         self.jobs = jobs
         self.stream = stream or sys.stderr
         self._left = dict.fromkeys(cells)
-        self._seconds: dict[tuple[str, str], list[float]] = {}
+        self._seconds: dict[tuple[str, str, str], list[float]] = {}
+        self._cost = 0.0
         self._start = self._written = time.monotonic()
 
     def update(self, cell: Cell, outcome: Outcome) -> None:
         """One more is done."""
         self.n_done += 1
         self._left.pop(cell, None)
-        self._seconds.setdefault(self._kind(cell), []).append(outcome.seconds)
+        self._seconds.setdefault(_group(cell), []).append(outcome.seconds)
+        self._cost += cost(cell)
         now = time.monotonic()
         terminal = self.stream.isatty()
         if terminal or now - self._written > 10 or not self._left:
@@ -244,20 +273,15 @@ class Progress:
             )
 
     def time_left(self) -> float:
-        """Seconds for the cells to come: each as long as those of its method on its data set were, or as all were."""
-        every = [one for some in self._seconds.values() for one in some]
-        overall = sum(every) / max(1, len(every))
-        means = {kind: sum(some) / len(some) for kind, some in self._seconds.items()}
-        return sum(means.get(self._kind(cell), overall) for cell in self._left) / self.jobs
+        """Seconds for the cells to come: as long as those of their group took, or all of them for what they cost."""
+        rate = sum(map(sum, self._seconds.values())) / self._cost if self._cost else 0.0
+        means = {group: sum(some) / len(some) for group, some in self._seconds.items()}
+        return sum(means.get(_group(cell), rate * cost(cell)) for cell in self._left) / self.jobs
 
     def close(self) -> None:
         """End the line."""
         if self.stream.isatty():
             print(file=self.stream)
-
-    @staticmethod
-    def _kind(cell: Cell) -> tuple[str, str]:
-        return cell.source.name, cell.method
 
 
 def in_words(seconds: float) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from latefusion.datasets import find_datasets, load_breast_cancer_views, load_digits_views, load_views, make_views
+from latefusion.datasets import catalogue, find_datasets, load_views, make_views
 from latefusion.experiments.printed import paper_dataset
 from latefusion.types import MultiViewDataset, Views
 
@@ -21,11 +21,7 @@ def _planted() -> MultiViewDataset:
     return make_views(300, 5, noise=1.5, random_state=0)
 
 
-EMBEDDED: dict[str, Callable[[], MultiViewDataset]] = {
-    "planted": _planted,
-    "breast_cancer": load_breast_cancer_views,
-    "digits": load_digits_views,
-}
+EMBEDDED: dict[str, Callable[[], MultiViewDataset]] = {"planted": _planted, **catalogue.EMBEDDED}
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,22 @@ class Best(NamedTuple):
     lowest_cost: float | None
 
 
+class Level(NamedTuple):
+    """The accuracy that one point of a grid gave.
+
+    Attributes
+    ----------
+    parameters : dict
+    best, mean, spread : float
+        Over the restarts; the spread is their standard deviation.
+    """
+
+    parameters: dict[str, Any]
+    best: float
+    mean: float
+    spread: float
+
+
 @dataclass(frozen=True)
 class Summary:
     """What one method reached on one data set.
@@ -58,12 +74,14 @@ class Summary:
         By metric.
     seconds : float or None
         One clustering with default parameters.
-    points : list of Point
-        All points of the grid.
+    levels : list of Level
+        One per point of the grid.
     reasons : Counter of str
         Why cells failed, and how many did.
     n_missing : int
         Cells that were not run.
+    n_cells : int
+        Cells that there are.
     """
 
     source: Source
@@ -71,9 +89,10 @@ class Summary:
     oracle: dict[str, Best]
     label_free: dict[str, NDArray[np.float64]]
     seconds: float | None
-    points: list[Point]
+    levels: list[Level]
     reasons: Counter[str]
     n_missing: int
+    n_cells: int
 
 
 def summarize(cells: Sequence[Cell], outcomes: Mapping[Cell, Outcome]) -> list[Summary]:
@@ -107,9 +126,10 @@ def _summary(source: Source, method: str, cells: Sequence[Cell], outcomes: Mappi
         {metric: _best(grid, metric) for metric in METRICS} if grid else {},
         {metric: np.array(default[0].scores[metric]) for metric in METRICS} if default else {},
         default[0].seconds if default else None,
-        grid,
+        [_level(point) for point in grid],
         Counter(outcomes[cell].reason for cell in done if outcomes[cell].reason),
         len(cells) - len(done),
+        len(cells),
     )
 
 
@@ -128,6 +148,11 @@ def _joined(outcomes: Sequence[Outcome]) -> list[Point]:
         )
         for group in groups.values()
     ]
+
+
+def _level(point: Point) -> Level:
+    scores = np.array(point.scores["accuracy"])
+    return Level(point.parameters, float(scores.max()), float(scores.mean()), float(scores.std()))
 
 
 def _best(points: Sequence[Point], metric: str) -> Best:

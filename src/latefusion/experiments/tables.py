@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,9 @@ LATEX_SIGNS = str.maketrans(
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {"–": "--", "±": r"$\pm$", "×": r"$\times$", "λ": r"$\lambda$", "τ": r"$\tau$"}
 )
+
+# What begins as a number does, or says that there is none.
+NUMBER = re.compile(r"\s*([-+.\d–]|$)")
 
 
 class Entry(NamedTuple):
@@ -64,7 +68,7 @@ class Table:
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines with aligned columns: the first to the left, the others to the right.
+    """Lines with aligned columns: words to the left, numbers to the right.
 
     Parameters
     ----------
@@ -87,13 +91,18 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """
     lines = [list(header), *[list(row) for row in rows]]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    signs = [">" if numbers else "<" for numbers in _number_columns(header, rows)]
 
     def align(cells: Sequence[str]) -> str:
-        first = cells[0].ljust(widths[0])
-        rest = [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
-        return "  ".join([first, *rest]).rstrip()
+        places = zip(cells, signs, widths, strict=True)
+        return "  ".join(f"{cell:{sign}{width}}" for cell, sign, width in places).rstrip()
 
     return "\n".join([align(lines[0]), align(["-" * width for width in widths]), *[align(line) for line in lines[1:]]])
+
+
+def _number_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
+    """Which columns hold numbers, or a dash or nothing in their place; never the first, which holds names."""
+    return [column > 0 and all(NUMBER.match(row[column]) for row in rows) for column in range(len(header))]
 
 
 def _text(table: Table) -> str:
@@ -109,7 +118,8 @@ def _markdown(table: Table) -> str:
     def line(cells: Sequence[str]) -> str:
         return f"| {' | '.join(cells)} |"
 
-    rules = ["---", *["---:"] * (len(table.header) - 1)]
+    texts = [[entry.text for entry in row] for row in table.rows]
+    rules = ["---:" if numbers else "---" for numbers in _number_columns(table.header, texts)]
     rows = [[marked[entry.mark].format(escape_markdown(entry.text)) for entry in row] for row in table.rows]
     lines = [line(cells) for cells in [[escape_markdown(name) for name in table.header], rules, *rows]]
     notes = [f"{escape_markdown(note)}\n" for note in table.notes]
@@ -155,9 +165,15 @@ def _csv(table: Table) -> str:
 
 def _html(table: Table) -> str:
     marked = {"": "{}", "equal": "<b>{}</b>", "best": "<b><u>{}</u></b>"}
-    header = "".join(f"<th>{html.escape(name)}</th>" for name in table.header)
+    texts = [[entry.text for entry in row] for row in table.rows]
+    kinds = ["" if numbers else " class='words'" for numbers in _number_columns(table.header, texts)]
+    header = "".join(f"<th{kind}>{html.escape(name)}</th>" for kind, name in zip(kinds, table.header, strict=True))
     rows = [
-        "".join(f"<td>{marked[entry.mark].format(html.escape(entry.text))}</td>" for entry in row) for row in table.rows
+        "".join(
+            f"<td{kind}>{marked[entry.mark].format(html.escape(entry.text))}</td>"
+            for kind, entry in zip(kinds, row, strict=True)
+        )
+        for row in table.rows
     ]
     notes = "".join(f"<p class='note'>{html.escape(note)}</p>\n" for note in table.notes)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)

@@ -1,0 +1,116 @@
+"""Results in one file that can be handed on: everything that tables and most figures are made of, without the data.
+
+The store holds every score of every cell, which is megabytes per data set; an archive holds one line per data set and
+method. Scores are rounded to six digits, those of single restarts to five.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latefusion.experiments.protocol import GAM, LAM
+from latefusion.experiments.report import write_text
+from latefusion.experiments.sources import Source
+from latefusion.experiments.summary import Best, Level, Summary
+
+
+class Archive(NamedTuple):
+    """What an evaluation found.
+
+    Attributes
+    ----------
+    code : str
+        Version of the code that computed it.
+    effort : str
+        How much was run, in words.
+    summaries : list of Summary
+        Without the paths of the data. Levels are kept for the alignments only, whose figures need them.
+    """
+
+    code: str
+    effort: str
+    summaries: list[Summary]
+
+
+def write_archive(path: Path, archive: Archive) -> Path:
+    """Write the results of an evaluation as JSON, one line per data set and method."""
+    sources = list(dict.fromkeys(one.source for one in archive.summaries))
+    head = {"code": archive.code, "effort": archive.effort}
+    lines = [f'"{key}": {json.dumps(value, ensure_ascii=False)}' for key, value in head.items()]
+    lines.append(_block("sources", [asdict(source) | {"path": ""} for source in sources]))
+    lines.append(_block("results", [_packed(one) for one in archive.summaries]))
+    return write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def read_archive(path: Path) -> Archive:
+    """Read what `write_archive` has written.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    Archive
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        sources = [Source(**{**one, "use": tuple(one["use"])}) for one in content["sources"]]
+        by_name = {source.name: source for source in sources}
+        summaries = [_unpacked(one, by_name[one["dataset"]]) for one in content["results"]]
+        return Archive(content["code"], content["effort"], summaries)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is no archive of an evaluation: {type(error).__name__}: {error}.") from error
+
+
+def _block(name: str, rows: Sequence[Any]) -> str:
+    body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    return f'"{name}": [\n{body}\n]'
+
+
+def _packed(one: Summary) -> dict[str, Any]:
+    return {
+        "dataset": one.source.name,
+        "method": one.method,
+        "oracle": {
+            metric: {
+                "value": round(best.value, 6),
+                "parameters": best.parameters,
+                "sample": _rounded(best.sample, 5),
+                "mean": round(best.mean, 6),
+                "lowest_cost": None if best.lowest_cost is None else round(best.lowest_cost, 6),
+            }
+            for metric, best in one.oracle.items()
+        },
+        "label_free": {metric: _rounded(sample, 6) for metric, sample in one.label_free.items()},
+        "seconds": None if one.seconds is None else float(f"{one.seconds:.4g}"),
+        "levels": [[level.parameters, *_rounded(level[1:], 5)] for level in one.levels if one.method in (GAM, LAM)],
+        "reasons": dict(one.reasons),
+        "n_missing": one.n_missing,
+        "n_cells": one.n_cells,
+    }
+
+
+def _unpacked(row: dict[str, Any], source: Source) -> Summary:
+    return Summary(
+        source,
+        row["method"],
+        {metric: Best(**{**best, "sample": np.array(best["sample"])}) for metric, best in row["oracle"].items()},
+        {metric: np.array(sample) for metric, sample in row["label_free"].items()},
+        row["seconds"],
+        [Level(*level) for level in row["levels"]],
+        Counter(row["reasons"]),
+        row["n_missing"],
+        row["n_cells"],
+    )
+
+
+def _rounded(values: Any, digits: int) -> list[float]:
+    return [round(float(value), digits) for value in values]
