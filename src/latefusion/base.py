@@ -19,6 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
+from latefusion.datasets.modalities import is_mudata, modality_views
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.label_coding import LabelCoding
@@ -71,6 +72,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
         """Checked views of the training samples; remembers their names, widths and columns."""
+        X = modality_views(X) if is_mudata(X) else X
         views = self._read(X, reset=True)
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
@@ -111,6 +113,7 @@ class MultiViewClusterMixin(ClusterMixin):
         """Checked views of new samples, in the order of the training views."""
         estimator, names = type(self).__name__, tuple(self.view_names_)
         columns: dict[str, list[Any]] = {}
+        X = modality_views(X) if is_mudata(X) else X
         if is_collection(X):
             X = adopt_names(X, names, precomputed=self._is_precomputed())
             columns = frame_columns(X)

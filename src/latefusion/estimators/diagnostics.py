@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.estimators.cluster_number import stability_without_views
+from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
 from latefusion.solvers import compress_partitions, solve_alignment
@@ -64,7 +65,11 @@ class ViewVerdict(NamedTuple):
 class ViewDiagnosticsMixin:
     """Methods of a fitted `LateFusionClustering` that look at its views."""
 
+    consensus_: Any
     labels_: Any
+    observed_: Any
+    partition_weights_: Any
+    rotations_: Any
     view_weights_: Any
     view_names_: Any
     partitions_: Any
@@ -119,6 +124,22 @@ class ViewDiagnosticsMixin:
         lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return WeightIntervals(self.view_weights_, lower, upper)
 
+    def sample_view_weights(self) -> NDArray[np.float64]:
+        """How much every view has to do with the cluster of every sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Rows sum to one; zero where a sample lacks a view, or where the view speaks against its cluster. What all
+            views together contribute is every view's by its share.
+        """
+        check_is_fitted(self)
+        directions = cluster_directions(self.consensus_, self.labels_)
+        terms = contributions(self.partitions_, self.rotations_, self.partition_weights_, directions)
+        of_views = terms @ (self._owners()[:, None] == np.arange(self.n_views_ + 1))
+        together = of_views[:, -1:] * self._shares / self._shares.sum()
+        return share_contributions(of_views[:, :-1] + together, self.observed_)
+
     def leave_one_view_out(self) -> list[ViewVerdict]:
         """What happens without each of the views: labels that change, and whether clusters become more stable.
 
@@ -164,7 +185,10 @@ class ViewDiagnosticsMixin:
 
     def _weights_of_views(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """From the weights of the partitions; what all views together contribute is every view's by its share."""
-        owners = np.array([key.view for key in self._plan])
-        squares = np.bincount(owners, weights=weights**2, minlength=self.n_views_ + 1)
+        squares = np.bincount(self._owners(), weights=weights**2, minlength=self.n_views_ + 1)
         of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] * self._shares / self._shares.sum())
         return of_views
+
+    def _owners(self) -> NDArray[np.intp]:
+        """The view of every base partition; one more number stands for all views together."""
+        return np.array([key.view for key in self._plan])

@@ -134,6 +134,8 @@ class LateFusionClustering(
         The base partitions that were fused.
     partition_names_ : list of (str, str)
         View and similarity of every base partition.
+    partition_weights_ : ndarray of shape (n_partitions,)
+        Weight of every base partition in the consensus.
     rotations_ : ndarray of shape (n_partitions, n_clusters, n_clusters)
     objective_ : ndarray
         Value after every iteration.
@@ -217,7 +219,7 @@ class LateFusionClustering(
 
         Parameters
         ----------
-        X : list, dict or `Views` of arrays, one table, or kernels
+        X : list, dict or `Views` of arrays, MuData, one table, or kernels
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
             view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
@@ -527,6 +529,7 @@ class LateFusionClustering(
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.rotations_ = result.rotations
+        self.partition_weights_ = np.asarray(result.weights) * np.array(list(plan.values()))
         together = any(key.view == self.n_views_ for key in (plan if self._mask is None else ensemble.keys))
         self._joint = fusion.sources[-1] if together else None
         self._members = []
