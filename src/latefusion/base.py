@@ -15,12 +15,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, top_eigenpairs
+from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, to_numpy, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.datasets.modalities import is_mudata, modality_views
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
+from latefusion.metrics import match_labels
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.label_coding import LabelCoding
 from latefusion.types import SolverResult, Views
@@ -50,6 +51,9 @@ from latefusion.validation.views import (
 )
 
 logger = logging.getLogger("latefusion")
+
+# Starts of k-means for the clusters of a single view.
+OPINION_STARTS = 3
 
 PARTITIONS = ("auto", "kernel", "graph", "precomputed", "labels")
 
@@ -217,6 +221,42 @@ class MultiViewClusterMixin(ClusterMixin):
         # The old sparse matrices turn into np.matrix in sums with arrays.
         views = split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
         return check_views(views, holes=True) if holes else views
+
+    def view_partitions(self) -> list[NDArray[Any] | None]:
+        """The base partitions of every view, side by side where a view has several.
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples, n_columns), or None
+            None for views of which the method keeps none.
+        """
+        check_is_fitted(self)
+        partitions = [to_numpy(one) for one in getattr(self, "partitions_", None) or ()]
+        if not partitions:
+            return [None] * self.n_views_
+        names = getattr(self, "partition_names_", [(name, "") for name in self.view_names_])
+        own = [
+            [one for one, (view, _) in zip(partitions, names, strict=True) if view == name] for name in self.view_names_
+        ]
+        return [np.concatenate(one, axis=1) if one else None for one in own]
+
+    def view_labels(self) -> NDArray[np.intp]:
+        """What every view says on its own: k-means on its base partitions.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Clusters are numbered like those of the consensus that they are most like, in the sorted order of `labels_`;
+            -1 where a sample lacks the view, or the view has fewer samples than there are clusters.
+        """
+        values, labels = np.unique(to_numpy(self.labels_), return_inverse=True)
+        found = np.full((len(labels), self.n_views_), -1, dtype=np.intp)
+        for view, rows in enumerate(self.view_partitions()):
+            have = self.observed_[:, view]
+            if rows is not None and np.count_nonzero(have) >= max(2, len(values)):
+                alone, _ = assign_by_kmeans(rows[have], len(values), n_init=OPINION_STARTS, random_state=0)
+                found[have, view] = match_labels(labels[have], alone)
+        return found
 
     def _is_precomputed(self) -> bool:
         """Whether all views are kernels."""

@@ -101,7 +101,7 @@ def _record(model: Any, read_as: Mapping[str, str], pandas: Any) -> dict[str, An
         "params": {key: _plain(value) for key, value in model.get_params(deep=False).items() if value is not None},
     }
     for key in ("view_weights", "agreement"):
-        found = getattr(model, f"{key}_", None)
+        found: Any = getattr(model, f"{key}_", None)
         if np.shape(found) == (len(names),):
             record[key] = dict(zip(names, np.asarray(found, dtype=float).tolist(), strict=True))
     if read_as:
