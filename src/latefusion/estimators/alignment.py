@@ -18,7 +18,7 @@ from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, r
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
-from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
+from latefusion.estimators.incomplete import ConfidentPredictionMixin, observed_agreement, weigh_confidence
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -39,7 +39,9 @@ from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
 
-class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
+class AlignmentClustering(
+    ConfidentPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
+):
     """Late fusion by alignment; a subclass says how the rows of the base partitions are weighed."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -246,7 +248,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
             )
 
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
-        views = self._new_views(X)
+        views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         present = np.any(views.observed, axis=0).tolist()
         for name, extension, diagonal, here in zip(views.names, self._base.extensions, checked, present, strict=True):

@@ -21,7 +21,12 @@ from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, w
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
-from latefusion.estimators.incomplete import IncompleteExtension, observed_agreement, weigh_confidence
+from latefusion.estimators.incomplete import (
+    ConfidentPredictionMixin,
+    IncompleteExtension,
+    observed_agreement,
+    weigh_confidence,
+)
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
@@ -56,7 +61,12 @@ SEARCH_SAMPLES_PER_CLUSTER = 10
 
 
 class LateFusionClustering(
-    ViewDiagnosticsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
+    ViewDiagnosticsMixin,
+    ConfidentPredictionMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiViewClusterMixin,
+    BaseEstimator,
 ):
     """Multi-view clustering by late fusion that needs nothing but the views.
 
@@ -253,7 +263,7 @@ class LateFusionClustering(
         ndarray of shape (n_new, n_clusters)
         """
         check_is_fitted(self)
-        views = self._new_views(X)
+        views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
@@ -332,7 +342,7 @@ class LateFusionClustering(
             return self._source(view, spec, name)
         rows = np.flatnonzero(observed)
         part = view[rows]
-        if self._view_kinds_fitted[position] == "precomputed":
+        if self.view_inputs_[position] == "precomputed":
             part = part[:, rows]
         return PartialSource(self._source(part, spec, name), observed)
 

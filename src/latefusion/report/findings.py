@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
 from latefusion.estimators import ConsensusClustering
-from latefusion.estimators.consensus import _labels_of, _read
 from latefusion.types import Array, Views
 from latefusion.validation import split_columns
 
@@ -123,7 +122,7 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None) ->
     if isinstance(model, ConsensusClustering):
         views, found_ids = _labelings(model, X, codes)
     else:
-        checked = model._new_views(X)
+        checked = model.new_views(X)
         found_ids = checked.sample_ids
         _check_length(len(checked), len(codes), "X")
         views = _feature_views(model, checked, clusters)
@@ -150,7 +149,7 @@ def _check_length(found: int, expected: int, what: str) -> None:
 
 def _feature_views(model: Any, views: Views, clusters: list[str]) -> list[ViewFindings]:
     columns = _column_names(model, views)
-    codings = getattr(model, "_label_codings", {})
+    codings = getattr(model, "label_codings_", {})
     partitions, labels_alone = model.view_partitions(), model.view_labels()
     found = []
     for position, (name, array) in enumerate(views.items()):
@@ -162,7 +161,7 @@ def _feature_views(model: Any, views: Views, clusters: list[str]) -> list[ViewFi
             continue
         rows = partitions[position]
         own = labels_alone[:, position] if (labels_alone[:, position] >= 0).any() else None
-        kernel = model._view_kinds_fitted[position] == "precomputed"
+        kernel = model.view_inputs_[position] == "precomputed"
         found.append(
             ViewFindings(
                 name,
@@ -184,7 +183,7 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
         name: [f"column {place}" for place in range(width)]
         for name, width in zip(views.names, views.widths, strict=True)
     }
-    known: dict[str, Any] = dict(getattr(model, "_view_columns", {}))
+    known: dict[str, Any] = dict(getattr(model, "view_columns_", {}))
     if not known and hasattr(model, "feature_names_in_"):
         table = list(model.feature_names_in_)
         places = split_columns(np.arange(len(table))[None, :], model.views, table)
@@ -195,24 +194,11 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
 def _labelings(
     model: ConsensusClustering, X: Any, labels: NDArray[np.intp]
 ) -> tuple[list[ViewFindings], NDArray[Any] | None]:
-    """The partitions that a consensus was made of: labels as they are, others by their largest membership."""
-    partitions, ids = _read(X, list(model.view_names_))
-    found = []
-    for (name, one), given in zip(partitions.items(), model._maps, strict=True):
-        columns = given.columns(_labels_of(one, name))
-        _check_length(columns.shape[0], len(labels), f"partition {name!r}")
-        assigned = np.diff(columns.indptr) > 0
-        own: NDArray[np.intp] | None = None
-        names: list[str] = []
-        if given.coding is not None or given.kind == "memberships":
-            own = np.full(len(labels), -1, dtype=np.intp)
-            # The last column of memberships says who is assigned.
-            shares = columns if given.coding is not None else columns[:, :-1]
-            own[assigned] = np.asarray(shares.argmax(axis=1)).ravel()[assigned]
-            values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
-            names = [str(value) for value in values]
-        found.append(ViewFindings(name, "labels", None, [], assigned, own, names))
-    return found, ids
+    """The partitions that a consensus was made of."""
+    opinions, ids = model.opinions(X)
+    for one in opinions:
+        _check_length(len(one.assigned), len(labels), f"partition {one.name!r}")
+    return [ViewFindings(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions], ids
 
 
 def complete_samples(findings: Findings, most: int, generator: np.random.Generator) -> NDArray[np.intp]:
