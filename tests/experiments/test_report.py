@@ -74,7 +74,7 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small
     def refuse(*args, **kwargs):
         raise OSError("No space left on device")
 
-    monkeypatch.setattr("pathlib.Path.write_text", refuse)
+    monkeypatch.setattr("os.replace", refuse)
     with pytest.raises(OSError, match="No space left"):
         write_report(tmp_path, small_summaries, code="new", effort="")
     assert report.read_text() == before

@@ -4,6 +4,8 @@ import scipy.sparse
 
 from latefusion.scverse import read_views
 from latefusion.scverse.counts import center_log_ratios, log_normalize, principal_components
+from latefusion.scverse.reading import normalize_modalities
+from latefusion.types import Views
 from tests.scverse.conftest import CELLS
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning:mudata")
@@ -97,3 +99,18 @@ def test_wrong_objects_are_told(adata):
     del adata.var["feature_types"]
     with pytest.raises(ValueError, match=r"one kind of features: name its representations.*\['X', 'words'\]"):
         read_views(adata)
+
+
+def test_views_with_names_of_modalities_are_read_alike_today_and_tomorrow(counts):
+    rna, proteins, _ = counts
+    mask = np.ones((240, 2), dtype=bool)
+    mask[:5, 1] = False
+    views = Views({"rna": rna, "prot": np.where(mask[:, 1:], proteins, np.nan)}, mask=mask)
+    whole, read_as = normalize_modalities(views)
+    assert read_as == {"prot": "counts to centred log ratios"}
+    assert whole.arrays[0] is rna
+    np.testing.assert_allclose(whole.arrays[1][5:], center_log_ratios(proteins[5:]))
+    assert np.isnan(whole.arrays[1][:5]).all()
+    np.testing.assert_array_equal(normalize_modalities(views[100:]).views.arrays[1], whole.arrays[1][100:])
+    again = normalize_modalities(whole)
+    assert again.read_as == {}  # what is no count any more stays

@@ -25,6 +25,7 @@ from latefusion.experiments.summary import Summary
 from latefusion.metrics import objective_gap
 from latefusion.plots.canvas import PALETTE, cluster_colors, require_pyplot, strip
 from latefusion.solvers import solve_alignment
+from latefusion.whole_files import whole_file
 
 # Above this many samples, t-SNE and the affinity of all pairs take minutes.
 MOST_SAMPLES = 2500
@@ -62,7 +63,8 @@ def draw_figures(folder: Path, summaries: Sequence[Summary], *, fits: bool = Tru
     def save(name: str, caption: str, figure: Any) -> None:
         (folder / "figures").mkdir(parents=True, exist_ok=True)
         for ending in ("png", "svg"):
-            figure.savefig(folder / "figures" / f"{name}.{ending}", dpi=DOTS_PER_INCH)
+            with whole_file(folder / "figures" / f"{name}.{ending}") as stream:
+                figure.savefig(stream, format=ending, dpi=DOTS_PER_INCH)
         require_pyplot().close(figure)
         pictures.append(Picture(f"figures/{name}.png", caption))
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.outputs.whole_files import check_target, whole_file
 from latefusion.types import Array
 from latefusion.validation import is_collection, is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.views import named_views
+from latefusion.whole_files import check_target, whole_file
 
 
 class Labels(NamedTuple):

@@ -76,6 +76,31 @@ def read_views(data: Any, use_rep: UseRep = None) -> Reading:
     return Reading(Views(matrices, sample_ids=ids), {name: told for name, (_, told) in parts.items()})
 
 
+def normalize_modalities(views: Views) -> Reading:
+    """Views that are known by the names of modalities: counts of proteins become centred log ratios.
+
+    Nothing is learnt from the cells, so that cells which are read later are read alike. Counts of RNA stay counts,
+    which estimators scale by themselves.
+
+    Parameters
+    ----------
+    views : Views
+
+    Returns
+    -------
+    Reading
+        What was done is told of those views to which something was done.
+    """
+    arrays, read_as = dict(views.items()), {}
+    for (name, array), observed in zip(views.items(), views.observed.T, strict=True):
+        own = array[np.flatnonzero(observed)]
+        if modality_kind(name) == "protein" and are_counts(own):
+            arrays[name] = np.full(array.shape, np.nan)
+            arrays[name][observed] = center_log_ratios(own)
+            read_as[name] = "counts to centred log ratios"
+    return Reading(Views(arrays, mask=views.mask, sample_ids=views.sample_ids), read_as)
+
+
 def _read_mudata(mdata: Any, use_rep: UseRep) -> Reading:
     names = list(mdata.mod)
     if isinstance(use_rep, Mapping):
