@@ -51,7 +51,7 @@ class Display:
         ax : matplotlib Axes, default=None
             A new figure when None.
         **kwargs : keyword arguments
-            Those of the display, and what `plot` takes.
+            Passed to `plot`.
 
         Returns
         -------
