@@ -14,6 +14,7 @@ from latefusion import (
     GlobalAlignmentClustering,
     GraphPartition,
     KernelPartition,
+    LateFusionClustering,
     LocalAlignmentClustering,
     Views,
     baselines,
@@ -342,3 +343,38 @@ def test_three_million_samples_are_refused_in_good_time(model):
         assert tracemalloc.get_traced_memory()[1] < 2**28
     finally:
         tracemalloc.stop()
+
+
+def test_partitions_of_a_view_stand_side_by_side():
+    views = make_views(40, 3, random_state=0).views
+    model = GlobalAlignmentClustering(3, random_state=0).fit(views)
+    for found, own in zip(model.view_partitions(), model.partitions_, strict=True):
+        np.testing.assert_array_equal(found, own)
+    model = LateFusionClustering(3, random_state=0).fit(views)
+    for name, found in zip(model.view_names_, model.view_partitions(), strict=True):
+        own = [one for one, (view, _) in zip(model.partitions_, model.partition_names_, strict=True) if view == name]
+        np.testing.assert_array_equal(found, np.hstack(own))
+    bare = baselines.METHODS["concat-kmeans"](3, random_state=0).fit(views)
+    assert bare.view_partitions() == [None] * 3
+    assert np.all(bare.view_labels() == -1)
+
+
+def test_single_views_speak_in_the_names_of_the_consensus():
+    """A view that alone gives the consensus has its labels; what a sample lacks says nothing."""
+    data = make_views(60, 3, separation=9.0, missing=0.3, random_state=0)
+    model = GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    own = model.view_labels()
+    np.testing.assert_array_equal(own >= 0, model.observed_)
+    for view in range(3):
+        have = model.observed_[:, view]
+        assert np.mean(own[have, view] == model.labels_[have]) > 0.95
+
+
+def test_a_view_of_few_samples_has_no_clusters_of_its_own():
+    data = make_views(40, 3, random_state=0)
+    mask = np.ones((40, 3), dtype=bool)
+    model = GlobalAlignmentClustering(3, random_state=0).fit(Views(data.views.arrays, mask=mask))
+    model.observed_ = mask.copy()
+    model.observed_[2:, 0] = False
+    assert np.all(model.view_labels()[:, 0] == -1)
+    assert np.all(model.view_labels()[:, 1] >= 0)

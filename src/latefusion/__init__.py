@@ -4,7 +4,7 @@ The same things, described by several views, become one consensus clustering wit
 clustered on its own, the resulting partitions are aligned, and their consensus is labelled.
 """
 
-from latefusion import baselines, datasets, kernels, metrics, partitions
+from latefusion import baselines, datasets, kernels, metrics, partitions, scverse
 from latefusion.estimators import (
     ConsensusClustering,
     GlobalAlignmentClustering,
@@ -40,4 +40,5 @@ __all__ = [
     "metrics",
     "partitions",
     "save",
+    "scverse",
 ]

@@ -15,11 +15,13 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, top_eigenpairs
+from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, to_numpy, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
+from latefusion.datasets.modalities import is_mudata, modality_views
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
+from latefusion.metrics import match_labels
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.label_coding import LabelCoding
 from latefusion.types import SolverResult, Views
@@ -51,6 +53,9 @@ from latefusion.validation.views import (
 
 logger = logging.getLogger("latefusion")
 
+# Starts of k-means for the clusters of a single view.
+OPINION_STARTS = 3
+
 PARTITIONS = ("auto", "kernel", "graph", "precomputed", "labels")
 
 BASE_CONSTRAINTS: dict[str, list[Any]] = {
@@ -72,6 +77,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
         """Checked views of the training samples; remembers their names, widths and columns."""
+        X = modality_views(X) if is_mudata(X) else X
         views = self._read(X, reset=True)
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
@@ -95,10 +101,10 @@ class MultiViewClusterMixin(ClusterMixin):
         self.view_names_ = np.array(views.names, dtype=object)
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)
-        self._view_columns: dict[str, list[Any]] = {}
+        self.view_columns_: dict[str, list[Any]] = {}
         if is_collection(X):
             self.n_features_in_ = int(sum(views.widths))
-            self._view_columns = frame_columns(X)
+            self.view_columns_ = frame_columns(X)
             self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
         self.observed_ = views.observed
         self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
@@ -108,10 +114,22 @@ class MultiViewClusterMixin(ClusterMixin):
             self.sample_ids_ = views.sample_ids
         return views
 
-    def _new_views(self, X: Any) -> Views:
-        """Checked views of new samples, in the order of the training views."""
+    def new_views(self, X: Any) -> Views:
+        """Checked views of samples, in the order of the training views.
+
+        Parameters
+        ----------
+        X : as in `fit`
+            New samples, or those of the training.
+
+        Returns
+        -------
+        Views
+        """
+        check_is_fitted(self)
         estimator, names = type(self).__name__, tuple(self.view_names_)
         columns: dict[str, list[Any]] = {}
+        X = modality_views(X) if is_mudata(X) else X
         if is_collection(X):
             X = adopt_names(X, names, precomputed=self._is_precomputed())
             columns = frame_columns(X)
@@ -124,12 +142,12 @@ class MultiViewClusterMixin(ClusterMixin):
         check_same_place(views, self._place, estimator)
         arrays = []
         for name, array, width, kind in zip(
-            names, views.arrays, self.n_features_per_view_, self._view_kinds_fitted, strict=True
+            names, views.arrays, self.n_features_per_view_, self.view_inputs_, strict=True
         ):
             if kind == "precomputed":
                 arrays.append(check_cross_kernel(array, name, int(width)))
             else:
-                check_new_columns(array, name, int(width), estimator, columns.get(name), self._view_columns.get(name))
+                check_new_columns(array, name, int(width), estimator, columns.get(name), self.view_columns_.get(name))
                 if lies_elsewhere(array):  # where products of two float types may be an error
                     array = namespace(array).astype(array, self._dtype, copy=False)
                 arrays.append(array)
@@ -151,7 +169,7 @@ class MultiViewClusterMixin(ClusterMixin):
                 columns=None if reset else self._training_columns(),
             )
         else:
-            self._label_codings: dict[str, LabelCoding] = {}
+            self.label_codings_: dict[str, LabelCoding] = {}
             views = self._read_table(X, reset=reset)
         for name, array in views.items():
             check_magnitude(array, name)
@@ -171,25 +189,25 @@ class MultiViewClusterMixin(ClusterMixin):
     def _code_labels(self, X: Any, *, reset: bool) -> Any:
         """Views that are labels become columns of numbers; their names are remembered for new samples."""
         if reset:
-            self._label_codings = fit_label_codings(X, self.partition)
-            if self._label_codings and not self._accepts_labels:
+            self.label_codings_ = fit_label_codings(X, self.partition)
+            if self.label_codings_ and not self._accepts_labels:
                 raise ValueError(
-                    f"{type(self).__name__} takes no views of labels, but {list(self._label_codings)} hold labels. Use "
+                    f"{type(self).__name__} takes no views of labels, but {list(self.label_codings_)} hold labels. Use "
                     f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or drop them."
                 )
-        return code_label_views(X, self._label_codings)
+        return code_label_views(X, self.label_codings_)
 
     def _partition_specs(self, views: Views) -> list[Any]:
         """What `partition` says of every view; one that holds labels and says so itself needs no mention."""
         specs = per_view(self.partition, views, "partition")
         return [
-            "labels" if name in self._label_codings and not isinstance(spec, GivenPartition) else spec
+            "labels" if name in self.label_codings_ and not isinstance(spec, GivenPartition) else spec
             for name, spec in zip(views.names, specs, strict=True)
         ]
 
     def _training_columns(self) -> dict[str, NDArray[np.bool_]] | None:
         """Where kernels of new samples are read: not in the columns of training samples that lack the view."""
-        if self._mask is None or "precomputed" not in self._view_kinds_fitted:
+        if self._mask is None or "precomputed" not in self.view_inputs_:
             return None
         return dict(zip(map(str, self.view_names_), self._mask.T, strict=True))
 
@@ -217,6 +235,42 @@ class MultiViewClusterMixin(ClusterMixin):
         # The old sparse matrices turn into np.matrix in sums with arrays.
         views = split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
         return check_views(views, holes=True) if holes else views
+
+    def view_partitions(self) -> list[NDArray[Any] | None]:
+        """The base partitions of every view, side by side where a view has several.
+
+        Returns
+        -------
+        list of ndarray of shape (n_samples, n_columns), or None
+            None for views of which the method keeps none.
+        """
+        check_is_fitted(self)
+        partitions = [to_numpy(one) for one in getattr(self, "partitions_", None) or ()]
+        if not partitions:
+            return [None] * self.n_views_
+        names = getattr(self, "partition_names_", [(name, "") for name in self.view_names_])
+        own = [
+            [one for one, (view, _) in zip(partitions, names, strict=True) if view == name] for name in self.view_names_
+        ]
+        return [np.concatenate(one, axis=1) if one else None for one in own]
+
+    def view_labels(self) -> NDArray[np.intp]:
+        """What every view says on its own: k-means on its base partitions.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Clusters are numbered like those of the consensus that they are most like, in the sorted order of `labels_`;
+            -1 where a sample lacks the view, or the view has fewer samples than there are clusters.
+        """
+        values, labels = np.unique(to_numpy(self.labels_), return_inverse=True)
+        found = np.full((len(labels), self.n_views_), -1, dtype=np.intp)
+        for view, rows in enumerate(self.view_partitions()):
+            have = self.observed_[:, view]
+            if rows is not None and np.count_nonzero(have) >= max(2, len(values)):
+                alone, _ = assign_by_kmeans(rows[have], len(values), n_init=OPINION_STARTS, random_state=0)
+                found[have, view] = match_labels(labels[have], alone)
+        return found
 
     def _is_precomputed(self) -> bool:
         """Whether all views are kernels."""
@@ -259,7 +313,7 @@ class MultiViewClusterMixin(ClusterMixin):
             "precomputed" if isinstance(spec, PrecomputedPartition) or spec == "precomputed" else "features"
             for spec in specs
         ]
-        self._view_kinds_fitted = kinds
+        self.view_inputs_ = kinds
         return kinds
 
     def _similarities(self, views: Views) -> list[Any]:
@@ -340,7 +394,7 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
         """Non-negative similarities with unit diagonal, not centred: centred rows sum to zero and have no degree."""
         views = self._fit_views(X)
         self._require_kernels(views)
-        pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
+        pairs = zip(views.arrays, self.view_inputs_, strict=True)
         return [self._affinity(array, kind) for array, kind in pairs]
 
     def _require_kernels(self, views: Views) -> None:
@@ -368,7 +422,7 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
     def _fit_features(self, X: Any) -> list[NDArray[Any]]:
         """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
         views = self._fit_views(X)
-        pairs = zip(views.arrays, self._view_kinds_fitted, strict=True)
+        pairs = zip(views.arrays, self.view_inputs_, strict=True)
         return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
 
     def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:

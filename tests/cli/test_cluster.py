@@ -1,10 +1,13 @@
 """`latefusion cluster`, from what a person types to what they read."""
 
+import contextlib
 import json
 import os
 import pty
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +15,8 @@ import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.cli import cluster, main
-from tests.cli.shell import ENVIRONMENT, IS_ROOT, WORDS, latefusion, one_line, write_tables
+from latefusion.cli import answers, cluster, compare, demo, info, main, predict
+from tests.cli.shell import ENVIRONMENT, IS_ROOT, WORDS, give_up_power, latefusion, one_line, write_tables
 
 
 @pytest.fixture
@@ -207,13 +210,19 @@ def test_quiet_prints_nothing(folder, capsys):
     assert (folder / "labels.csv").exists()
 
 
-@pytest.mark.skipif(IS_ROOT, reason="root may write everywhere")
-def test_a_folder_that_is_read_only(folder, capsys):
+@pytest.mark.skipif(IS_ROOT and sys.platform != "linux", reason="root may write everywhere")
+@pytest.mark.parametrize("words", [["-o", "labels.csv"], ["--save", "a.model"], ["--report", "page.html"]])
+def test_a_folder_that_is_read_only(folder, words):
     folder.chmod(0o500)
+    before = give_up_power if IS_ROOT else None
     try:
-        assert "no right to write" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "labels.csv")
+        done = latefusion("cluster", "genes.csv", "proteins.csv", "-k", "3", *words, folder=folder, before=before)
     finally:
         folder.chmod(0o700)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no right to write" in done.stderr
+    assert one_line(done.stderr)
+    assert sorted(entry.name for entry in folder.iterdir()) == ["genes.csv", "proteins.csv", "truth.csv"]
 
 
 def test_a_folder_that_turns_read_only_while_we_work(folder, capsys, monkeypatch):
@@ -222,7 +231,7 @@ def test_a_folder_that_turns_read_only_while_we_work(folder, capsys, monkeypatch
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied", "labels.csv")
 
-    monkeypatch.setattr(cluster, "write_labels", refuse)
+    monkeypatch.setattr(answers, "write_labels", refuse)
     assert "Permission denied: 'labels.csv'" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "l.csv")
 
 
@@ -245,13 +254,14 @@ def test_ids_that_overlap_only_in_part(folder, capsys):
     assert any("20 of 90 samples are not in every view" in told for told in answer["warnings"])
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path):
-    """The line of progress on a terminal says when clustering has begun; then the run is interrupted."""
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path, kind):
+    """The line of progress on a terminal says when clustering has begun; then the run is interrupted, or killed."""
     write_tables(tmp_path, n_samples=3000, n_clusters=8)
     (tmp_path / "labels.csv").write_text("old")
     before = sorted(entry.name for entry in tmp_path.iterdir())
     ours, theirs = pty.openpty()
-    words = ["cluster", "genes.csv", "proteins.csv", "-o", "labels.csv", "--save", "groups.model"]
+    words = ["cluster", "genes.csv", "proteins.csv", "-o", "labels.csv", "--save", "groups.model", "--report", "p.html"]
     with subprocess.Popen(
         [*WORDS, *words], cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs
     ) as running:
@@ -259,16 +269,48 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
         seen = b""
         while b"clustering 3000 samples" not in seen:
             seen += os.read(ours, 1000)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(getattr(signal, kind))
         printed, _ = running.communicate(timeout=60)
-        seen += os.read(ours, 1000)
+        if kind == "SIGINT":
+            seen += os.read(ours, 1000)
     os.close(ours)
-    assert running.returncode == 130
+    assert running.returncode == (130 if kind == "SIGINT" else -getattr(signal, kind))
     assert printed == b""
-    assert b"interrupted" in seen
     assert b"Traceback" not in seen
+    assert (b"interrupted" in seen) == (kind == "SIGINT")
     assert (tmp_path / "labels.csv").read_text() == "old"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == before
+
+
+SLOW_WRITING = """
+import sys, time
+from latefusion.cli import main
+from latefusion.outputs import labels
+
+def slowly(columns, stream):
+    stream.write(b"id,label")
+    stream.flush()
+    print("half", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+labels.WRITERS[".csv"] = slowly
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("kind", ["SIGINT", "SIGKILL"])
+def test_a_run_that_is_stopped_while_it_writes_leaves_what_was_there(folder, kind):
+    (folder / "labels.csv").write_text("old")
+    before = sorted(entry.name for entry in folder.iterdir())
+    words = ["cluster", "genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "-o", "labels.csv"]
+    with subprocess.Popen(
+        [WORDS[0], "-c", SLOW_WRITING, *words], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stderr.readline() == b"half\n"
+        running.send_signal(getattr(signal, kind))
+        running.communicate(timeout=60)
+    assert (folder / "labels.csv").read_text() == "old"
+    assert sorted(entry.name for entry in folder.iterdir()) == before
 
 
 @pytest.mark.parametrize("words", [["-o", "-"], ["--json"]])
@@ -284,6 +326,74 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, words):
         assert running.wait(60) == 0
     assert b"Traceback" not in told
     assert b"rror" not in told
+
+
+def write_cells(folder):
+    """cells.h5mu with counts of genes and proteins, of which each lacks some cells, and new.h5mu with some of them."""
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    rng = np.random.default_rng(0)
+    types = rng.integers(3, size=120)
+    rna = rng.poisson(np.exp(rng.normal(-1, 1, size=60) + 1.5 * np.eye(3).repeat(20, axis=1)[types]))
+    proteins = rng.poisson(10 * np.exp(2 * np.eye(3).repeat(4, axis=1)[types] + rng.normal(0, 0.4, size=(120, 1))))
+    cells = np.array([f"c{row}" for row in range(120)])
+
+    def modality(counts, rows, name):
+        names = pd.DataFrame(index=[f"{name}{place}" for place in range(counts.shape[1])])
+        return anndata.AnnData(counts[rows].astype(np.float32), obs=pd.DataFrame(index=cells[rows]), var=names)
+
+    for file, left, right in (("cells", np.arange(110), np.arange(10, 120)), ("new", np.arange(40), np.arange(20, 60))):
+        mdata = mudata.MuData({"rna": modality(rna, left, "g"), "prot": modality(proteins, right, "p")})
+        mdata.obs["type"] = pd.Categorical([f"T{types[int(cell[1:])]}" for cell in mdata.obs_names])
+        mdata.write(folder / f"{file}.h5mu")
+    return dict(zip(cells, types, strict=True))
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:mudata")
+def test_cells_in_a_file_of_mudata(tmp_path, monkeypatch, capsys):
+    types = write_cells(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    answer = answer_of(capsys, "cells.h5mu", "-k", "3", "--save", "cells.model", "--report", "page.html")
+    assert [view["samples"] for view in answer["views"]] == [110, 110]
+    assert "View 'prot': counts to centred log ratios." in answer["warnings"]
+    known = [types[cell] for cell in answer["samples"]["id"]]
+    assert lf.metrics.clustering_accuracy(known, answer["samples"]["label"]) > 0.95
+    assert main(["predict", "cells.model", "new.h5mu", "-o", "new.csv", "--quiet"]) == 0
+    labels, first = pd.read_csv("new.csv"), dict(zip(answer["samples"]["id"], answer["samples"]["label"], strict=True))
+    assert len(labels) == 60
+    assert np.mean([first[one] == label for one, label in zip(labels["id"], labels["label"], strict=True)]) > 0.95
+    assert answer_of(capsys, "cells.h5mu", "-k", "3", "--labels", "type")["scores"]["accuracy"] > 0.95
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["cluster", "genes.csv", "proteins.csv", "-k", "3", "-o", "l.csv", "--save", "a.model", "--report", "p.html"],
+        ["predict", "b.model", "genes.csv", "proteins.csv", "-o", "l.csv"],
+        ["compare", "genes.csv", "proteins.csv", "-k", "3", "--methods", "concat-kmeans", "late-fusion"],
+        ["info", "genes.csv"],
+        ["demo"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_nothing_that_grows_with_the_data_is_done_in_silence(folder, words, monkeypatch):
+    """Most of the time of a command is spent under a line of progress."""
+    main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--save", "b.model", "--quiet"])
+    told = []
+
+    @contextlib.contextmanager
+    def watched(what, *, quiet=False):
+        start = time.perf_counter()
+        yield
+        told.append(time.perf_counter() - start)
+
+    for module in (cluster, predict, compare, info, demo, answers):
+        if hasattr(module, "progress"):
+            monkeypatch.setattr(module, "progress", watched)
+    start = time.perf_counter()
+    assert main(words) == 0
+    silence = time.perf_counter() - start - sum(told)
+    assert len(told) > 0
+    assert silence < max(0.3, 0.5 * sum(told))
 
 
 @pytest.mark.slow

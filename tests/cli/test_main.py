@@ -88,4 +88,4 @@ def test_installed_command():
         check=False,
     )
     assert done.returncode == 1
-    assert "unknown methods ['x']" in done.stderr
+    assert "There is no method 'x'" in done.stderr

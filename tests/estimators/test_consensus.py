@@ -280,3 +280,38 @@ def test_time_and_memory_are_linear():
     unit = 1 if sys.platform == "darwin" else 1024
     assert peaks[-1] * unit / 1e6 < 500, peaks
     assert times[1] < 12 * times[0] + 1, times
+
+
+def test_opinions_are_what_went_in():
+    words = pd.Series(["a", "b", "b", "c", "c", "a"], index=list("uvwxyz"))
+    shares = pd.DataFrame(np.eye(3)[[0, 1, 1, 2, 2, 0]] * 0.7 + 0.1, index=words.index)
+    model = lf.ConsensusClustering(3, random_state=0).fit({"words": words, "shares": shares})
+    (first, second), ids = model.opinions({"words": words, "shares": shares})
+    assert ids.tolist() == list("uvwxyz")
+    assert [first.names[label] for label in first.labels] == words.tolist()
+    np.testing.assert_array_equal(second.labels, np.argmax(shares, axis=1))
+    assert second.names == ["0", "1", "2"]
+    assert first.assigned.all()
+
+
+def test_unassigned_samples_have_no_opinion_and_embeddings_no_clusters():
+    labels = np.array([0, 0, 1, 1, -1, 1])
+    embedding = np.random.default_rng(0).normal(size=(6, 2))
+    model = lf.ConsensusClustering(2, kind=["labels", "embedding"], random_state=0).fit([labels, embedding])
+    (first, second), ids = model.opinions([labels, embedding])
+    assert ids is None
+    assert first.labels.tolist() == [0, 0, 1, 1, -1, 1]
+    assert first.assigned.tolist() == [True] * 4 + [False, True]
+    assert second.labels is None
+
+
+def test_new_samples_come_with_confidence():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(3, size=90)
+    runs = [noisy(truth, 0.2, rng) for _ in range(5)]
+    model = lf.ConsensusClustering(3, random_state=0).fit(runs)
+    labels, confidence = model.predict_with_confidence(runs)
+    np.testing.assert_array_equal(labels, model.labels_)
+    np.testing.assert_allclose(confidence, model.confidence_)
+    found = lf.outputs.predicted_labels(model, runs)
+    np.testing.assert_array_equal(found.labels, model.labels_)

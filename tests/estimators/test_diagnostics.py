@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
+from latefusion.estimators import late_fusion
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +45,23 @@ def test_one_view_cannot_be_left_out():
     view = lf.datasets.make_views(n_samples=60, n_clusters=2, n_views=1, random_state=0).views
     with pytest.raises(ValueError, match="only one view"):
         lf.LateFusionClustering(2, random_state=0).fit(view).leave_one_view_out()
+
+
+def test_the_criterion_is_what_the_search_looked_at(model):
+    score = model.criterion()
+    chosen = next(row for row in model.selection_ if row["chosen"])
+    assert score(model.labels_) == pytest.approx(chosen["score"], abs=0.02)
+    assert score(np.random.default_rng(0).permutation(model.labels_)) < 0.5 * score(model.labels_)
+    assert score(np.array(["b", "c", "a"])[model.labels_]) == pytest.approx(score(model.labels_))
+    np.testing.assert_array_equal(model.searched_samples(), np.arange(200))
+
+
+def test_of_many_samples_the_search_looks_at_some(monkeypatch):
+    monkeypatch.setattr(late_fusion, "SEARCH_SAMPLES", 60)
+    views = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0).views
+    model = lf.LateFusionClustering(3, random_state=0).fit(views)
+    seen = model.searched_samples()
+    assert len(seen) == 60 == model.selection_.n_samples
+    other = model.labels_.copy()
+    other[np.setdiff1d(np.arange(150), seen)] = 0
+    assert model.criterion()(other) == model.criterion()(model.labels_)

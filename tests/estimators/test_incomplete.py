@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
@@ -242,3 +243,13 @@ def test_single_precision_stays(data, mask):
         model = lf_clone(MODELS[name]).fit(views)
         assert model.consensus_.dtype == np.float32
         assert model.transform(views).dtype == np.float32
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_new_samples_are_as_sure_as_the_training_samples_that_they_are(data, name):
+    model = clone(MODELS[name]).fit(data.views)
+    labels, confidence = model.predict_with_confidence(data.views)
+    np.testing.assert_array_equal(labels, model.predict(data.views))
+    same = labels == model.labels_
+    assert same.mean() > 0.95
+    np.testing.assert_allclose(confidence[same], model.confidence_[same], atol=0.02)

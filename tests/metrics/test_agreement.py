@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.metrics import subspace_agreement
+from latefusion.metrics import adjusted_rand, pairwise_agreement, subspace_agreement
 from tests.properties import examples
 
 
@@ -45,3 +45,18 @@ def test_zero_columns_count_as_disagreement():
 def test_agreement_never_exceeds_one():
     basis = random_basis(np.random.default_rng(0), 50, 7).astype(np.float32)
     assert subspace_agreement(basis, basis) <= 1.0
+
+
+def test_pairs_are_compared_by_the_samples_that_both_know():
+    generator = np.random.default_rng(0)
+    labels = generator.integers(-1, 3, size=(3, 40))
+    table = pairwise_agreement(labels)
+    np.testing.assert_array_equal(table, table.T)
+    np.testing.assert_array_equal(np.diag(table), 1)
+    both = (labels[0] >= 0) & (labels[2] >= 0)
+    assert table[0, 2] == adjusted_rand(labels[0][both], labels[2][both])
+
+
+def test_nothing_in_common_is_not_a_number():
+    table = pairwise_agreement([np.array([0, 1, -1, -1]), np.array([-1, -1, 0, 1])])
+    assert np.isnan(table[0, 1])

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from latefusion.plots.canvas import PALETTE, cluster_colors, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display, cluster_colors, get_axes, shown_samples, strip
 
 
 @pytest.mark.parametrize("n_clusters", [1, 10, 25])
@@ -32,3 +32,33 @@ def test_without_matplotlib_the_message_says_what_to_install():
         "except ImportError as error: sys.exit(0 if 'latefusion[plot]' in str(error) else 1)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_display_draws_what_it_takes_of_an_estimator():
+    class Dots(Display):
+        def __init__(self, values):
+            self.values = values
+
+        @classmethod
+        def _of(cls, estimator):
+            return cls(estimator["values"])
+
+        def _draw(self, ax, options):
+            (self.line_,) = ax.plot(self.values, **options)
+
+    _, ax = plt.subplots()
+    display = Dots.from_estimator({"values": [1, 2]}, ax=ax, color="red")
+    assert display.ax_ is ax
+    assert display.figure_ is ax.figure
+    assert display.line_.get_color() == "red"
+    assert not ax.spines["right"].get_visible()
+    assert Dots([3]).plot().ax_ is not ax
+    with pytest.raises(NotImplementedError):
+        Display.from_estimator(None)
+    with pytest.raises(NotImplementedError):
+        Display().plot()
+
+
+def test_shown_samples_are_all_or_evenly_spaced():
+    np.testing.assert_array_equal(shown_samples(5, 9), range(5))
+    assert shown_samples(1000, 11).tolist() == [0, 99, 199, 299, 399, 499, 599, 699, 799, 899, 999]

@@ -21,5 +21,5 @@ def test_many_clusters_have_no_legend():
 
 
 def test_unknown_method(model):
-    with pytest.raises(ValueError, match="'tsne' or 'pca', got 'umap'"):
-        ConsensusDisplay.from_estimator(model, method="umap")
+    with pytest.raises(ValueError, match="got 'mds'"):
+        ConsensusDisplay.from_estimator(model, method="mds")

@@ -104,5 +104,5 @@ def test_kernels_that_say_nothing_are_refused(kernel):
 
 def test_indefinite_kernels_are_refused_with_their_eigenvalues():
     model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0)
-    with pytest.raises(ValueError, match="'view_0' is indefinite.* from -"):
+    with pytest.raises(ValueError, match=r"'view_0' is indefinite.* from -"):
         model.fit([np.kron(np.eye(10), [[1.0, 2.0], [2.0, 1.0]])] * 2)

@@ -153,7 +153,7 @@ class _Concatenation(ComparisonMethod):
 
     def _fit_concatenation(self, X: Any) -> Array:
         views = self._fit_views(X)
-        pairs = list(zip(views.arrays, self._view_kinds_fitted, strict=True))
+        pairs = list(zip(views.arrays, self.view_inputs_, strict=True))
         kernels = [array for array, kind in pairs if kind == "precomputed"]
         features = [array for array, kind in pairs if kind != "precomputed"]
         if kernels:

@@ -310,7 +310,7 @@ class GraphBasedClustering(ComparisonMethod):
         """
         features = self._fit_features(X)
         if self.normalize:
-            pairs = zip(features, self._view_kinds_fitted, strict=True)
+            pairs = zip(features, self.view_inputs_, strict=True)
             features = [view if kind == "precomputed" else standardize_rows(view) for view, kind in pairs]
         neighbors, _ = reach_components(features, self.n_neighbors, self.n_clusters)
         result, state = solve_gmc(neighbors, self.n_clusters, updates=self.updates, max_iter=self.max_iter)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
-import importlib
-import inspect
-import json
 import shlex
 import sys
 import warnings
@@ -18,16 +14,14 @@ import numpy as np
 
 import latefusion
 from latefusion.baselines import METHODS
+from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
+from latefusion.cli.inputs import add_file_arguments, configured, find_method, read, with_columns
 from latefusion.cli.terminal import colored, progress
-from latefusion.datasets import load_files
-from latefusion.datasets.tables import TABLE_SUFFIXES
-from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
-from latefusion.outputs import Labels, check_target, fitted_labels, save, write_labels
-from latefusion.outputs.labels import check_labels_target, write_text
+from latefusion.outputs import fitted_labels, save
 from latefusion.report import write_report
-from latefusion.types import MultiViewDataset, Views
+from latefusion.types import MultiViewDataset
 
 SUMMARY = "cluster samples that are described in several files"
 
@@ -44,14 +38,6 @@ examples:
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
 """
 
-OURS: dict[str, Any] = {
-    "late-fusion": LateFusionClustering,
-    "gam": GlobalAlignmentClustering,
-    "lam": LocalAlignmentClustering,
-}
-# The paper's names of the latter two.
-ALIASES = {"lf-mvc-gam": "gam", "lf-mvc-lam": "lam"}
-STDOUT = Path("-")
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
 # A sample of less confidence lies about as near to a second cluster.
@@ -62,7 +48,7 @@ SMALL_CLUSTER = 0.1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a data file per view, or one with several")
+    add_file_arguments(parser)
     parser.add_argument(
         "-k",
         "--clusters",
@@ -71,10 +57,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="number of clusters, a range such as 2-8, or auto (default)",
     )
-    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
-    parser.add_argument(
-        "--labels", metavar="COLUMN|FILE", help="known classes, for scoring only: a column, or a table with ids"
-    )
     parser.add_argument(
         "--method",
         default="late-fusion",
@@ -82,20 +64,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"late-fusion (default: decides for itself), gam, lam, or one of {', '.join(METHODS)}",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
-    )
+    add_answer_arguments(parser)
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
     )
     parser.add_argument("--explain", action="store_true", help="also try without each view, to see what it is good for")
-    parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
 
 
 def number_of_clusters(text: str) -> Any:
@@ -117,10 +91,9 @@ def number_of_clusters(text: str) -> Any:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    check_outputs(options.output, options.save, options.report, json=options.json)
+    check_outputs(options, options.save, options.report)
     with progress("reading", quiet=options.quiet):
-        data = read(options.files, options.id, options.labels)
-    check_cells(data)
+        data, notes = read(options.files, options.id, options.labels)
     model = configured(estimator, options.clusters, data.kind, options.seed)
     with (
         progress(f"clustering {len(data.views)} samples", quiet=options.quiet),
@@ -131,108 +104,18 @@ def run(options: argparse.Namespace) -> None:
         model.fit(views)
         verdicts = explain(model) if options.explain else []
     found = fitted_labels(model)
-    if options.output is not None:
-        put_labels(found, options.output)
+    put_labels(found, options)
     if options.save is not None:
-        save(model, options.save)
+        with progress("writing the model", quiet=options.quiet):
+            save(model, options.save)
     if options.report is not None:
         with progress("writing the report", quiet=options.quiet):
             command = shlex.join(["latefusion", *sys.argv[1:]])
             write_report(model, views, options.report, target=data.target, explain=options.explain, command=command)
     answer = describe(model, data, options)
     answer["dropping"] = verdicts
-    answer["warnings"] += list(dict.fromkeys(str(one.message) for one in told))
-    if options.json:
-        if options.output is None:
-            answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
-        print(json.dumps(without_nan(answer), ensure_ascii=False))
-    elif not options.quiet:
-        print(text_of(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
-
-
-def check_outputs(labels: Path | None, *others: Path | None, json: bool = False) -> None:
-    """Refuse places that cannot be written to, before any work is done."""
-    if labels == STDOUT:
-        if json:
-            raise ValueError("-o - and --json would both go to the standard output: leave one out.")
-    elif labels is not None:
-        check_labels_target(labels)
-    for other in others:
-        if other is not None:
-            check_target(other)
-
-
-def put_labels(found: Labels, target: Path) -> None:
-    """Write labels to a file, or to the standard output."""
-    if target == STDOUT:
-        sys.stdout.flush()
-        write_text(found.table(), sys.stdout.buffer)
-    else:
-        write_labels(found, target)
-
-
-def find_method(name: str) -> Any:
-    """The estimator of a name, in whatever case."""
-    known = {one.lower(): found for one, found in {**OURS, **METHODS}.items()}
-    wanted = ALIASES.get(name.lower(), name.lower())
-    if wanted not in known:
-        names = {one.lower(): one for one in [*OURS, *METHODS]}
-        near = difflib.get_close_matches(wanted, names, 1)
-        hint = f" Did you mean {names[near[0]]}?" if near else ""
-        raise ValueError(f"There is no method {name!r}.{hint} Known are {', '.join(names.values())}.")
-    return known[wanted]
-
-
-def read(files: list[Path], id_column: str | None, labels: str | None) -> MultiViewDataset:
-    """All files as one data set; `labels` is a file if there is one of that name, else a column."""
-    try:
-        if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
-            return load_files(files, id_column=id_column, label_file=labels)
-        return load_files(files, id_column=id_column, label_column=labels)
-    except ValueError as error:  # in the words of the command line
-        raise ValueError(str(error).replace("id_column", "--id").replace("label_column", "--labels")) from error
-
-
-def check_cells(data: MultiViewDataset) -> None:
-    """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
-    ids, mask = data.views.sample_ids, data.views.mask
-    for position, (name, array) in enumerate(data.views.items()):
-        if name not in data.feature_names:
-            continue
-        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
-        if empty.any():
-            row, column = np.argwhere(empty)[0]
-            sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
-            raise ValueError(
-                f"View {name!r} has {empty.sum()} empty cells, in {empty.any(axis=1).sum()} rows, the first in column "
-                f"{data.feature_names[name][column]!r} of {sample}. Fill them in, or remove these rows or columns."
-            )
-
-
-def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
-    """The estimator with its options."""
-    if not isinstance(n_clusters, int) and estimator is not LateFusionClustering:
-        raise ValueError(f"{estimator.__name__} cannot choose the number of clusters: give it with -k, such as -k 5.")
-    options: dict[str, Any] = {"n_clusters": n_clusters}
-    if "random_state" in inspect.signature(estimator).parameters:
-        options["random_state"] = seed
-    if kind == "kernels":
-        options["partition"] = "precomputed"
-    return estimator(**options)
-
-
-def with_columns(data: MultiViewDataset) -> Views:
-    """The views, those with known columns as data frames: then new samples are checked to have the same columns."""
-    if not data.feature_names:
-        return data.views
-    pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
-    arrays = {
-        name: pandas.DataFrame(array, columns=data.feature_names[name], copy=False)
-        if name in data.feature_names
-        else array
-        for name, array in data.views.items()
-    }
-    return Views(arrays, mask=data.views.mask, sample_ids=data.views.sample_ids)
+    answer["warnings"] += [*notes, *dict.fromkeys(str(one.message) for one in told)]
+    put_answer(answer, found, options, text_of)
 
 
 def explain(model: Any) -> list[dict[str, Any]]:
@@ -375,16 +258,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}"
     return "–" if value is None else str(value)
-
-
-def _listed(values: Any) -> list[Any] | None:
-    return None if values is None else np.asarray(values).tolist()
-
-
-def without_nan(value: Any) -> Any:
-    """JSON has no NaN: it becomes null."""
-    if isinstance(value, dict):
-        return {str(key): without_nan(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,31 +1,34 @@
-"""`latefusion compare`: any of the comparison methods, and ours, on one data set."""
+"""`latefusion compare`: plain methods, those of the paper, and ours, on one data set."""
 
 from __future__ import annotations
 
 import argparse
-import inspect
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from latefusion.baselines import METHODS
-from latefusion.datasets import load_digits_views, load_views
-from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
-from latefusion.experiments import ComparisonRow, compare_methods, comparison_table
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read
+from latefusion.cli.terminal import progress
+from latefusion.datasets import load_digits_views
+from latefusion.experiments import comparison_table, fit_and_score
 from latefusion.types import MultiViewDataset
 
 SUMMARY = "run comparison methods and ours on one data set and print one table"
 
-OURS = {"LF-MVC-GAM": GlobalAlignmentClustering, "LF-MVC-LAM": LocalAlignmentClustering}
+EXAMPLES = """\
+examples:
+  latefusion compare                                      all methods on five views of digits
+  latefusion compare genes.csv proteins.csv --labels truth.csv
+  latefusion compare kernels.mat --methods SimpleMKKM LF-MVC-LAM
+  latefusion compare cells.h5mu -k 8 --methods concat-kmeans concat-spectral late-fusion
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument(
-        "data", type=Path, nargs="?", help="a data file or folder of tables; the digits views when left out"
-    )
+    add_file_arguments(parser, least="*")
     parser.add_argument("-k", "--clusters", type=int, help="number of clusters (default: number of known classes)")
     parser.add_argument(
         "--methods",
@@ -39,19 +42,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Load, run, print."""
-    data = load_digits_views() if options.data is None else load_views(options.data)
+    """Read, run, print."""
+    methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
+    with progress("reading"):
+        data = read(options.files, options.id, options.labels).data if options.files else load_digits_views()
     views, target = _draw(data, options.samples, options.seed)
     if options.clusters is None and target is None:
         raise ValueError("the data set has no classes to count: give the number of clusters with -k")
     n_clusters = options.clusters or len(np.unique(target))
-    known = {**METHODS, **OURS}
-    unknown = [name for name in options.methods if name not in known]
-    if unknown:
-        raise ValueError(f"unknown methods {unknown}; known are {', '.join(known)}")
-    methods = {name: _configured(known[name], n_clusters, data.kind, options.seed) for name in options.methods or known}
-    print(f"{len(views)} samples, {views.n_views} views, {n_clusters} clusters\n")
-    print(comparison_table(compare_methods(views, methods, target=target, progress=_report)))
+    print(f"{len(views)} samples, {views.n_views} views, {n_clusters} clusters\n", flush=True)
+    rows = []
+    for name, estimator in methods.items():
+        with progress(name):
+            model = configured(estimator, n_clusters, data.kind, options.seed)
+            rows.append(fit_and_score(name, model, views, target))
+        print(f"{name}: {rows[-1].seconds:.1f} s", file=sys.stderr, flush=True)
+    print(comparison_table(rows))
 
 
 def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> tuple[Any, Any]:
@@ -61,16 +67,3 @@ def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> tuple[Any
         raise ValueError("--samples cannot cut kernels: they hold similarities to all samples")
     rows = np.sort(np.random.default_rng(seed).choice(len(data.views), n_samples, replace=False))
     return data.views[rows], None if data.target is None else data.target[rows]
-
-
-def _configured(method: Any, n_clusters: int, kind: str, seed: int) -> Any:
-    options: dict[str, Any] = {"n_clusters": n_clusters}
-    if "random_state" in inspect.signature(method).parameters:
-        options["random_state"] = seed
-    if kind == "kernels":
-        options["partition"] = "precomputed"
-    return method(**options)
-
-
-def _report(row: ComparisonRow) -> None:
-    print(f"{row.method}: {row.seconds:.1f} s", file=sys.stderr, flush=True)

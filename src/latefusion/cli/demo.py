@@ -43,7 +43,8 @@ def run(options: argparse.Namespace) -> None:
         if name == OURS:
             print(explanation(model))
     if not options.no_figure:
-        path = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
+        with progress("drawing"):
+            path = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
         print(
             f"\nFigure: {path}"
             if path

@@ -11,13 +11,17 @@ from pathlib import Path
 import numpy as np
 
 import latefusion
+from latefusion.cli.terminal import progress
 from latefusion.datasets import cache_folder, data_folder, find_datasets, load_views
 from latefusion.datasets.catalogue import FoundDataset
 from latefusion.experiments import format_table
 
 SUMMARY = "show what is installed, what a data file holds, or which data sets are here"
 
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "matplotlib", "pandas", "polars", "pyarrow", "h5py", "torch", "cupy")
+LIBRARIES = (
+    *("numpy", "scipy", "scikit-learn", "matplotlib", "pandas", "polars", "pyarrow", "h5py", "anndata", "mudata"),
+    *("torch", "cupy"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +52,8 @@ def describe_installation(data: Path | None) -> str:
 
 def describe_file(path: Path) -> str:
     """Samples, classes and views of one file."""
-    data = load_views(path)
+    with progress("reading"):
+        data = load_views(path)
     lines = [f"{data.name}: {len(data.views)} samples, {data.views.n_views} views ({data.kind})"]
     if data.target is not None:
         names, sizes = np.unique(data.target, return_counts=True)
@@ -67,7 +72,8 @@ def describe_file(path: Path) -> str:
 def describe_datasets(data: Path | None) -> str:
     """Tables of the data sets that are here and of those that are not."""
     folder = data_folder(data)
-    found = find_datasets(data)
+    with progress("looking for data sets"):
+        found = find_datasets(data)
     here = [item for item in found if item.path is not None]
     place = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
     lines = [f"{len(here)} data sets here ({place})"]

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import latefusion
-from latefusion.cli.cluster import (
-    SHOWN_CLUSTERS,
-    STDOUT,
-    check_cells,
-    check_outputs,
-    put_labels,
-    read,
-    with_columns,
-    without_nan,
-)
+from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
+from latefusion.cli.cluster import SHOWN_CLUSTERS
+from latefusion.cli.inputs import add_file_arguments, read, with_columns
 from latefusion.cli.terminal import progress
 from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
@@ -41,33 +34,22 @@ examples:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument("model", type=Path, metavar="MODEL", help="what `latefusion cluster --save` wrote")
-    parser.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a data file per view, or one with several")
-    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=Path,
-        metavar="FILE",
-        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
+    add_file_arguments(parser, labels=False)
+    add_answer_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Read, predict, write, and say what came of it."""
-    check_outputs(options.output, json=options.json)
+    check_outputs(options)
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
-        data = read(options.files, options.id, None)
-        check_cells(data)
+        data, _ = read(options.files, options.id)
         views, matched = match_views(with_columns(data), tuple(map(str, getattr(model, "view_names_", ()))))
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)
     with progress(f"labelling {len(views)} samples", quiet=options.quiet):
         found = predicted_labels(model, views)
-    if options.output is not None:
-        put_labels(found, options.output)
+    put_labels(found, options)
     names, sizes = np.unique(found.labels, return_counts=True)
     answer: dict[str, Any] = {
         "latefusion": latefusion.__version__,
@@ -78,13 +60,7 @@ def run(options: argparse.Namespace) -> None:
         "confidence": None if found.confidence is None else float(np.mean(found.confidence)),
         "output": None if options.output is None else str(options.output),
     }
-    if options.json:
-        if options.output is None:
-            ids = None if found.ids is None else found.ids.tolist()
-            answer["samples"] = {"id": ids, **{name: column.tolist() for name, column in found.columns().items()}}
-        print(json.dumps(without_nan(answer), ensure_ascii=False))
-    elif not options.quiet:
-        print(_text(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
+    put_answer(answer, found, options, _text)
 
 
 def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
@@ -128,7 +104,7 @@ def _told(given: tuple[str, ...], names: tuple[str, ...]) -> str:
     return "taking " + ", ".join(f"{own} for view {name}" for own, name in zip(given, names, strict=True))
 
 
-def _text(answer: dict[str, Any]) -> str:
+def _text(answer: Mapping[str, Any]) -> str:
     shown = answer["clusters"][:SHOWN_CLUSTERS]
     rows = [[str(one["label"]), str(one["samples"])] for one in shown]
     rest = len(answer["clusters"]) - len(shown)

@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
-from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
+from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
+from latefusion.estimators.incomplete import ConfidentPredictionMixin, observed_agreement, weigh_confidence
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -38,7 +39,9 @@ from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
 
-class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator):
+class AlignmentClustering(
+    ConfidentPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
+):
     """Late fusion by alignment; a subclass says how the rows of the base partitions are weighed."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -62,7 +65,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
 
         Parameters
         ----------
-        X : list, dict or `Views` of arrays, one table, or kernels
+        X : list, dict or `Views` of arrays, MuData, one table, or kernels
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
             view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
@@ -199,6 +202,20 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
         partitions = [to_numpy(partition) for partition in partitions]
         return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
+    def sample_view_weights(self) -> NDArray[np.float64]:
+        """How much every view has to do with the cluster of every sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Rows sum to one; zero where a sample lacks a view, or where the view speaks against its cluster.
+        """
+        check_is_fitted(self)
+        partitions = [to_numpy(partition) for partition in self._aligned_partitions(self._base)[0]]
+        directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
+        terms = contributions(partitions, self.rotations_, self.view_weights_, directions)
+        return share_contributions(terms, self.observed_)
+
     @abstractmethod
     def _fit_partitions(self, views: Views) -> BasePartitions:
         """Base partitions of the training samples."""
@@ -231,7 +248,7 @@ class AlignmentClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Mul
             )
 
     def _extend_base(self, X: Any, diagonals: Any) -> Any:
-        views = self._new_views(X)
+        views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         present = np.any(views.observed, axis=0).tolist()
         for name, extension, diagonal, here in zip(views.names, self._base.extensions, checked, present, strict=True):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, ValuesView
 from dataclasses import replace
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,27 @@ from latefusion.validation.views import named_views
 EXTRA_DIRECTIONS = 3
 # Rows that are multiplied at a time.
 BLOCK_ROWS = 2**16
+
+
+class Opinion(NamedTuple):
+    """What one partition says of its samples.
+
+    Attributes
+    ----------
+    name : str
+    assigned : ndarray of bool of shape (n_samples,)
+        Samples that the partition knows.
+    labels : ndarray of shape (n_samples,) or None
+        Number of the cluster, of memberships that of the largest one, -1 where a sample is not assigned; None for an
+        embedding.
+    names : list of str
+        Of the clusters.
+    """
+
+    name: str
+    assigned: NDArray[np.bool_]
+    labels: NDArray[np.intp] | None
+    names: list[str]
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
@@ -216,6 +237,52 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """
         found: NDArray[np.intp] = self._rule.predict(self.transform(X))
         return found
+
+    def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+        """Labels of new samples, and how sure each is.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        labels : ndarray of shape (n_new,)
+        confidence : ndarray of shape (n_new,)
+        """
+        rows = self.transform(X)
+        return self._rule.predict(rows), self._rule.confidence(rows)
+
+    def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
+        """What every partition says of its samples.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        opinions : list of Opinion
+            One per partition.
+        ids : ndarray of shape (n_samples,) or None
+            Identifiers of the samples, where partitions carry any.
+        """
+        check_is_fitted(self)
+        partitions, ids = _read(X, list(self.view_names_))
+        found = []
+        for (name, one), given in zip(partitions.items(), self._maps, strict=True):
+            columns = given.columns(self._new_labels(name, one))
+            assigned = np.diff(columns.indptr) > 0
+            labels: NDArray[np.intp] | None = None
+            names: list[str] = []
+            if given.coding is not None or given.kind == "memberships":
+                # The last column of memberships says who is assigned.
+                shares = columns if given.coding is not None else columns[:, :-1]
+                labels = np.where(assigned, np.asarray(shares.argmax(axis=1)).ravel(), -1)
+                values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
+                names = [str(value) for value in values]
+            found.append(Opinion(name, assigned, labels, names))
+        return found, ids
 
     def _new_labels(self, name: str, one: Any) -> Any:
         features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1

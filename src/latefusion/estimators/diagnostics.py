@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
@@ -10,8 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.estimators.cluster_number import stability_without_views
+from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
+from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.solvers import compress_partitions, solve_alignment
 
 
@@ -64,7 +67,11 @@ class ViewVerdict(NamedTuple):
 class ViewDiagnosticsMixin:
     """Methods of a fitted `LateFusionClustering` that look at its views."""
 
+    consensus_: Any
     labels_: Any
+    observed_: Any
+    partition_weights_: Any
+    rotations_: Any
     view_weights_: Any
     view_names_: Any
     partitions_: Any
@@ -77,9 +84,11 @@ class ViewDiagnosticsMixin:
     _average: Any
     _assign: Any
     _fusion: Any
+    _judge: Any
     _keys_of: Any
     _mask: Any
     _plan: Any
+    _search_samples: Any
     _seed: int
     _shares: Any
     _solver_options: Any
@@ -118,6 +127,54 @@ class ViewDiagnosticsMixin:
         tail = (1 - level) / 2
         lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return WeightIntervals(self.view_weights_, lower, upper)
+
+    def sample_view_weights(self) -> NDArray[np.float64]:
+        """How much every view has to do with the cluster of every sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Rows sum to one; zero where a sample lacks a view, or where the view speaks against its cluster. What all
+            views together contribute is every view's by its share.
+        """
+        check_is_fitted(self)
+        directions = cluster_directions(self.consensus_, self.labels_)
+        terms = contributions(self.partitions_, self.rotations_, self.partition_weights_, directions)
+        of_views = terms @ (self._owners()[:, None] == np.arange(self.n_views_ + 1))
+        together = of_views[:, -1:] * self._shares / self._shares.sum()
+        return share_contributions(of_views[:, :-1] + together, self.observed_)
+
+    def searched_samples(self) -> NDArray[np.intp]:
+        """The samples that the search for kinds and λ looked at.
+
+        Returns
+        -------
+        ndarray of shape (n_seen,)
+            Row numbers in order; those of all samples for problems that are not large.
+        """
+        check_is_fitted(self)
+        seen = self._search_samples(len(self.labels_))
+        return np.arange(len(self.labels_)) if seen is None else seen
+
+    def criterion(self) -> Callable[[NDArray[Any]], float]:
+        """The score by which candidates were chosen, for any clustering of the same samples.
+
+        Returns
+        -------
+        callable
+            From labels of all samples to the score that a candidate with these labels would have had.
+        """
+        seen = self.searched_samples()
+        sources = self._sources if len(seen) == len(self.labels_) else [one.take(seen) for one in self._sources]
+        keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+        judge = self._judge(self._fusion(sources, keys))
+
+        def score(labels: NDArray[Any]) -> float:
+            own = np.unique(labels, return_inverse=True)[1]
+            value: float = judge.score(own[seen], self.n_clusters_).value
+            return value
+
+        return score
 
     def leave_one_view_out(self) -> list[ViewVerdict]:
         """What happens without each of the views: labels that change, and whether clusters become more stable.
@@ -164,7 +221,10 @@ class ViewDiagnosticsMixin:
 
     def _weights_of_views(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """From the weights of the partitions; what all views together contribute is every view's by its share."""
-        owners = np.array([key.view for key in self._plan])
-        squares = np.bincount(owners, weights=weights**2, minlength=self.n_views_ + 1)
+        squares = np.bincount(self._owners(), weights=weights**2, minlength=self.n_views_ + 1)
         of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] * self._shares / self._shares.sum())
         return of_views
+
+    def _owners(self) -> NDArray[np.intp]:
+        """The view of every base partition; one more number stands for all views together."""
+        return np.array([key.view for key in self._plan])

@@ -21,7 +21,12 @@ from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, w
 from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
-from latefusion.estimators.incomplete import IncompleteExtension, observed_agreement, weigh_confidence
+from latefusion.estimators.incomplete import (
+    ConfidentPredictionMixin,
+    IncompleteExtension,
+    observed_agreement,
+    weigh_confidence,
+)
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
@@ -55,7 +60,12 @@ SEARCH_SAMPLES_PER_CLUSTER = 10
 
 
 class LateFusionClustering(
-    ViewDiagnosticsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
+    ViewDiagnosticsMixin,
+    ConfidentPredictionMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MultiViewClusterMixin,
+    BaseEstimator,
 ):
     """Multi-view clustering by late fusion that needs nothing but the views.
 
@@ -133,6 +143,8 @@ class LateFusionClustering(
         The base partitions that were fused.
     partition_names_ : list of (str, str)
         View and similarity of every base partition.
+    partition_weights_ : ndarray of shape (n_partitions,)
+        Weight of every base partition in the consensus.
     rotations_ : ndarray of shape (n_partitions, n_clusters, n_clusters)
     objective_ : ndarray
         Value after every iteration.
@@ -216,7 +228,7 @@ class LateFusionClustering(
 
         Parameters
         ----------
-        X : list, dict or `Views` of arrays, one table, or kernels
+        X : list, dict or `Views` of arrays, MuData, one table, or kernels
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
             view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
@@ -250,7 +262,7 @@ class LateFusionClustering(
         ndarray of shape (n_new, n_clusters)
         """
         check_is_fitted(self)
-        views = self._new_views(X)
+        views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
@@ -329,7 +341,7 @@ class LateFusionClustering(
             return self._source(view, spec, name)
         rows = np.flatnonzero(observed)
         part = view[rows]
-        if self._view_kinds_fitted[position] == "precomputed":
+        if self.view_inputs_[position] == "precomputed":
             part = part[:, rows]
         return PartialSource(self._source(part, spec, name), observed)
 
@@ -525,6 +537,7 @@ class LateFusionClustering(
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.rotations_ = result.rotations
+        self.partition_weights_ = np.asarray(result.weights) * np.array(list(plan.values()))
         together = any(key.view == self.n_views_ for key in (plan if self._mask is None else ensemble.keys))
         self._joint = fusion.sources[-1] if together else None
         self._members = []

@@ -6,14 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
-import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.estimators import LateFusionClustering
 from latefusion.experiments.comparison import ComparisonRow, comparison_table, fit_and_score, honest_lines
 from latefusion.experiments.protocol import OURS
 from latefusion.metrics import adjusted_rand
-from latefusion.partitions.ensemble import EnsembleKey
 
 
 def compare_baselines(
@@ -67,34 +65,19 @@ def compare_baselines(
     if ours.labels is None:
         raise ValueError(ours.note.removeprefix("failed: "))
     lines = honest_lines(
-        model._new_views(X),
+        model.new_views(X),
         model.n_clusters_,
         target=target,
         random_state=random_state,
         kernels=partition == "precomputed",
     )
-    score = information_of(model)
+    score = model.criterion()
     rows = [_with_scores(row, score, ours.labels) for row in [*lines, ours]]
     reasons = [model.selection_.reason]
     if hasattr(model, "number_selection_"):
         reasons.insert(0, model.number_selection_.reason)
     print("\n".join([comparison_table(rows), "", *reasons]), file=file or sys.stdout)
     return rows
-
-
-def information_of(model: Any) -> Callable[[NDArray[Any]], float]:
-    """The criterion by which a fitted `LateFusionClustering` chose, as a function of labels of its samples."""
-    seen = model._search_samples(len(model.labels_))
-    sources = model._sources if seen is None else [one.take(seen) for one in model._sources]
-    keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-    judge = model._judge(model._fusion(sources, keys))
-
-    def information(labels: NDArray[Any]) -> float:
-        own = np.unique(labels, return_inverse=True)[1]
-        score: float = judge.score(own if seen is None else own[seen], model.n_clusters_).value
-        return score
-
-    return information
 
 
 def _with_scores(row: ComparisonRow, score: Callable[[NDArray[Any]], float], ours: NDArray[Any]) -> ComparisonRow:

@@ -25,6 +25,7 @@ from latefusion.experiments.summary import Summary
 from latefusion.metrics import objective_gap
 from latefusion.plots.canvas import PALETTE, require_pyplot, strip
 from latefusion.solvers import solve_alignment
+from latefusion.whole_files import whole_file
 
 # Above this many samples, t-SNE and the affinity of all pairs take minutes.
 MOST_SAMPLES = 2500
@@ -76,7 +77,8 @@ def draw_figures(
     def save(name: str, caption: str, figure: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for ending in endings:
-            figure.savefig(folder / f"{name}.{ending}", dpi=dots_per_inch)
+            with whole_file(folder / f"{name}.{ending}") as stream:
+                figure.savefig(stream, format=ending, dpi=dots_per_inch)
         require_pyplot().close(figure)
         pictures.append(Picture(f"{folder.name}/{name}.{endings[0]}", caption))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +23,7 @@ from latefusion.experiments.printed import paper_dataset, paper_datasets
 from latefusion.experiments.sources import Source
 from latefusion.experiments.summary import Summary
 from latefusion.experiments.tables import RENDERERS, Entry, Table, escape_markdown
+from latefusion.whole_files import whole_file
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }
@@ -216,11 +216,6 @@ def to_html(blocks: Sequence[Block]) -> str:
 def write_text(path: Path, text: str) -> Path:
     """Write a file as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.part")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as stream:
+        stream.write(text.encode("utf-8"))
     return path

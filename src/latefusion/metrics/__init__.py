@@ -1,6 +1,6 @@
 """How good is a clustering: scores against known classes, and the quantities of the paper's theory."""
 
-from latefusion.metrics.agreement import subspace_agreement
+from latefusion.metrics.agreement import pairwise_agreement, subspace_agreement
 from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
     adjusted_rand,
@@ -32,6 +32,7 @@ __all__ = [
     "neighbor_information",
     "normalized_mutual_info",
     "objective_gap",
+    "pairwise_agreement",
     "purity_score",
     "shared_information",
     "subspace_agreement",

@@ -1,13 +1,15 @@
-"""How much two partitions agree, without labels."""
+"""How much partitions agree with each other, without known classes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import to_numpy
+from latefusion.metrics.scores import adjusted_rand
 
 
 def subspace_agreement(partition: NDArray[Any], consensus: NDArray[Any]) -> float:
@@ -33,3 +35,25 @@ def subspace_agreement(partition: NDArray[Any], consensus: NDArray[Any]) -> floa
     """
     cosines = np.linalg.svd(to_numpy(partition.T @ consensus), compute_uv=False)
     return float(min(1.0, cosines.sum() / consensus.shape[1]))
+
+
+def pairwise_agreement(labels: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    """Adjusted Rand indices between clusterings.
+
+    Parameters
+    ----------
+    labels : sequence of ndarray of shape (n_samples,)
+        Numbers of clusters, -1 where a clustering knows nothing of a sample.
+
+    Returns
+    -------
+    ndarray of shape (n_clusterings, n_clusterings)
+        NaN where two clusterings have fewer than two samples in common.
+    """
+    table = np.eye(len(labels))
+    for i, first in enumerate(labels):
+        for j, second in enumerate(labels[:i]):
+            both = (first >= 0) & (second >= 0)
+            value = adjusted_rand(first[both], second[both]) if np.count_nonzero(both) > 1 else np.nan
+            table[i, j] = table[j, i] = value
+    return table

@@ -2,7 +2,7 @@
 
 from latefusion.outputs.labels import Labels, fitted_labels, labels_frame, predicted_labels, write_labels
 from latefusion.outputs.model_files import ModelFileError, load, save
-from latefusion.outputs.whole_files import check_target, whole_file
+from latefusion.whole_files import check_target, whole_file
 
 __all__ = [
     "Labels",

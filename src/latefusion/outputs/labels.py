@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.estimators.incomplete import weigh_confidence
-from latefusion.outputs.whole_files import check_target, whole_file
 from latefusion.types import Array
 from latefusion.validation import is_collection, is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.views import named_views
+from latefusion.whole_files import check_target, whole_file
 
 
 class Labels(NamedTuple):
@@ -61,14 +60,14 @@ def fitted_labels(model: Any) -> Labels:
 def predicted_labels(model: Any, X: Any) -> Labels:
     """Those of new samples."""
     check_is_fitted(model)
-    if not hasattr(model, "predict"):
+    if not hasattr(model, "predict_with_confidence"):
         raise ValueError(
             f"{type(model).__name__} cannot label new samples: use LateFusionClustering, GlobalAlignmentClustering or "
             f"LocalAlignmentClustering."
         )
-    rows, views = model.transform(X), model._new_views(X)
-    confidence = weigh_confidence(to_numpy(model._rule.confidence(rows)), to_numpy(model.view_weights_), views.mask)
-    return Labels(views.sample_ids, to_numpy(model._rule.predict(rows)), confidence)
+    labels, confidence = model.predict_with_confidence(X)
+    ids = model.opinions(X)[1] if hasattr(model, "opinions") else model.new_views(X).sample_ids
+    return Labels(ids, to_numpy(labels), to_numpy(confidence))
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
-from latefusion.outputs.whole_files import whole_file
 from latefusion.version import __version__
+from latefusion.whole_files import whole_file
 
 FORMAT = "latefusion model"
 FORMAT_VERSION = 1

@@ -1,10 +1,11 @@
-"""Axes and colours that all displays share."""
+"""What all displays share: axes, colours, and the way from an estimator to a picture."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Ten colours that stay apart for colour-blind readers and in print (Petroff, 2021), ordered by contrast.
 PALETTE = (
@@ -19,6 +20,72 @@ PALETTE = (
     "#717581",
     "#92dadd",
 )
+MOST_LEGEND_ENTRIES = 20
+
+
+class Display:
+    """A picture: data in the constructor, drawing in `plot`, and `from_estimator` for both in one call.
+
+    A subclass says what it takes of an estimator (`_of`) and how it is drawn (`_draw`).
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    """
+
+    # Whether the lines above and to the right of a picture say something.
+    framed: ClassVar[bool] = False
+
+    ax_: Any
+    figure_: Any
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw what a fitted estimator found.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With the attributes that the display is about.
+        ax : matplotlib Axes, default=None
+            A new figure when None.
+        **kwargs : keyword arguments
+            Passed to `plot`.
+
+        Returns
+        -------
+        Display
+        """
+        return cls._of(estimator).plot(ax=ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            A new figure when None.
+        **kwargs : keyword arguments
+            Passed to the function of matplotlib that draws the main thing.
+
+        Returns
+        -------
+        Display
+        """
+        ax = get_axes(ax)
+        self._draw(ax, kwargs)
+        if not self.framed:
+            strip(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def _of(cls, estimator: Any) -> Self:
+        raise NotImplementedError
+
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        raise NotImplementedError
 
 
 def get_axes(ax: Any) -> Any:
@@ -47,3 +114,21 @@ def cluster_colors(n_clusters: int) -> Any:
 def strip(ax: Any) -> None:
     """Take away the frame lines that carry no information."""
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def legend_above(ax: Any, handles: Any) -> None:
+    """A legend above the axes, where it hides nothing."""
+    ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+
+
+def cluster_legend(ax: Any, clusters: Any, colors: Any) -> None:
+    """Clusters and their colours beside the axes, unless there are too many to tell apart."""
+    if len(clusters) > MOST_LEGEND_ENTRIES:
+        return
+    handles = [ax.scatter([], [], s=30, color=[one], label=str(c)) for c, one in zip(clusters, colors, strict=True)]
+    ax.legend(handles=handles, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), title="cluster")
+
+
+def shown_samples(n_samples: int, most: int) -> NDArray[np.intp]:
+    """Rows of at most so many samples, evenly spaced among all."""
+    return np.linspace(0, n_samples - 1, min(n_samples, most)).astype(np.intp)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display, legend_above
 
 
-class NumberOfClustersDisplay:
+class NumberOfClustersDisplay(Display):
     """Stability, information and score of every number of clusters, and the stability of data without clusters.
+
+    Options go to `matplotlib.axes.Axes.errorbar` for the stability.
 
     Parameters
     ----------
@@ -35,8 +37,6 @@ class NumberOfClustersDisplay:
     null_ : matplotlib Line2D or None
     mark_ : matplotlib Line2D
         Vertical line at the chosen number.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(
@@ -50,20 +50,7 @@ class NumberOfClustersDisplay:
         self.null = None if null is None else np.asarray(null, dtype=np.float64)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the evidence that a fitted estimator collected.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``number_selection_``
-        ax : matplotlib Axes, default=None
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar` for the stability.
-
-        Returns
-        -------
-        NumberOfClustersDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         if not hasattr(estimator, "number_selection_"):
             raise ValueError(
                 f"The number of clusters was given to this {type(estimator).__name__}, so there is nothing to show: "
@@ -72,26 +59,12 @@ class NumberOfClustersDisplay:
         found = estimator.number_selection_
         numbers, stability, spread, information = zip(*found.evidence, strict=True)
         null = [one.stability for one in found.null]
-        return cls(numbers, stability, spread, information, found.n_clusters, null=null).plot(ax=ax, **kwargs)
+        return cls(numbers, stability, spread, information, found.n_clusters, null=null)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            A new figure when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar` for the stability.
-
-        Returns
-        -------
-        self
-        """
-        ax = get_axes(ax)
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         # The chosen number below everything else.
         self.mark_ = ax.axvline(self.chosen, color="0.85", linewidth=8, zorder=0, label=f"chosen: {self.chosen}")
-        style = {"color": PALETTE[0], "marker": "o", "markersize": 5, "capsize": 2, "label": "stability"} | kwargs
+        style = {"color": PALETTE[0], "marker": "o", "markersize": 5, "capsize": 2, "label": "stability"} | options
         self.stability_ = ax.errorbar(self.numbers, self.stability, yerr=self.spread, **style)
         self.null_ = None
         if self.null is not None:
@@ -106,11 +79,7 @@ class NumberOfClustersDisplay:
         ax.set(xlabel="number of clusters", ylabel="stability; others as a share of their largest")
         ax.xaxis.get_major_locator().set_params(integer=True)
         lines = [self.stability_, self.null_, self.information_, self.score_, self.mark_]
-        handles = [line for line in lines if line is not None]
-        ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
-        strip(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        legend_above(ax, [line for line in lines if line is not None])
 
 
 def _as_share(values: Any) -> Any:

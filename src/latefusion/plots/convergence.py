@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display
 
 
-class ConvergenceDisplay:
-    """Objective after every iteration.
+class ConvergenceDisplay(Display):
+    """Objective after every iteration; options go to `matplotlib.axes.Axes.plot`.
 
     Parameters
     ----------
@@ -21,8 +21,6 @@ class ConvergenceDisplay:
     Attributes
     ----------
     line_ : matplotlib Line2D
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, objective: Any, *, name: str | None = None) -> None:
@@ -30,46 +28,14 @@ class ConvergenceDisplay:
         self.name = name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Any:
-        """Draw the objective of a fitted estimator.
+    def _of(cls, estimator: Any) -> Self:
+        return cls(estimator.objective_, name=type(estimator).__name__)
 
-        Parameters
-        ----------
-        estimator : fitted estimator with ``objective_``
-        ax : matplotlib Axes, default=None
-        name : str, default=None
-            The name of its class when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        ConvergenceDisplay
-        """
-        return cls(estimator.objective_, name=name or type(estimator).__name__).plot(ax=ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            A new figure when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.plot`.
-
-        Returns
-        -------
-        self
-        """
-        ax = get_axes(ax)
-        style = {"marker": "o", "markersize": 4, "color": PALETTE[0], "label": self.name} | kwargs
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
+        style = {"marker": "o", "markersize": 4, "color": PALETTE[0], "label": self.name} | options
         (self.line_,) = ax.plot(np.arange(1, len(self.objective) + 1), self.objective, **style)
         ax.set(xlabel="iteration", ylabel="objective")
         ax.xaxis.get_major_locator().set_params(integer=True)
         ax.ticklabel_format(axis="y", useOffset=False)
-        if self.name:
+        if style["label"]:
             ax.legend(frameon=False, loc="lower right")
-        strip(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

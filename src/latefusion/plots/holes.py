@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display
 
 
-class HolesDisplay:
+class HolesDisplay(Display):
     """Combinations of views that samples have, from the most frequent one down: dots say which, bars how many.
+
+    Options go to `matplotlib.axes.Axes.barh`.
 
     Parameters
     ----------
@@ -28,8 +30,6 @@ class HolesDisplay:
     n_others : int
         Samples of the combinations beyond these.
     bars_ : matplotlib BarContainer
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, mask: Any, names: Any, *, most: int = 12) -> None:
@@ -41,7 +41,7 @@ class HolesDisplay:
         self.n_others = int(len(self.mask) - self.sizes.sum())
 
     @classmethod
-    def from_views(cls, views: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Any:
+    def from_views(cls, views: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the holes of `Views`.
 
         Parameters
@@ -49,7 +49,7 @@ class HolesDisplay:
         views : Views
         most : int, default=12
         ax : matplotlib Axes, default=None
-        **kwargs : dict
+        **kwargs : keyword arguments
             Passed to `matplotlib.axes.Axes.barh`.
 
         Returns
@@ -59,44 +59,16 @@ class HolesDisplay:
         return cls(views.observed, views.names, most=most).plot(ax=ax, **kwargs)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the holes that an estimator was fitted with.
+    def _of(cls, estimator: Any) -> Self:
+        return cls(estimator.observed_, estimator.view_names_)
 
-        Parameters
-        ----------
-        estimator : fitted estimator with ``observed_`` and ``view_names_``
-        most : int, default=12
-        ax : matplotlib Axes, default=None
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.barh`.
-
-        Returns
-        -------
-        HolesDisplay
-        """
-        return cls(estimator.observed_, estimator.view_names_, most=most).plot(ax=ax, **kwargs)
-
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            A new figure when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.barh`.
-
-        Returns
-        -------
-        self
-        """
-        ax = get_axes(ax)
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         sizes = [*self.sizes.tolist(), *([self.n_others] if self.n_others else [])]
         rows, width = np.arange(len(sizes))[::-1], len(self.names)
         longest = max(sizes)
         # The views are columns left of zero, as wide as two thirds of the longest bar.
         columns = (np.arange(width) - width + 0.3) * longest * 2 / 3 / width
-        style = {"color": PALETTE[0], "height": 0.7} | kwargs
+        style = {"color": PALETTE[0], "height": 0.7} | options
         self.bars_ = ax.barh(rows, sizes, **style)
         for row, present in zip(rows, self.combinations, strict=False):
             ax.plot(columns, np.full(width, row), "o", color="0.88", markersize=7, zorder=1)
@@ -114,8 +86,5 @@ class HolesDisplay:
         ax.set_yticks([])
         ax.set_xticks([tick for tick in ax.get_xticks() if 0 <= tick <= longest])
         ax.set_xlabel("samples that have these views")
-        strip(ax)
         ax.spines["left"].set_position(("data", 0))
         ax.spines["bottom"].set_bounds(0, longest * 1.25)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -11,6 +11,7 @@ from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
 from latefusion.plots.selection import SelectionDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
+from latefusion.whole_files import whole_file
 
 
 def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
@@ -36,5 +37,6 @@ def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
             right.tick_params(axis="y", labelsize=7)
         else:
             ConvergenceDisplay.from_estimator(model, ax=right)
-    figure.savefig(path, dpi=110)
+    with whole_file(path) as stream:
+        figure.savefig(stream, format=Path(path).suffix[1:] or "png", dpi=110)
     pyplot.close(figure)

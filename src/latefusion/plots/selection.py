@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display
 
 
-class SelectionDisplay:
+class SelectionDisplay(Display):
     """Score of every candidate with its standard error, best on top, the chosen one marked.
+
+    Options go to `matplotlib.axes.Axes.errorbar`.
 
     Parameters
     ----------
@@ -28,8 +30,6 @@ class SelectionDisplay:
         All candidates, best first.
     mark_ : matplotlib Line2D
         The chosen one.
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, names: Any, scores: Any, spreads: Any, chosen: int) -> None:
@@ -39,45 +39,17 @@ class SelectionDisplay:
         self.chosen = chosen
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw the selection of a fitted estimator.
-
-        Parameters
-        ----------
-        estimator : fitted estimator with ``selection_``
-        ax : matplotlib Axes, default=None
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar`.
-
-        Returns
-        -------
-        SelectionDisplay
-        """
+    def _of(cls, estimator: Any) -> Self:
         rows = list(estimator.selection_)
         names = [f"{row['kind']}, {row['weighing']}, λ = {row['regularization']:g}" for row in rows]
         chosen = [bool(row["chosen"]) for row in rows].index(True)
-        display = cls(names, [row["score"] for row in rows], [row["spread"] for row in rows], chosen)
-        return display.plot(ax=ax, **kwargs)
+        return cls(names, [row["score"] for row in rows], [row["spread"] for row in rows], chosen)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            A new figure when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.errorbar`.
-
-        Returns
-        -------
-        self
-        """
-        ax = get_axes(ax)
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         order = np.argsort(-self.scores, kind="stable")
         heights = np.empty(len(order))
         heights[order] = np.arange(len(order))[::-1]
-        style = {"fmt": "o", "markersize": 5, "color": PALETTE[0], "elinewidth": 1.2} | kwargs
+        style = {"fmt": "o", "markersize": 5, "color": PALETTE[0], "elinewidth": 1.2} | options
         self.dots_ = ax.errorbar(self.scores[order], heights[order], xerr=self.spreads[order], **style)
         at = self.scores[self.chosen], heights[self.chosen]
         (self.mark_,) = ax.plot(*at, "o", color=PALETTE[2], markersize=9, zorder=3, label="chosen")
@@ -86,6 +58,3 @@ class SelectionDisplay:
         ax.get_yticklabels()[self.chosen].set_color(PALETTE[2])
         ax.set_xlabel("score ± standard error")
         ax.legend(frameon=False, loc="lower right")
-        strip(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, get_axes, strip
+from latefusion.plots.canvas import PALETTE, Display, legend_above
 
 
-class ViewWeightsDisplay:
+class ViewWeightsDisplay(Display):
     """Weight of every view, and how well its own partition agrees with the consensus.
+
+    Options go to `matplotlib.axes.Axes.barh`.
 
     Parameters
     ----------
@@ -25,8 +27,6 @@ class ViewWeightsDisplay:
     ----------
     bars_ : matplotlib BarContainer
     intervals_ : matplotlib ErrorbarContainer or None
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
     """
 
     def __init__(self, weights: Any, names: Any, *, agreement: Any = None, intervals: Any = None) -> None:
@@ -36,7 +36,7 @@ class ViewWeightsDisplay:
         self.intervals = None if intervals is None else np.asarray(intervals)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, intervals: bool = False, ax: Any = None, **kwargs: Any) -> Any:
+    def from_estimator(cls, estimator: Any, *, intervals: bool = False, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the view weights of a fitted estimator.
 
         Parameters
@@ -45,38 +45,25 @@ class ViewWeightsDisplay:
         intervals : bool, default=False
             Draw 95 % bootstrap intervals; the estimator needs a method ``weight_intervals``.
         ax : matplotlib Axes, default=None
-        **kwargs : dict
+        **kwargs : keyword arguments
             Passed to `matplotlib.axes.Axes.barh`.
 
         Returns
         -------
         ViewWeightsDisplay
         """
-        agreement = getattr(estimator, "agreement_", None)
-        ends = None
-        if intervals:
-            found = estimator.weight_intervals()
-            ends = (found.lower, found.upper)
-        display = cls(estimator.view_weights_, estimator.view_names_, agreement=agreement, intervals=ends)
+        found = estimator.weight_intervals() if intervals else None
+        display = cls(
+            estimator.view_weights_,
+            estimator.view_names_,
+            agreement=getattr(estimator, "agreement_", None),
+            intervals=None if found is None else (found.lower, found.upper),
+        )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> Any:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            A new figure when None.
-        **kwargs : dict
-            Passed to `matplotlib.axes.Axes.barh`.
-
-        Returns
-        -------
-        self
-        """
-        ax = get_axes(ax)
+    def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         rows = np.arange(len(self.names))[::-1]
-        style = {"color": PALETTE[0], "height": 0.7, "label": "weight"} | kwargs
+        style = {"color": PALETTE[0], "height": 0.7, "label": "weight"} | options
         self.bars_ = ax.barh(rows, self.weights, **style)
         shown = [self.bars_]
         self.intervals_ = None
@@ -90,10 +77,7 @@ class ViewWeightsDisplay:
             dots = {"color": PALETTE[2], "markersize": 6, "label": "agreement with the consensus"}
             shown += ax.plot(self.agreement, rows, "o", **dots)
         if len(shown) > 1:
-            ax.legend(handles=shown, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+            legend_above(ax, shown)
         ax.set_yticks(rows, self.names)
         ax.set_xlim(0, 1)
         ax.set_xlabel("from 0 to 1")
-        strip(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

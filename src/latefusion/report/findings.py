@@ -11,15 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.assignment import assign_by_kmeans
 from latefusion.estimators import ConsensusClustering
-from latefusion.estimators.consensus import _labels_of, _read
-from latefusion.metrics import match_labels
 from latefusion.types import Array, Views
 from latefusion.validation import split_columns
-
-# Starts of k-means for the clusters of a single view.
-N_STARTS = 3
 
 
 @dataclass(frozen=True)
@@ -128,10 +122,10 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None) ->
     if isinstance(model, ConsensusClustering):
         views, found_ids = _labelings(model, X, codes)
     else:
-        checked = model._new_views(X)
+        checked = model.new_views(X)
         found_ids = checked.sample_ids
         _check_length(len(checked), len(codes), "X")
-        views = _feature_views(model, checked, codes, clusters)
+        views = _feature_views(model, checked, clusters)
     ids = found_ids if sample_ids is None else list(sample_ids)
     if ids is not None:
         _check_length(len(ids), len(codes), "sample_ids")
@@ -153,9 +147,10 @@ def _check_length(found: int, expected: int, what: str) -> None:
         )
 
 
-def _feature_views(model: Any, views: Views, labels: NDArray[np.intp], clusters: list[str]) -> list[ViewFindings]:
+def _feature_views(model: Any, views: Views, clusters: list[str]) -> list[ViewFindings]:
     columns = _column_names(model, views)
-    codings = getattr(model, "_label_codings", {})
+    codings = getattr(model, "label_codings_", {})
+    partitions, labels_alone = model.view_partitions(), model.view_labels()
     found = []
     for position, (name, array) in enumerate(views.items()):
         observed = np.ones(len(views), dtype=bool) if views.mask is None else views.mask[:, position]
@@ -164,9 +159,9 @@ def _feature_views(model: Any, views: Views, labels: NDArray[np.intp], clusters:
             names = [str(value) for value in codings[name].values.tolist()]
             found.append(ViewFindings(name, "labels", None, [], observed & (coded >= 0), coded, names))
             continue
-        rows = _partition_rows(model, position, name)
-        own = None if rows is None else _own_clusters(rows, labels, observed, len(clusters))
-        kernel = model._view_kinds_fitted[position] == "precomputed"
+        rows = partitions[position]
+        own = labels_alone[:, position] if (labels_alone[:, position] >= 0).any() else None
+        kernel = model.view_inputs_[position] == "precomputed"
         found.append(
             ViewFindings(
                 name,
@@ -188,7 +183,7 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
         name: [f"column {place}" for place in range(width)]
         for name, width in zip(views.names, views.widths, strict=True)
     }
-    known: dict[str, Any] = dict(getattr(model, "_view_columns", {}))
+    known: dict[str, Any] = dict(getattr(model, "view_columns_", {}))
     if not known and hasattr(model, "feature_names_in_"):
         table = list(model.feature_names_in_)
         places = split_columns(np.arange(len(table))[None, :], model.views, table)
@@ -196,51 +191,14 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
     return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
 
 
-def _partition_rows(model: Any, position: int, name: str) -> NDArray[Any] | None:
-    """The base partitions of one view side by side."""
-    partitions = getattr(model, "partitions_", None)
-    if partitions is None:
-        return None
-    names = getattr(model, "partition_names_", None)
-    if names is None:
-        return to_numpy(partitions[position])
-    own = [to_numpy(one) for one, (view, _) in zip(partitions, names, strict=True) if view == name]
-    return np.concatenate(own, axis=1) if own else None
-
-
-def _own_clusters(
-    rows: NDArray[Any], labels: NDArray[np.intp], observed: NDArray[np.bool_], n_clusters: int
-) -> NDArray[np.intp] | None:
-    """Clusters of one view alone, named after the clusters of the consensus that they are most like."""
-    if np.count_nonzero(observed) < max(2, n_clusters):
-        return None
-    alone, _ = assign_by_kmeans(rows[observed], n_clusters, n_init=N_STARTS, random_state=0)
-    own = np.full(len(labels), -1, dtype=np.intp)
-    own[observed] = match_labels(labels[observed], alone)
-    return own
-
-
 def _labelings(
     model: ConsensusClustering, X: Any, labels: NDArray[np.intp]
 ) -> tuple[list[ViewFindings], NDArray[Any] | None]:
-    """The partitions that a consensus was made of: labels as they are, others by their largest membership."""
-    partitions, ids = _read(X, list(model.view_names_))
-    found = []
-    for (name, one), given in zip(partitions.items(), model._maps, strict=True):
-        columns = given.columns(_labels_of(one, name))
-        _check_length(columns.shape[0], len(labels), f"partition {name!r}")
-        assigned = np.diff(columns.indptr) > 0
-        own: NDArray[np.intp] | None = None
-        names: list[str] = []
-        if given.coding is not None or given.kind == "memberships":
-            own = np.full(len(labels), -1, dtype=np.intp)
-            # The last column of memberships says who is assigned.
-            shares = columns if given.coding is not None else columns[:, :-1]
-            own[assigned] = np.asarray(shares.argmax(axis=1)).ravel()[assigned]
-            values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
-            names = [str(value) for value in values]
-        found.append(ViewFindings(name, "labels", None, [], assigned, own, names))
-    return found, ids
+    """The partitions that a consensus was made of."""
+    opinions, ids = model.opinions(X)
+    for one in opinions:
+        _check_length(len(one.assigned), len(labels), f"partition {one.name!r}")
+    return [ViewFindings(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions], ids
 
 
 def complete_samples(findings: Findings, most: int, generator: np.random.Generator) -> NDArray[np.intp]:

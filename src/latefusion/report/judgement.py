@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from latefusion.arrays import row_blocks, to_numpy
-from latefusion.metrics import adjusted_rand, subspace_agreement
+from latefusion.metrics import pairwise_agreement, subspace_agreement
 from latefusion.report.findings import Findings, ViewFindings, shorten
 
 # Two views whose own clusters (adjusted Rand index) and whose partitions agree to this much say the same; below the
@@ -88,13 +88,7 @@ def agreement_table(findings: Findings) -> tuple[list[str], NDArray[np.float64]]
         NaN where two views have fewer than two samples in common.
     """
     known = [(view.name, view.own) for view in findings.views if view.own is not None]
-    labels = [*(own for _, own in known), findings.labels]
-    table = np.eye(len(labels))
-    for i, first in enumerate(labels):
-        for j, second in enumerate(labels[:i]):
-            both = (first >= 0) & (second >= 0)
-            value = adjusted_rand(first[both], second[both]) if np.count_nonzero(both) > 1 else np.nan
-            table[i, j] = table[j, i] = value
+    table = pairwise_agreement([*(own for _, own in known), findings.labels])
     return [*(name for name, _ in known), "consensus"], table
 
 

@@ -10,7 +10,6 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import take_rows, to_numpy
 from latefusion.estimators import LateFusionClustering
-from latefusion.experiments.baselines import information_of
 from latefusion.experiments.comparison import ComparisonRow, honest_lines
 from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.report.findings import Findings, ViewFindings, complete_samples
@@ -61,7 +60,7 @@ def plain_lines(findings: Findings) -> HonestLines | None:
     kernels = kinds == {"kernel"}
     views = Views({view.name: _take(view, rows) for view in findings.views})
     lines = honest_lines(views, n_clusters, target=target, random_state=0, kernels=kernels)
-    information = None if searched is None else information_of(model)
+    information = None if searched is None else model.criterion()
     scored = []
     for row in [*lines, own]:
         if row.labels is None:
@@ -80,8 +79,7 @@ def _searched(findings: Findings) -> NDArray[np.intp] | None:
     """The samples that the search looked at, on which its criterion can be computed."""
     if not isinstance(findings.model, LateFusionClustering) or not findings.observed.all():
         return None
-    seen = findings.model._search_samples(findings.n_samples)
-    return np.arange(findings.n_samples) if seen is None else seen
+    return findings.model.searched_samples()
 
 
 def _take(view: ViewFindings, rows: NDArray[np.intp]) -> Any:

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.manifold import TSNE
 from sklearn.neighbors import NearestNeighbors
-from threadpoolctl import threadpool_limits
 
-from latefusion.arrays import namespace, orient_columns, unit_rows
+from latefusion.arrays import namespace, unit_rows
+from latefusion.plots.embedding import embed
 
 METHODS = ("auto", "tsne", "pca")
 # Samples that t-SNE arranges itself, in a large map and in a small one, and its iterations; all other samples are put
@@ -61,39 +60,19 @@ def draw_map(
     rows = unit_rows(np.asarray(rows, dtype=np.float64), xp=namespace(np.empty(0)))
     n_samples, width = rows.shape
     if method == "pca" or n_samples < 5 or (method == "auto" and width <= 2):
-        return Map(_principal(rows), "PCA: the two directions in which samples differ most.")
+        return Map(embed(rows, "pca"), "PCA: the two directions in which samples differ most.")
     if n_samples <= most:
         return Map(
-            _tsne(rows, max_iter), "t-SNE: neighbours stay neighbours; distances between far groups mean nothing."
+            embed(rows, max_iter=max_iter),
+            "t-SNE: neighbours stay neighbours; distances between far groups mean nothing.",
         )
     chosen = np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
-    placed = _place(rows, rows[chosen], _tsne(rows[chosen], max_iter))
+    placed = _place(rows, rows[chosen], embed(rows[chosen], max_iter=max_iter))
     return Map(
         placed,
         f"t-SNE of {most} random samples, the others placed between the nearest of these: neighbours stay neighbours; "
         "distances between far groups mean nothing.",
     )
-
-
-def _principal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coordinates along the two directions of largest variance, also where there is none (PCA would divide by zero)."""
-    centered = rows - rows.mean(axis=0)
-    _, vectors = np.linalg.eigh(centered.T @ centered)
-    found = centered @ orient_columns(vectors[:, ::-1][:, :2])
-    return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
-
-
-def _tsne(rows: NDArray[np.float64], max_iter: int) -> NDArray[np.float64]:
-    # With several threads sums come in any order, and t-SNE makes another map of every rounding error.
-    with threadpool_limits(1):
-        options = {"perplexity": min(30.0, (len(rows) - 1) / 3), "max_iter": max_iter}
-        found = TSNE(2, init="pca", random_state=0, **options).fit_transform(_spread_ties(rows))
-    return np.asarray(found, dtype=np.float64)
-
-
-def _spread_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows that are all the same are moved apart by a hair: t-SNE divides by their spread."""
-    return rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)
 
 
 def _place(

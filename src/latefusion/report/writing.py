@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from latefusion.report.maps import METHODS
 from latefusion.report.page import draw, render
 from latefusion.report.pieces import count
 from latefusion.report.profiles import cluster_traits
+from latefusion.whole_files import whole_file
 
 Progress = Callable[[str], None]
 
@@ -113,7 +113,8 @@ def write_report(
         lines=lines,
         command=command,
     )
-    _replace(path, render(content, drawing))
+    with whole_file(path) as stream:
+        stream.write(render(content, drawing).encode("utf-8"))
     return path
 
 
@@ -122,18 +123,3 @@ def _lines(findings: Findings, baselines: bool | Sequence[ComparisonRow]) -> Hon
         return plain_lines(findings) if baselines else None
     rows = list(baselines)
     return HonestLines(rows, findings.n_samples) if rows else None
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file at once: whoever looks finds the old one or the new one, never a part."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)  # the temporary file is for its owner alone
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

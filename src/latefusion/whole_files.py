@@ -14,7 +14,8 @@ from typing import BinaryIO
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A stream whose content takes its place when all of it has been written.
 
-    Until then it lies beside that place; an error or Ctrl-C removes it and leaves what was there before.
+    Until then it has no name at all, where the system can do that, so that even a killed process leaves nothing behind;
+    elsewhere it lies beside that place, and an error or Ctrl-C removes it. What was there before stays until the end.
 
     Parameters
     ----------
@@ -42,15 +43,38 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         return
     target = Path(path).resolve()  # a link stays a link
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    nameless = _open_nameless(target.parent)
     try:
-        with part.open("xb") as stream:
+        with part.open("xb") if nameless is None else os.fdopen(nameless, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # or a crash of the machine could leave an empty file under the final name
+            if nameless is not None:
+                _give_name(nameless, part)
         os.replace(part, target)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
+
+
+def _open_nameless(folder: Path) -> int | None:
+    """A file of the folder without a name, which goes when the process does; None where there is no such thing."""
+    flag = getattr(os, "O_TMPFILE", None)  # Linux
+    if flag is None or not Path("/proc/self/fd").is_dir():
+        return None
+    try:
+        return os.open(folder, flag | os.O_WRONLY, 0o666)
+    except OSError:  # not every file system can
+        return None
+
+
+def _give_name(handle: int, path: Path) -> None:
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        # With folders given, Python follows the link in /proc to the file itself.
+        os.link(f"/proc/self/fd/{handle}", path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
 
 
 def check_target(path: str | os.PathLike[str]) -> None:

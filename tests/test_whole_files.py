@@ -1,11 +1,17 @@
 """A file is there whole or not at all."""
 
 import os
+import signal
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from latefusion.outputs import check_target, whole_file
+import latefusion
+from latefusion import whole_files
+from latefusion.whole_files import check_target, whole_file
 
 
 def test_content_takes_its_place_and_nothing_else_remains(tmp_path):
@@ -64,3 +70,49 @@ def test_places_that_cannot_be_written_are_refused_with_the_way_out(tmp_path, mo
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # who is root may write everywhere
     with pytest.raises(PermissionError, match="no right to write to the folder"):
         check_target(tmp_path / "a")
+
+
+HALF = """
+import sys, time
+from latefusion.whole_files import whole_file
+
+with whole_file(sys.argv[1]) as stream:
+    stream.write(b"half")
+    stream.flush()
+    print("written", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux has files without a name")
+@pytest.mark.parametrize("kind", ["SIGKILL", "SIGTERM"])
+def test_a_killed_process_leaves_nothing_behind(tmp_path, kind):
+    (tmp_path / "a").write_bytes(b"old")
+    environment = {**os.environ, "PYTHONPATH": str(Path(latefusion.__file__).parents[1])}
+    command = [sys.executable, "-c", HALF, str(tmp_path / "a")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as running:
+        assert running.stdout.readline() == b"written\n"
+        running.send_signal(getattr(signal, kind))
+        assert running.wait(30) != 0
+    assert (tmp_path / "a").read_bytes() == b"old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+def test_systems_without_nameless_files_write_beside_the_place(tmp_path, monkeypatch):
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    with whole_file(tmp_path / "a") as stream:
+        stream.write(b"one")
+        (part,) = tmp_path.iterdir()
+        assert part.name.startswith(".a.")
+    assert (tmp_path / "a").read_bytes() == b"one"
+    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "a") as stream:
+        raise KeyboardInterrupt
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux has files without a name")
+def test_file_systems_that_cannot_are_no_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(whole_files, "_open_nameless", lambda folder: None)
+    with whole_file(tmp_path / "a") as stream:
+        stream.write(b"one")
+    assert (tmp_path / "a").read_bytes() == b"one"

@@ -1,0 +1,83 @@
+"""What every view has to do with the cluster of every single sample.
+
+The objective Σ_p β_p Tr(Fᵀ H_p W_p) + λ Tr(Fᵀ M) is a sum over samples: view p adds β_p ⟨f_i, h_p(i) W_p⟩ at sample i.
+At a solution β_p is proportional to Tr(Fᵀ H_p W_p), so that over all samples a view adds the share β_p² of what all
+views do: contributions are to samples what squared weights are to the whole.
+
+For a single sample, f_i also holds what no cluster is made of, noise that one view may be full of. So shares come from
+the mean of F over the sample's cluster in place of f_i, as in the paper's empirical error: they say how much a view
+speaks for the cluster that the sample is in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.metrics import cluster_means
+
+
+def contributions(
+    partitions: Sequence[NDArray[Any]], rotations: NDArray[Any], weights: NDArray[Any], directions: NDArray[Any]
+) -> NDArray[np.float64]:
+    """The terms of the objective, sample by sample.
+
+    Parameters
+    ----------
+    partitions : sequence of ndarray of shape (n_samples, n_clusters)
+        Those that were aligned (H_p).
+    rotations : ndarray of shape (n_partitions, n_clusters, n_clusters)
+        W_p.
+    weights : ndarray of shape (n_partitions,)
+        β_p.
+    directions : ndarray of shape (n_samples, n_clusters)
+        What rotated rows are compared with: those of F, or the centres of their clusters.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_partitions)
+    """
+    terms = [
+        weight * np.einsum("nk,nk->n", partition @ rotation, directions)
+        for partition, rotation, weight in zip(partitions, rotations, weights, strict=True)
+    ]
+    return np.stack(terms, axis=1).astype(np.float64)
+
+
+def cluster_directions(consensus: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[Any]:
+    """The mean of the consensus rows of a sample's cluster, for every sample.
+
+    Parameters
+    ----------
+    consensus : ndarray of shape (n_samples, n_clusters)
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_clusters)
+    """
+    _, codes = np.unique(labels, return_inverse=True)
+    return cluster_means(consensus, codes)[codes]
+
+
+def share_contributions(terms: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Contributions of views as shares that sum to one for every sample.
+
+    Parameters
+    ----------
+    terms : ndarray of shape (n_samples, n_views)
+        A view that speaks against the cluster of a sample has a negative one: it contributes nothing.
+    observed : ndarray of bool of shape (n_samples, n_views)
+        A view that a sample lacks contributes nothing either.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_views)
+        Where all views of a sample speak against its cluster, they share alike.
+    """
+    positive = np.where(observed, np.maximum(terms, 0.0), 0.0)
+    positive = np.where(positive.sum(axis=1, keepdims=True) > 0, positive, observed)
+    return positive / positive.sum(axis=1, keepdims=True)

@@ -1,0 +1,140 @@
+"""Counts of molecules per cell, made comparable between cells.
+
+How many molecules of a cell are read is chance, so only their proportions say something about it:
+
+=========== ====================================================================================
+modality    what is done with counts
+=========== ====================================================================================
+``rna``     every cell to 10 000 counts, log(1 + x); then principal components, as everywhere
+``protein`` centred log ratios: log(1 + x) less its mean over the proteins of the cell
+others      nothing; estimators scale counts by themselves
+=========== ====================================================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+from latefusion.types import Array
+
+# Counts that every cell is brought to.
+TARGET_SUM = 1e4
+# Components that log-normalised expression is reduced to, as scanpy does.
+N_COMPONENTS = 50
+
+# What 10x Genomics calls its types of features.
+FEATURE_TYPES = {"gene expression": "rna", "antibody capture": "protein", "peaks": "peaks"}
+# Words in the names of modalities.
+WORDS = {
+    "rna": {"rna", "scrna", "snrna", "mrna", "gex", "gene", "genes", "transcriptome", "expression"},
+    "protein": {"prot", "protein", "proteins", "adt", "adts", "cite", "citeseq", "antibody", "antibodies", "ab"},
+    "peaks": {"atac", "scatac", "peak", "peaks"},
+}
+
+
+def modality_kind(name: str, feature_types: Iterable[str] = ()) -> str:
+    """What a modality is about: "rna", "protein", "peaks", or "" where neither features nor name say it.
+
+    Parameters
+    ----------
+    name : str
+    feature_types : iterable of str, default=()
+        Types of its features as in ``var["feature_types"]``; they have precedence over the name.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from latefusion.scverse.counts import modality_kind
+    >>> modality_kind("pbmc_ADT"), modality_kind("x", ["Gene Expression"]), modality_kind("images")
+    ('protein', 'rna', '')
+    """
+    known = {FEATURE_TYPES.get(str(one).lower(), "") for one in feature_types}
+    if len(known) == 1:
+        return known.pop()
+    words = set(re.split(r"[^a-z]+", name.lower()))
+    return next((kind for kind, meant in WORDS.items() if words & meant), "")
+
+
+def are_counts(matrix: Array) -> bool:
+    """Whether a matrix holds whole numbers from 0 up, and others than 0 and 1.
+
+    Parameters
+    ----------
+    matrix : ndarray or sparse matrix
+
+    Returns
+    -------
+    bool
+    """
+    values = matrix.data if scipy.sparse.issparse(matrix) else np.asarray(matrix)
+    if values.dtype.kind == "b" or values.size == 0:
+        return False
+    with np.errstate(invalid="ignore"):  # NaN is not a count
+        return bool(values.min() >= 0 and values.max() > 1 and np.all(values == np.round(values)))
+
+
+def log_normalize(counts: Array) -> Array:
+    """Every cell brought to the same sum, then log(1 + x); sparse matrices stay sparse.
+
+    Parameters
+    ----------
+    counts : ndarray or CSR matrix of shape (n_cells, n_features)
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_cells, n_features)
+    """
+    counts = _as_float(counts)
+    sums = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+    factors = (TARGET_SUM / np.where(sums > 0, sums, 1.0)).astype(counts.dtype)  # an empty cell stays empty
+    if scipy.sparse.issparse(counts):
+        return scipy.sparse.csr_array(scipy.sparse.diags_array(factors) @ counts).log1p()
+    return np.log1p(counts * factors[:, None])
+
+
+def center_log_ratios(counts: Array) -> NDArray[Any]:
+    """Logarithms of 1 + x less their mean over the features of a cell, so that every row sums to zero.
+
+    Parameters
+    ----------
+    counts : ndarray or sparse matrix of shape (n_cells, n_features)
+
+    Returns
+    -------
+    ndarray of shape (n_cells, n_features)
+    """
+    counts = _as_float(counts)
+    logarithms = np.log1p(counts.toarray() if scipy.sparse.issparse(counts) else counts)
+    return logarithms - logarithms.mean(axis=1, keepdims=True)
+
+
+def principal_components(matrix: Array, n_components: int = N_COMPONENTS) -> NDArray[Any]:
+    """Coordinates along the directions of largest variance; a sparse matrix is centred without being filled.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR matrix of shape (n_cells, n_features)
+    n_components : int, default=50
+
+    Returns
+    -------
+    ndarray of shape (n_cells, at most n_components)
+    """
+    matrix = _as_float(matrix)
+    n_components = min(n_components, min(matrix.shape) - 1)
+    solver = "arpack" if scipy.sparse.issparse(matrix) else "auto"
+    return np.asarray(PCA(n_components, svd_solver=solver, random_state=0).fit_transform(matrix))
+
+
+def _as_float(matrix: Array) -> Array:
+    return matrix if matrix.dtype in (np.float32, np.float64) else matrix.astype(np.float64)

@@ -1,0 +1,53 @@
+"""The answer goes where it was asked for."""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels, without_nan
+from latefusion.outputs import Labels
+
+FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]))
+
+
+def options(*words):
+    parser = argparse.ArgumentParser()
+    add_answer_arguments(parser)
+    return parser.parse_args(words)
+
+
+def test_json_holds_the_labels_unless_a_file_does(tmp_path, capsys):
+    put_answer({"n": 2}, FOUND, options("--json"), str)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {"n": 2, "samples": {"id": ["a", "b"], "label": [1, 0], "confidence": [0.5, None]}}
+    put_answer({"n": 2}, FOUND, options("--json", "-o", "x.csv"), str)
+    assert json.loads(capsys.readouterr().out) == {"n": 2}
+
+
+def test_labels_and_words_do_not_mix_on_the_standard_output(capsys, tmp_path):
+    asked = options("-o", str(tmp_path / "labels.csv"))
+    put_labels(FOUND, asked)
+    put_answer({}, FOUND, asked, lambda answer: "words")
+    assert capsys.readouterr() == ("words\n", "")
+    assert (tmp_path / "labels.csv").read_text().splitlines()[1] == "a,1,0.5"
+    put_answer({}, FOUND, options("-o", "-"), lambda answer: "words")
+    assert capsys.readouterr() == ("", "words\n")
+    put_answer({}, FOUND, options("--quiet"), lambda answer: "words")
+    put_labels(FOUND, options())
+    assert capsys.readouterr() == ("", "")
+
+
+def test_places_are_checked_first(tmp_path):
+    with pytest.raises(ValueError, match="leave one out"):
+        check_outputs(options("-o", "-", "--json"))
+    with pytest.raises(ValueError, match="labels are written as"):
+        check_outputs(options("-o", "labels.doc"))
+    with pytest.raises(IsADirectoryError):
+        check_outputs(options(), None, Path(tmp_path))
+
+
+def test_json_knows_no_nan():
+    assert without_nan({1: [np.nan, 2.0, {"x": np.inf}]}) == {"1": [None, 2.0, {"x": None}]}
