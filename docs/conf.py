@@ -25,9 +25,10 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "sphinx_gallery.gen_gallery",
     "mathml",
+    "result_tables",
 ]
 exclude_patterns = ["_build", "extensions", "templates"]
 templates_path = ["templates"]
@@ -39,13 +40,13 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autosummary_generate = True
-autodoc_default_options = {"members": True, "inherited-members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True, "inherited-members": True}
+smartquotes = False  # quotes in docstrings are code more often than not
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings have shapes and meanings, which say more
 autodoc_preserve_defaults = True
-napoleon_google_docstring = False
-napoleon_use_rtype = False
-napoleon_use_ivar = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -55,6 +56,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "plot_gallery": True,
+    "parallel": 2,
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,

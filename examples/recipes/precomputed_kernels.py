@@ -2,8 +2,8 @@
 Kernels instead of features
 ===========================
 
-A view may be a matrix of similarities: of graphs, strings or sequences, or the ``KH`` of a benchmark in a ``.mat`` file.
-``partition="precomputed"`` says so.
+A view may be a matrix of similarities: of graphs, strings or sequences, or the ``KH`` of a benchmark in a ``.mat``
+file. ``partition="precomputed"`` says so.
 """
 
 # %%

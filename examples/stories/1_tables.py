@@ -5,8 +5,8 @@ Three tables of the same patients
 Three laboratories measured the same tumours. Each sent a table, in its own units, in its own order, and none has
 every patient. The question: which groups of patients are there, and which table says so?
 
-The data are real: 569 breast tumours of the Wisconsin diagnostic set that scikit-learn ships. Its thirty columns come in
-three parts (mean, standard error and worst value of ten measurements of cell nuclei), which serve as our tables. The
+The data are real: 569 breast tumours of the Wisconsin diagnostic set that scikit-learn ships. Its thirty columns come
+in three parts (mean, standard error and worst value of ten measurements of cell nuclei), which serve as our tables. The
 diagnosis is known; it is used at the very end, to check.
 """
 

@@ -6,8 +6,9 @@ A CITE-seq experiment counts, for every cell, transcripts of thousands of genes 
 cell types differ in one of the two only: helper and killer T cells have nearly the same transcripts but carry
 different proteins, naive and memory cells the other way round. No view alone finds all types; together they do.
 
-The cells here are **simulated**, so that this page needs no download and the truth is known: counts of a negative binomial
-distribution, cells of different depth, mostly zeros in the RNA, background from unbound antibodies in the protein.
+The cells here are **simulated**, so that this page needs no download and the truth is known: counts of a negative
+binomial distribution, cells of different depth, mostly zeros in the RNA, background from unbound antibodies in the
+protein.
 """
 
 # %%
@@ -23,7 +24,7 @@ from latefusion.plots import ConsensusDisplay, HolesDisplay
 generator = np.random.default_rng(0)
 shares = {"CD4 naive": 0.25, "CD4 memory": 0.15, "CD8": 0.15, "B": 0.15, "NK": 0.1, "monocyte": 0.15, "dendritic": 0.05}
 types = list(shares)
-n_cells, n_genes = 800, 800
+n_cells, n_genes = 600, 800
 cell_type = generator.choice(len(types), size=n_cells, p=list(shares.values()))
 
 
@@ -63,8 +64,8 @@ print(f"RNA: {rna.shape[1]} genes, {np.mean(rna == 0):.0%} zeros; protein: {prot
 # %%
 # The usual preparation
 # ---------------------
-# RNA: counts per ten thousand, logarithm, principal components. Protein: centred log ratio. (`LateFusionClustering` takes
-# the sparse counts themselves as well, and weighs genes by how rare they are; that takes longer.)
+# RNA: counts per ten thousand, logarithm, principal components. Protein: centred log ratio. (`LateFusionClustering`
+# takes the sparse counts themselves as well, and weighs genes by how rare they are; that takes longer.)
 per_cell = np.log1p(rna / rna.sum(axis=1, keepdims=True) * 1e4)
 log_protein = np.log1p(protein)
 views = {

@@ -63,8 +63,8 @@ pairs = TfidfVectorizer(min_df=3, max_df=0.3, sublinear_tf=True, ngram_range=(1,
 lsa = TruncatedSVD(60, random_state=0).fit_transform(pairs)
 
 # %%
-# Word vectors learnt from the corpus itself: words that stand in the same paragraphs more often than chance are near each
-# other (positive pointwise mutual information, factorised). A document is the mean of its words.
+# Word vectors learnt from the corpus itself: words that stand in the same paragraphs more often than chance are near
+# each other (positive pointwise mutual information, factorised). A document is the mean of its words.
 paragraphs = [paragraph for text in texts for paragraph in re.split(r"\n\s*\n", text)]
 occurs = CountVectorizer(vocabulary=vectorizer.vocabulary_, binary=True, **words).fit_transform(paragraphs)
 together = (occurs.T @ occurs).toarray().astype(float)
@@ -99,9 +99,7 @@ for cluster in np.unique(model.labels_):
     contrast = np.asarray(tfidf[own].mean(axis=0) - tfidf[~own].mean(axis=0)).ravel()
     modules, sizes = np.unique(topics[own], return_counts=True)
     main = modules[sizes.argmax()]
-    print(
-        f"{own.sum():4} texts, {sizes.max() / own.sum():4.0%} {main:16}", *vocabulary[contrast.argsort()[-1:-7:-1]]
-    )
+    print(f"{own.sum():4} texts, {sizes.max() / own.sum():4.0%} {main:16}", *vocabulary[contrast.argsort()[-1:-7:-1]])
 
 # %%
 # A new text, in the embeddings at hand; here one alone:
