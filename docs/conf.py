@@ -56,6 +56,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "plot_gallery": True,
+    "capture_repr": ("_repr_html_",),  # tables; not the addresses of objects
     "parallel": 2,
     "show_memory": False,
     "show_signature": False,

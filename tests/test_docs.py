@@ -14,7 +14,9 @@ PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "gallery", 
 REFERENCE = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("room", [latefusion, baselines, datasets, kernels, metrics, plots], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "room", [latefusion, baselines, datasets, kernels, metrics, plots], ids=lambda one: one.__name__
+)
 def test_every_public_name_is_in_the_reference(room):
     listed = set(re.findall(r"^   (\w+)$", REFERENCE, re.MULTILINE))
     tables = {name for name in room.__all__ if isinstance(getattr(room, name), dict)}

@@ -34,10 +34,13 @@ def display_math(translator: HTML5Translator, node: nodes.math_block) -> None:
 
 def to_mathml(node: nodes.Element, *, as_block: bool) -> str:
     """The formula of a node; one that cannot be translated is a warning, hence an error of `make docs`."""
+    # docutils never closes what \boldsymbol opens; \mathbf is bold for Greek letters, too.
+    formula = node.astext().replace(r"\boldsymbol", r"\mathbf")
     try:
-        return tex2mathml(node.astext(), as_block=as_block)
+        # A norm is as tall as its letters: a bar that grows would grow on its left side only.
+        return tex2mathml(formula, as_block=as_block).replace("<mo>‖", '<mo stretchy="false">‖')
     except MathError as error:
-        logger.warning("no MathML for %r: %s", node.astext(), error, location=node)
+        logger.warning("no MathML for %r: %s", formula, error, location=node)
         return ""
 
 

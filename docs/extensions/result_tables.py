@@ -42,7 +42,7 @@ class ResultTable(SphinxDirective):
         columns = [column.strip() for column in wanted.split(",")]
         found: list[nodes.Node] = [table(columns, rows)]
         if isinstance(content, dict) and "machine" in content:
-            found.append(nodes.paragraph("", "", nodes.emphasis("", f"On {content['machine']}.")))
+            found.append(nodes.paragraph("", "", nodes.emphasis("", f"Machine: {content['machine']}.")))
         return found
 
 

@@ -9,6 +9,7 @@ file. ``partition="precomputed"`` says so.
 # %%
 # Three kernels of the same 569 samples. They need not be centred or scaled; that is done, as in the paper.
 import numpy as np
+from matplotlib import pyplot
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity, rbf_kernel
 
 import latefusion as lf
@@ -28,9 +29,18 @@ def kernels(rows, columns):
     }
 
 
-model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0).fit(kernels(train, train))
+given = kernels(train, train)
+model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0).fit(given)
 print(dict(zip(model.view_names_.tolist(), model.view_weights_.round(3).tolist(), strict=True)))
 print(f"accuracy {lf.metrics.clustering_accuracy(data.target[train], model.labels_):.3f}")
+
+# %%
+# The kernels with samples in the order of their clusters:
+order = np.argsort(model.labels_, kind="stable")
+figure, axes = pyplot.subplots(1, 3, figsize=(9, 3), layout="constrained")
+for ax, (name, kernel) in zip(axes, given.items(), strict=True):
+    ax.imshow(kernel[np.ix_(order, order)], cmap="Blues")
+    ax.set(title=name, xticks=[], yticks=[])
 
 # %%
 # New samples are given by their similarities to the training samples. Centring and scaling use what was learnt
@@ -44,5 +54,5 @@ print(f"as in training: {np.array_equal(model.predict(kernels(train, train)), mo
 # Otherwise they come as ``model.predict(..., diagonals=...)``.
 #
 # Every comparison method takes kernels, too:
-mixed = lf.baselines.METHODS["SimpleMKKM"](2, partition="precomputed", random_state=0).fit(kernels(train, train))
+mixed = lf.baselines.METHODS["SimpleMKKM"](2, partition="precomputed", random_state=0).fit(given)
 print(f"SimpleMKKM: accuracy {lf.metrics.clustering_accuracy(data.target[train], mixed.labels_):.3f}")

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import latefusion as lf
+from latefusion.plots import ViewWeightsDisplay
 from latefusion.report import write_report
 
 data = lf.datasets.load_breast_cancer_views()
@@ -30,5 +31,6 @@ for verdict in model.leave_one_view_out():
     print(verdict)
 
 # %%
-# And how sure the weights are:
-print(model.weight_intervals())
+# And how sure the weights are; the lines are 95 % intervals of a bootstrap over samples:
+figure = ViewWeightsDisplay.from_estimator(model, intervals=True).figure_
+figure.set_size_inches(6, 2.4)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import latefusion as lf
+from latefusion.plots import ConsensusDisplay
 
 data = lf.datasets.make_views(20_000, 8, n_views=2, n_features=[64, 32], random_state=0)
 device = "cpu"
@@ -26,6 +27,10 @@ model = lf.GlobalAlignmentClustering(8, kernel="linear", random_state=0).fit(vie
 print(type(model.consensus_), model.consensus_.dtype, model.consensus_.device)
 print(f"accuracy {lf.metrics.clustering_accuracy(data.target, model.labels_):.3f}")
 print(f"view weights {np.round(model.view_weights_, 3)}")
+
+# %%
+# Plots take them as they are.
+ConsensusDisplay.from_estimator(model, method="pca", s=5)
 
 # %%
 # A Gaussian kernel goes through landmarks; an n × n matrix is never formed.

@@ -61,6 +61,7 @@ figure.set_size_inches(6, 2.4)
 
 # %%
 # A map of the patients; pale ones lie between the groups.
+# sphinx_gallery_thumbnail_number = 2
 ConsensusDisplay.from_estimator(model, s=16)
 
 # %%

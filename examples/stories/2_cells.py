@@ -106,7 +106,7 @@ lf.compare_baselines(views, n_clusters=7, target=cell_type, random_state=0)
 lost = generator.random(n_cells) < 0.5
 holes = views | {"protein": np.where(lost[:, None], np.nan, views["protein"])}
 partial = lf.LateFusionClustering(n_clusters=7, random_state=0).fit(holes)
-HolesDisplay.from_estimator(partial)
+HolesDisplay.from_estimator(partial).figure_.set_size_inches(6, 2.6)
 for name, cells in {"with protein": ~lost, "without": lost}.items():
     score = lf.metrics.adjusted_rand(cell_type[cells], partial.labels_[cells])
     print(f"{name:13} {score:.3f}, mean confidence {partial.confidence_[cells].mean():.2f}")

@@ -89,6 +89,7 @@ display = ViewWeightsDisplay.from_estimator(model)
 display.figure_.set_size_inches(6, 2.4)
 
 # %%
+# sphinx_gallery_thumbnail_number = 2
 ConsensusDisplay.from_estimator(model, s=14)
 
 # %%
