@@ -1,7 +1,7 @@
 """Tables straight from the result files of the benchmarks, so that no figure is typed by hand.
 
 ```{results} peers.json
-:columns: method, seconds, ACC
+:columns: method; seconds; ACC
 :where: kind=peer
 ```
 """
@@ -38,8 +38,8 @@ class ResultTable(SphinxDirective):
             rows = [row for row in rows if str(row.get(key)) == value]
         if not rows:
             raise self.error(f"no rows in {path.name} for {self.options}")
-        wanted = self.options.get("columns", "method, ACC, NMI, seconds")
-        columns = [column.strip() for column in wanted.split(",")]
+        wanted = self.options.get("columns", "method; ACC; NMI; seconds")
+        columns = [column.strip() for column in wanted.split(";")]
         found: list[nodes.Node] = [table(columns, rows)]
         if isinstance(content, dict) and "machine" in content:
             found.append(nodes.paragraph("", "", nodes.emphasis("", f"Machine: {content['machine']}.")))

@@ -18,10 +18,13 @@ diagnosis is known; it is used at the very end, to check.
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.plots import ConsensusDisplay, ViewWeightsDisplay
 
+# sphinx_gallery_thumbnail_number = 2
 source = load_breast_cancer(as_frame=True)
 table = source.data.set_axis([f"patient {number:03}" for number in range(569)])
 columns = {
@@ -60,9 +63,10 @@ figure = ViewWeightsDisplay.from_estimator(model).figure_
 figure.set_size_inches(6, 2.4)
 
 # %%
-# A map of the patients; pale ones lie between the groups.
-# sphinx_gallery_thumbnail_number = 2
-ConsensusDisplay.from_estimator(model, s=16)
+# A map of the patients by the principal components of all their measurements, with the groups as colours; pale ones lie
+# between the groups or lack tables.
+positions = PCA(2).fit_transform(StandardScaler().fit_transform(table.loc[labels.index]))
+ConsensusDisplay(positions, model.labels_, confidence=model.confidence_, method="component").plot(s=16)
 
 # %%
 # New patients

@@ -26,6 +26,7 @@ from sklearn.preprocessing import normalize
 import latefusion as lf
 from latefusion.plots import ConsensusDisplay, ViewWeightsDisplay
 
+# sphinx_gallery_thumbnail_number = 2
 MODULES = (
     "scipy.linalg",
     "scipy.ndimage",
@@ -89,7 +90,6 @@ display = ViewWeightsDisplay.from_estimator(model)
 display.figure_.set_size_inches(6, 2.4)
 
 # %%
-# sphinx_gallery_thumbnail_number = 2
 ConsensusDisplay.from_estimator(model, s=14)
 
 # %%
