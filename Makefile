@@ -5,10 +5,12 @@ BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 CHECK_PYTHON := import sys; sys.exit(sys.version_info < (3, 11) and 'latefusion needs Python 3.11 or newer; set PYTHON=python3.x')
 
-# Two test processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+# Two processes share the cores; a pool of BLAS threads in each would only make them wait for one another.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n 2
+PAGES := docs/_build docs/gallery docs/reference/generated docs/reference/uses
 
-.PHONY: demo test test-slow test-nightly test-browser lint format clean
+.PHONY: demo test test-slow test-nightly test-browser docs lint format clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c "$(CHECK_PYTHON)"
@@ -52,6 +54,17 @@ $(VENV)/.browser-installed: pyproject.toml
 test-browser: $(VENV)/.browser-installed
 	$(PYTEST) -n 0 -m browser tests/browser
 
+# Pages from scratch, without a network; a warning is an error. Pictures and the example report come first: pages show them.
+$(VENV)/.docs-installed: $(VENV)/.installed
+	$(PIP_INSTALL) --editable '.[docs]'
+	touch $@
+
+docs: $(VENV)/.docs-installed
+	rm -rf $(PAGES)
+	$(ONE_THREAD) $(BIN)/python docs/picture.py docs/_build/pictures
+	$(ONE_THREAD) $(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo 'Open docs/_build/html/index.html'
+
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -63,4 +76,4 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-output
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache demo-output $(PAGES)

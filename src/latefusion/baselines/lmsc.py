@@ -313,7 +313,7 @@ class LatentSubspaceClustering(ComparisonMethod):
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
     consensus_ : ndarray of shape (n_samples, n_clusters)
-        Spectral embedding of |Z| + |Zᵀ|.
+        Spectral embedding of ``|Z| + |Zᵀ|``.
     objective_ : ndarray of shape (n_iter_,)
         Value after every iteration; the constraints are met at the end only, so it need not fall.
     n_iter_ : int

@@ -1,0 +1,94 @@
+"""The scripts of the gallery run without a warning, and what their prose claims is so."""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import latefusion as lf
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
+
+
+def tables(found):
+    assert lf.metrics.clustering_accuracy(found["diagnosis"], _by_patient(found)) > 0.9
+    assert found["labels"].index.equals(found["known"].index)
+
+
+def _by_patient(found):
+    return found["labels"]["label"].loc[found["table"].index].to_numpy()
+
+
+def cells(found):
+    """No view alone finds all types; cells without protein are less sure."""
+    truth, partial, lost = found["cell_type"], found["partial"], found["lost"]
+    alone = [lf.metrics.adjusted_rand(truth, labels) for labels in found["alone"].values()]
+    assert lf.metrics.adjusted_rand(truth, found["model"].labels_) > max(alone) + 0.1
+    assert partial.confidence_[lost].mean() < partial.confidence_[~lost].mean()
+
+
+def documents(found):
+    """The consensus is no worse than the embedding that knows the topics, and the question goes to linear algebra."""
+    *lines, ours = found["rows"]
+    assert ours.scores["nmi"] > max(row.scores["nmi"] for row in lines) - 0.02
+    assert found["modules"][found["sizes"].argmax()] == "scipy.linalg"
+
+
+def missing_views(found):
+    assert np.array_equal(found["model"].observed_, found["mask"])
+
+
+def consensus_of_labels(found):
+    assert found["model"].n_clusters_ == 10
+
+
+def number_of_clusters(found):
+    assert found["model"].n_clusters_ == 5
+    assert "no sign of clusters" in str(found["caught"][0].message)
+
+
+def torch_arrays(found):
+    assert type(found["model"].consensus_).__module__ == "torch"
+    assert lf.metrics.adjusted_rand(found["on_numpy"].labels_, found["model"].labels_) > 0.99
+
+
+def precomputed_kernels(found):
+    model, kernels, train = found["model"], found["kernels"], found["train"]
+    assert np.array_equal(model.predict(kernels(train, train)), model.labels_)
+
+
+def regularization_path(found):
+    assert [point.regularization for point in found["path"]] == found["values"].tolist()
+
+
+def report(found):
+    assert len(found["model"].leave_one_view_out()) == 3
+
+
+CLAIMS = {
+    "stories/1_tables.py": tables,
+    "stories/2_cells.py": cells,
+    "stories/3_documents.py": documents,
+    "recipes/missing_views.py": missing_views,
+    "recipes/consensus_of_labels.py": consensus_of_labels,
+    "recipes/number_of_clusters.py": number_of_clusters,
+    "recipes/torch_arrays.py": torch_arrays,
+    "recipes/precomputed_kernels.py": precomputed_kernels,
+    "recipes/regularization_path.py": regularization_path,
+    "recipes/report.py": report,
+}
+
+
+@pytest.mark.parametrize("path", [str(script.relative_to(EXAMPLES)) for script in SCRIPTS])
+def test_example_runs_and_its_claims_hold(path, tmp_path, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    if "torch" in path:
+        pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    with matplotlib.rc_context({"backend": "agg"}):
+        found = runpy.run_path(str(EXAMPLES / path))
+        matplotlib.pyplot.close("all")
+    CLAIMS[path](found)
+    assert not list(tmp_path.iterdir()), "an example leaves nothing behind"
