@@ -2,11 +2,13 @@
 
 from latefusion.distributed.alignment import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.distributed.chunks import ChunkError
+from latefusion.distributed.late_fusion import LateFusionClustering
 from latefusion.distributed.prediction import predict, transform
 
 __all__ = [
     "ChunkError",
     "GlobalAlignmentClustering",
+    "LateFusionClustering",
     "LocalAlignmentClustering",
     "predict",
     "transform",
