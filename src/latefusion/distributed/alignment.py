@@ -159,7 +159,7 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
     >>> views = {name: da.from_array(view, chunks=(100, -1)) for name, view in data.views.items()}
     >>> model = GlobalAlignmentClustering(n_clusters=3, kernel="linear", random_state=0).fit(views)
     >>> model.labels_
-    dask.array<_predict, shape=(300,), dtype=int64, chunksize=(300,), chunktype=numpy.ndarray>
+    dask.array<_labels, shape=(300,), dtype=int64, chunksize=(300,), chunktype=numpy.ndarray>
     >>> model.labels_.compute().shape
     (300,)
     """

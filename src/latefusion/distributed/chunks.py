@@ -16,10 +16,13 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+from dask.core import flatten
 from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import tokenize
 from numpy.typing import NDArray
+
+from latefusion.arrays.threads import one_product_thread
 
 # Neighbouring chunks are put together while all views have no more entries than this in them.
 LEAST_ENTRIES = 2**20
@@ -45,6 +48,12 @@ class ChunkError(RuntimeError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+def alone(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function that multiplies in one thread, its own: tasks are what runs at the same time."""
+    with one_product_thread():
+        return function(*args)
 
 
 @dataclass(frozen=True)
@@ -151,7 +160,7 @@ class ChunkedViews:
         nodes = {**self._graph.shared, plan_key: DataNode(plan_key, plan)}
         for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), self._graph.own, strict=True)):
             blocks = [TaskRef((array, piece, 0)) for array in self._graph.array_names]
-            task = Task((name, piece, *indices), function, TaskRef(plan_key), start, *blocks)
+            task = Task((name, piece, *indices), alone, function, TaskRef(plan_key), start, *blocks)
             nodes[task.key] = GraphNode.fuse(*own, task) if own else task
         return nodes
 
@@ -162,8 +171,8 @@ class ChunkedViews:
             guarded = guard(array, name)
             arrays.append(guarded if guarded.chunks[0] == self.piece_rows else guarded.rechunk({0: self.piece_rows}))
         nodes: Nodes = {}
-        for array in dask.optimize(*arrays):
-            nodes.update(array.__dask_graph__())
+        for array in arrays:
+            nodes.update(optimized_nodes(array))
         owners: dict[Any, int] = {}
         for piece in range(len(self.piece_rows)):
             for key in reachable(nodes, [(array.name, piece, 0) for array in arrays]):
@@ -198,8 +207,7 @@ def guard(array: da.Array, view: str) -> da.Array:
     -------
     dask.array.Array
     """
-    (array,) = dask.optimize(array)
-    nodes = dict(array.__dask_graph__())
+    nodes = optimized_nodes(array)
     prefix = f"view-{tokenize(array.name, view)}"
     names = {key: _renamed(key, prefix) for key, node in nodes.items() if isinstance(node, (Task, Alias))}
     guarded: Nodes = {}
@@ -220,6 +228,17 @@ def guard(array: da.Array, view: str) -> da.Array:
     graph = {node.key if key in names else key: node for key, node in guarded.items()}
     layer = HighLevelGraph.from_collections(prefix, graph, dependencies=())
     return da.Array(layer, prefix, array.chunks, meta=array._meta)
+
+
+def optimized_nodes(array: da.Array) -> Nodes:
+    """The graph of an array as Dask optimizes it, with what it leaves out because it is in the memory of workers."""
+    nodes: Nodes = dict(dask.optimize(array)[0].__dask_graph__())
+    needed = {key for node in nodes.values() for key in getattr(node, "dependencies", ())}
+    absent = (needed | {*flatten(array.__dask_keys__())}) - nodes.keys()
+    if absent:
+        whole = dict(array.__dask_graph__())
+        nodes.update({key: whole[key] for key in absent})
+    return nodes
 
 
 def _renamed(key: Any, prefix: str) -> Any:

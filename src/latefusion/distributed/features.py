@@ -7,7 +7,7 @@ afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -49,6 +49,22 @@ class ViewPlaces:
         return list(blocks)
 
 
+class FeatureBlock(NamedTuple):
+    """Features of a few rows: those of kernels side by side, and those of graphs.
+
+    Attributes
+    ----------
+    rows : slice
+    dense : ndarray of shape (n_rows, n_dense)
+        Written over when the next block comes.
+    sparse : csr_array of shape (n_rows, n_sparse) or None
+    """
+
+    rows: slice
+    dense: NDArray[Any]
+    sparse: Any
+
+
 @dataclass(frozen=True)
 class RowFeatures:
     """From rows of all views to rows of Φ.
@@ -70,17 +86,49 @@ class RowFeatures:
         """First column of every Φ_p in Φ, and the number of columns."""
         return np.concatenate([[0], np.cumsum([one.feature_map.width for one in self.extensions])])
 
+    def columns(self, *, sparse: bool) -> NDArray[np.intp]:
+        """The columns of Φ that are sparse, or those that are not."""
+        own = [
+            np.arange(start, stop)
+            for one, (start, stop) in zip(self.extensions, pairwise(self.edges), strict=True)
+            if isinstance(one, AnchorExtension) == sparse
+        ]
+        return np.concatenate([np.arange(0), *own])
+
     @property
     def block_rows(self) -> int:
         """Rows to take the features of at a time."""
-        wide = [one.feature_map.width for one in self.extensions if not isinstance(one, AnchorExtension)]
-        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, sum(wide)))
-        return min(step, SPARSE_ROWS) if len(wide) < len(self.extensions) else step
+        n_dense = len(self.columns(sparse=False))
+        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, n_dense))
+        return step if n_dense == self.edges[-1] else min(step, SPARSE_ROWS)
 
     def __call__(self, blocks: Sequence[Array]) -> list[Array]:
         """Rows of every Φ_p."""
         placed = self.places(blocks)
         return [features_of(one, rows) for one, rows in zip(self.extensions, placed, strict=True)]
+
+    def split(self, blocks: Sequence[Array]) -> Iterator[FeatureBlock]:
+        """The features of all rows, a few at a time and in the same memory.
+
+        Memory that is taken and given back for every few rows costs as much as the products, since workers of Dask
+        give it back to the system each time.
+        """
+        n_rows, step = blocks[0].shape[0], self.block_rows
+        buffer = np.empty((min(n_rows, step), len(self.columns(sparse=False))), dtype=self.dtype)
+        for rows in row_blocks(n_rows, step):
+            dense, start, ties = buffer[: rows.stop - rows.start], 0, []
+            placed = self.places([block[rows] for block in blocks])
+            for one, part in zip(self.extensions, placed, strict=True):
+                if isinstance(one, AnchorExtension):
+                    ties.append(one.features(part))
+                    continue
+                place = dense[:, start : start + one.feature_map.width]
+                start += one.feature_map.width
+                if isinstance(one.feature_map, LinearMap) and isinstance(part, np.ndarray):
+                    one.feature_map.write(part, place)
+                else:
+                    place[:] = features_of(one, part)
+            yield FeatureBlock(rows, dense, scipy.sparse.hstack(ties, format="csr") if ties else None)
 
     def project(self, features: Sequence[Array], projection: NDArray[Any]) -> NDArray[Any]:
         """Rows of Φ times a matrix."""
@@ -161,29 +209,21 @@ def _widened(extension: Extension, part: slice, products: Products, n_clusters: 
 
 def _products(features: RowFeatures, start: int, *blocks: Array) -> Products:
     width = int(features.edges[-1])
-    sparse = [isinstance(one, AnchorExtension) for one in features.extensions]
-    own = [np.arange(*part.indices(width)) for _, part in _columns(features)]
-    dense_columns, sparse_columns = (
-        np.concatenate([np.arange(0), *(part for part, here in zip(own, sparse, strict=True) if here == kind)])
-        for kind in (False, True)
-    )
+    dense_columns, sparse_columns = features.columns(sparse=False), features.columns(sparse=True)
     n_dense, n_sparse = len(dense_columns), len(sparse_columns)
     dense_gram, mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
     sparse_gram: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
     totals = np.zeros(width)
-    xp = namespace(np.empty(0))
-    for rows in row_blocks(blocks[0].shape[0], features.block_rows):
-        parts = features([block[rows] for block in blocks])
+    xp = namespace(dense_gram)
+    for block in features.split(blocks):
         if n_dense:
-            dense = np.concatenate([part for part in parts if not scipy.sparse.issparse(part)], axis=1)
-            dense_gram += inner_products(dense, xp=xp)
+            dense_gram += inner_products(block.dense, xp=xp)
         if n_sparse:
-            ties = scipy.sparse.hstack([part for part in parts if scipy.sparse.issparse(part)], format="csr")
-            ties = ties.astype(np.float64)
+            ties = block.sparse.astype(np.float64)
             totals[sparse_columns] += ties.sum(axis=0)
             sparse_gram = sparse_gram + ties.T @ ties
             if n_dense:
-                mixed += ties.T @ dense
+                mixed += ties.T @ block.dense
     gram = np.zeros((width, width))
     gram[np.ix_(dense_columns, dense_columns)] = dense_gram
     gram[np.ix_(sparse_columns, sparse_columns)] = sparse_gram.toarray()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import namespace, unit_rows
 from latefusion.assignment import ASSIGNMENTS, NearestCenter
 from latefusion.assignment.kmeans import Members, add_members, find_starts, finish_starts, gather_members
-from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.chunks import ChunkedViews, alone
 from latefusion.distributed.passes import keep, sum_up
 from latefusion.types import Array
 
@@ -78,16 +78,16 @@ def lazy_labels(rule: Any, consensus: da.Array) -> tuple[da.Array, da.Array]:
     -------
     labels, confidence : dask.array.Array of shape (n_samples,)
     """
-    labels = consensus.map_blocks(_predict, rule, drop_axis=1, dtype=np.intp, meta=np.empty(0, dtype=np.intp))
+    labels = consensus.map_blocks(_labels, rule, drop_axis=1, dtype=np.intp, meta=np.empty(0, dtype=np.intp))
     confidence = consensus.map_blocks(
         _confidence, rule, drop_axis=1, dtype=consensus.dtype, meta=np.empty(0, dtype=consensus.dtype)
     )
     return labels, confidence
 
 
-def _predict(rows: Array, rule: Any) -> Array:
-    return rule.predict(rows)
+def _labels(rows: Array, rule: Any) -> Array:
+    return alone(rule.predict, rows)
 
 
 def _confidence(rows: Array, rule: Any) -> Array:
-    return rule.confidence(rows)
+    return alone(rule.confidence, rows)

@@ -16,7 +16,6 @@ from dask.task_spec import List, Task, TaskRef
 from dask.tokenize import tokenize
 
 from latefusion.arrays import available_memory
-from latefusion.arrays.threads import one_product_thread
 from latefusion.distributed.chunks import ChunkedViews, ChunkError, Nodes
 
 # Results that are put together in one task.
@@ -100,7 +99,7 @@ def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array | None:
     """The rows in the memory of the workers, so that more passes over them read nothing; None if it is too small."""
     if rows.nbytes > KEPT_SHARE * memory_of_workers():
         return None
-    with one_product_thread(), _explained(views, name):
+    with _explained(views, name):
         (kept,) = dask.persist(rows)
     return kept
 
@@ -140,11 +139,8 @@ def check_scheduler() -> None:
 
 
 def run(result: Any, views: ChunkedViews, name: str) -> Any:
-    """Compute something small on the active client, or with the default scheduler.
-
-    Every task multiplies in one thread of its own; the tasks are what runs at the same time.
-    """
-    with one_product_thread(), _explained(views, name):
+    """Compute something small on the active client, or with the default scheduler."""
+    with _explained(views, name):
         return dask.compute(result)[0]
 
 

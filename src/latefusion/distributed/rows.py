@@ -23,11 +23,6 @@ Numbers = NDArray[np.intp]
 class RowMap(Protocol):
     """Rows of views to rows of something else; the number of a row may matter."""
 
-    @property
-    def block_rows(self) -> int:
-        """Rows to treat at a time."""
-        ...
-
     def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """New rows."""
         ...
@@ -46,14 +41,15 @@ class ProjectedRows:
     features: RowFeatures
     projection: NDArray[Any]
 
-    @property
-    def block_rows(self) -> int:
-        """Rows to treat at a time."""
-        return self.features.block_rows
-
     def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """The projected rows."""
-        return self.features.project(self.features(blocks), self.projection)
+        projected = np.empty((len(numbers), self.projection.shape[1]), dtype=self.projection.dtype)
+        of_dense, of_sparse = (self.projection[self.features.columns(sparse=sparse)] for sparse in (False, True))
+        for block in self.features.split(blocks):
+            np.matmul(block.dense, of_dense, out=projected[block.rows], casting="same_kind")
+            if block.sparse is not None:
+                projected[block.rows] += block.sparse @ of_sparse
+        return projected
 
 
 @dataclass(frozen=True)
@@ -79,18 +75,21 @@ class CountedRows:
     n_samples: int
     mixing: NDArray[Any] | None = None
 
-    @property
-    def block_rows(self) -> int:
-        """Rows to treat at a time."""
-        return min(self.features.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples)))
-
     def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """The weighed rows, or the consensus rows that they give."""
-        plain, counts = self.partitions(blocks, numbers)
-        weighed = plain * (counts / self.n_samples).astype(plain.dtype)[..., None]
-        if self.mixing is None:
-            return np.concatenate(list(weighed), axis=1)
-        return np.einsum("pnk,pkl->nl", weighed, self.mixing.astype(plain.dtype), optimize=True)
+        found = []
+        for part in self.parts(len(numbers)):
+            plain, counts = self.partitions([block[part] for block in blocks], numbers[part])
+            weighed = plain * (counts / self.n_samples).astype(plain.dtype)[..., None]
+            if self.mixing is None:
+                found.append(np.concatenate(list(weighed), axis=1))
+            else:
+                found.append(np.einsum("pnk,pkl->nl", weighed, self.mixing.astype(plain.dtype), optimize=True))
+        return np.concatenate(found)
+
+    def parts(self, n_rows: int) -> Iterator[slice]:
+        """Ranges of rows that are few enough for their closeness to all sampled samples."""
+        return row_blocks(n_rows, min(self.features.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples))))
 
     def partitions(self, blocks: Sequence[Array], numbers: Numbers) -> tuple[NDArray[Any], NDArray[np.float64]]:
         """Rows of all partitions, shape (n_views + 1, n_rows, n_clusters), and counts, shape (n_views + 1, n_rows)."""
@@ -114,14 +113,12 @@ class Counts:
 
     rows: CountedRows
 
-    @property
-    def block_rows(self) -> int:
-        """Rows to treat at a time."""
-        return self.rows.block_rows
-
     def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """Counts of some rows."""
-        return self.rows.partitions(blocks, numbers)[1].T
+        parts = self.rows.parts(len(numbers))
+        return np.concatenate(
+            [self.rows.partitions([block[part] for block in blocks], numbers[part])[1].T for part in parts]
+        )
 
 
 class CountedProducts(NamedTuple):
@@ -152,8 +149,9 @@ def _counted_products(rows: CountedRows, start: int, *blocks: Array) -> CountedP
     width = 2 * rows.projection.shape[1]
     gram, errors, known = np.zeros((width, width)), 0.0, []
     n_samples, n_columns = rows.n_samples, len(rows.samples)
-    for parts, numbers in _parts(rows, start, blocks):
-        plain, counts = rows.partitions(parts, numbers)
+    for part in rows.parts(blocks[0].shape[0]):
+        numbers = np.arange(start + part.start, start + part.stop)
+        plain, counts = rows.partitions([block[part] for block in blocks], numbers)
         weighed = plain * (counts / n_samples)[..., None]
         both = np.concatenate([*plain, *weighed], axis=1).astype(np.float64, copy=False)
         gram += both.T @ both
@@ -192,11 +190,4 @@ def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int, dtype:
 
 def _map_piece(plan: tuple[RowMap, Any], start: int, *blocks: Array) -> NDArray[Any]:
     rows, dtype = plan
-    return np.concatenate([rows(parts, numbers) for parts, numbers in _parts(rows, start, blocks)]).astype(
-        dtype, copy=False
-    )
-
-
-def _parts(rows: RowMap, start: int, blocks: Sequence[Array]) -> Iterator[tuple[list[Array], Numbers]]:
-    for part in row_blocks(blocks[0].shape[0], rows.block_rows):
-        yield [block[part] for block in blocks], np.arange(start + part.start, start + part.stop)
+    return rows(blocks, np.arange(start, start + blocks[0].shape[0])).astype(dtype, copy=False)

@@ -84,6 +84,11 @@ class LinearMap:
             return self.implicit(rows)
         return _to_unit_length(rows - self.mean, self.floor)
 
+    def write(self, rows: NDArray[Any], place: NDArray[Any]) -> None:
+        """Rows of Φ into memory that is there already."""
+        np.subtract(rows, self.mean, out=place)
+        _to_unit_length(place, self.floor)
+
     def implicit(self, rows: Array) -> CenteredRows:
         """Rows of Φ by their products only, whatever ``rows`` are: no copy of them."""
         lengths = centered_lengths(rows, self.mean)
