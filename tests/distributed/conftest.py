@@ -23,11 +23,21 @@ def planted():
     return {name: np.asarray(view) for name, view in data.views.items()}, data.target
 
 
-@pytest.fixture(scope="session")
-def many():
-    """The same with more samples than kernels and graphs of all pairs are made for."""
-    data = make_views(n_samples=10_500, n_clusters=4, random_state=0)
-    return {name: np.asarray(view) for name, view in data.views.items()}, data.target
+@pytest.fixture
+def many(planted, monkeypatch):
+    """The same where 1200 samples are many: too many for kernels, graphs, counts and searches of all of them."""
+    monkeypatch.setattr("latefusion.partitions.kernel.NYSTROM_SAMPLES", 1000)
+    monkeypatch.setattr("latefusion.partitions.graph.EXACT_SAMPLES", 1000)
+    monkeypatch.setattr("latefusion.partitions.neighborhoods.EXACT_COUNTS", 1000)
+    monkeypatch.setattr("latefusion.partitions.base_partitions.EXACT_COUNTS", 1000)
+    monkeypatch.setattr("latefusion.partitions.factor.SUBSET_ROWS", 900)
+    monkeypatch.setattr("latefusion.distributed.recipes.SUBSET_ROWS", 900)
+    monkeypatch.setattr("latefusion.partitions.anchors.DEFAULT_ANCHORS", 50)
+    monkeypatch.setattr("latefusion.assignment.rules.SMALL_SAMPLES", 1000)
+    monkeypatch.setattr("latefusion.assignment.kmeans.SUBSET_ROWS", 900)
+    monkeypatch.setattr("latefusion.estimators.late_fusion.SEARCH_SAMPLES", 400)
+    monkeypatch.setattr("latefusion.distributed.late_fusion.SEARCH_SAMPLES", 400)
+    return planted
 
 
 @pytest.fixture

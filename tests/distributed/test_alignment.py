@@ -48,12 +48,12 @@ def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, par
     views, target = many
     options = {"n_clusters": 4, "partition": partition, "random_state": 0}
     expected = getattr(lf, estimator)(**options).fit(views)
-    model = getattr(distributed, estimator)(**options).fit(chunked(views, [4000, 3500, 3000]))
+    model = getattr(distributed, estimator)(**options).fit(chunked(views, [400, 350, 300]))
     labels = model.labels_.compute()
     assert adjusted_rand_score(labels, expected.labels_) >= 0.999
     assert adjusted_rand_score(labels, target) > 0.95
     np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-6)
-    assert (model.predict({name: view[:500] for name, view in views.items()}) == labels[:500]).mean() > 0.999
+    assert (model.predict({name: view[:500] for name, view in views.items()}) == labels[:500]).mean() > 0.99
 
 
 def counting(views, seen, size=300):

@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 
 import dask
 import dask.array as da
@@ -15,21 +14,19 @@ from sklearn.metrics import adjusted_rand_score
 
 import latefusion as lf
 from latefusion import distributed
-from latefusion.distributed import chunks
+from latefusion.distributed import chunks, passes
 
 pytestmark = [
     pytest.mark.timeout(120),
-    pytest.mark.xdist_group("cluster"),
     # Sockets of a worker that was killed are closed by the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
     settings = {
-        "scheduler": None,
         "distributed.comm.timeouts.connect": "10s",
         "distributed.worker.memory.terminate": 0.95,
         "distributed.admin.log-format": "%(message)s",
@@ -43,6 +40,12 @@ def cluster():
         yield started
 
 
+@pytest.fixture(autouse=True)
+def any_scheduler(small_pieces):
+    with dask.config.set(scheduler=None):
+        yield
+
+
 def slowly(views, seconds):
     """Views that take their time to be read."""
 
@@ -53,25 +56,28 @@ def slowly(views, seconds):
     return {name: da.from_array(view, chunks=(100, -1)).map_blocks(wait, dtype=view.dtype) for name, view in views.items()}
 
 
-def kill_a_worker(client):
-    pids = list(client.run(os.getpid).values())
-    os.kill(pids[0], signal.SIGKILL)
+def kill_a_worker(cluster, killed):
+    """Kill the process of a worker that is alive; its nanny starts another."""
+    pids = [nanny.pid for nanny in cluster.workers.values() if nanny.pid]
+    os.kill(pids[-1], signal.SIGKILL)
+    killed.append(pids[-1])
 
 
 def test_workers_that_are_killed_twice_change_nothing(cluster, planted, monkeypatch):
     monkeypatch.setattr(chunks, "LEAST_ENTRIES", 1)
     views, _ = planted
     expected = lf.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(views)
-    with Client(cluster) as client, Client(cluster, set_as_default=False) as other:
-        assert client.scheduler_info()["workers"]
-        moments = np.random.default_rng().uniform([0.5, 2.5], [2.0, 4.0])
-        killers = [threading.Timer(moment, kill_a_worker, [other]) for moment in moments]
+    killed = []
+    with Client(cluster):
+        moments = np.random.default_rng().uniform([0.2, 2.0], [1.5, 3.5])
+        killers = [threading.Timer(moment, kill_a_worker, [cluster, killed]) for moment in moments]
         for killer in killers:
             killer.start()
-        model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(slowly(views, 0.1))
-        labels = model.labels_.compute()
+        model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(slowly(views, 0.05))
         for killer in killers:
             killer.join()
+        labels = model.labels_.compute()
+    assert len({*killed}) == 2
     assert adjusted_rand_score(labels, expected.labels_) >= 0.999
 
 
@@ -117,7 +123,7 @@ def test_a_chunk_that_no_worker_has_memory_for_is_named(cluster, planted, chunke
 
     cut = chunked(views, 600)
     bad = {**cut, first: cut[first].map_blocks(swell, dtype=float)}
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}), Client(cluster) as client:
+    with Client(cluster) as client:
         client.run_on_scheduler(_allow_no_failures)
         with pytest.raises(distributed.ChunkError, match=rf"piece 1 \(rows 600 to 1199\).*'{first}'.*memory") as caught:
             distributed.GlobalAlignmentClustering(4, kernel="linear").fit(bad)
@@ -128,13 +134,20 @@ def _allow_no_failures(dask_scheduler):
     dask_scheduler.allowed_failures = 0
 
 
-def test_a_client_that_goes_away_in_the_middle_is_named(cluster, planted):
+@pytest.mark.parametrize("delay", [0.0, 0.5])
+def test_a_client_that_goes_away_is_named(delay, cluster, planted, monkeypatch):
+    """Whether it goes while a pass runs or between two; the threads of this process do not take over."""
     views, _ = planted
     client = Client(cluster)
-    closer = threading.Timer(1.0, client.close)
-    closer.start()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with pytest.raises(ConnectionError, match="connection to the Dask scheduler was lost"):
-            distributed.GlobalAlignmentClustering(4, kernel="linear").fit(slowly(views, 0.5))
-    closer.join()
+    run = passes.run
+
+    def leave_and_run(*args):
+        if delay:
+            threading.Timer(delay, client.close).start()
+        else:
+            client.close()
+        return run(*args)
+
+    monkeypatch.setattr(passes, "run", leave_and_run)
+    with pytest.raises(ConnectionError, match="connection to the Dask scheduler was lost in the pass 'survey'"):
+        distributed.GlobalAlignmentClustering(4, kernel="linear").fit(slowly(views, 0.2))

@@ -22,7 +22,7 @@ def test_choices_and_labels_are_those_in_memory(options, many, chunked):
     units = 10.0 ** np.arange(-2, 3).repeat(2)
     views = {first: views[first], second: views[second] * units, third: views[third].astype(np.float32)}
     expected = lf.LateFusionClustering(4, random_state=0, **options).fit(views)
-    model = distributed.LateFusionClustering(4, random_state=0, **options).fit(chunked(views, [4000, 3500, 3000]))
+    model = distributed.LateFusionClustering(4, random_state=0, **options).fit(chunked(views, [400, 350, 300]))
     assert model.view_kinds_ == expected.view_kinds_
     assert model.view_kinds_[second] == "measurements"
     assert (model.kind_, model.weighing_, model.regularization_) == (

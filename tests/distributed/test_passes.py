@@ -57,7 +57,7 @@ def test_without_a_client_the_memory_is_that_of_this_machine():
 @pytest.mark.parametrize("name", ["distributed", "dask.distributed"])
 def test_a_client_that_was_asked_for_and_is_not_there_is_missed_before_any_work(name):
     with dask.config.set(scheduler=name), pytest.raises(RuntimeError, match="there is no client"):
-        room.check_scheduler()
+        room.find_scheduler()
 
 
 class KilledWorker(Exception):

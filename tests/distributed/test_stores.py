@@ -92,7 +92,7 @@ def refused(message, view, error=ValueError):
 def test_what_cannot_be_used_is_refused_by_name(tmp_path):
     unknown = da.from_array(ARRAY, chunks=(50, 4))
     refused(r"View 'bad' has chunks of unknown size.*compute_chunk_sizes", unknown[unknown[:, 0] > 0])
-    refused(r"'bad' has the dtype object", da.from_array(ARRAY.astype(object)))
+    refused(r"'bad' has the dtype object", da.from_array(ARRAY.astype(object), chunks=50))
     refused(r"'bad' has the dtype complex128", da.ones((200, 2), dtype=complex))
     refused(r"numbers of rows differ: \{'good': 200, 'bad': 199\}", da.ones((199, 2)))
     refused(r"'bad' must have two dimensions.*\(200,\)", da.ones(200))

@@ -91,11 +91,14 @@ class ChunkedViews:
         Of known chunks, all columns in one of them.
     columns : mapping of str to list
         Column names of the views that are data frames.
+    scheduler : str or None
+        Address of the scheduler that computes; None for the one of this process.
     """
 
     names: tuple[str, ...]
     arrays: tuple[da.Array, ...]
     columns: Mapping[str, list[Any]] = field(default_factory=dict)
+    scheduler: str | None = None
 
     @property
     def n_samples(self) -> int:

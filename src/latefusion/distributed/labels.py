@@ -24,6 +24,7 @@ def fit_rule(
     assign_labels: str,
     n_init: int,
     generator: np.random.RandomState,
+    scheduler: str | None = None,
 ) -> tuple[Any, int]:
     """A rule that labels consensus rows.
 
@@ -37,6 +38,8 @@ def fit_rule(
     assign_labels : {"kmeans", "rotation", "cluster_qr"}
     n_init : int
     generator : RandomState
+    scheduler : str, default=None
+        Address of the scheduler that computes.
 
     Returns
     -------
@@ -49,9 +52,10 @@ def fit_rule(
         return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1], 0
     xp = namespace(subset)
     starts, limit = find_starts(unit_rows(subset, xp=xp), n_clusters, n_init=n_init, generator=generator, xp=xp)
-    views = ChunkedViews(("consensus",), (consensus,))
-    kept = keep(consensus, views, "consensus")
-    rows = views if kept is None else ChunkedViews(("consensus",), (kept,))
+    rows = ChunkedViews(("consensus",), (consensus,), scheduler=scheduler)
+    kept = keep(consensus, rows, "consensus")
+    if kept is not None:
+        rows = ChunkedViews(("consensus",), (kept,), scheduler=scheduler)
 
     def gather(centers: Array) -> Members:
         found: Members = sum_up(rows, _members, centers, add_members, "k-means")

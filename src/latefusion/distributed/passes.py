@@ -128,19 +128,29 @@ def active_client() -> Any:
         return None
 
 
-def check_scheduler() -> None:
-    """Refuse to start where a cluster was asked for and there is none."""
-    wanted = dask.config.get("scheduler", None)
-    if wanted in ("distributed", "dask.distributed") and active_client() is None:
+def scheduler_address() -> str | None:
+    """Where computations go to: the scheduler of the active client; None without one."""
+    client = active_client()
+    return None if client is None or client.scheduler is None else str(client.scheduler.address)
+
+
+def find_scheduler() -> str | None:
+    """Address of the scheduler; an error where a cluster was asked for and there is none."""
+    wanted, address = dask.config.get("scheduler", None), scheduler_address()
+    if wanted in ("distributed", "dask.distributed") and address is None:
         raise RuntimeError(
             f"The configuration asks for scheduler={wanted!r}, but there is no client: create one with "
             f"dask.distributed.Client(...), or leave the setting out to work with the threads of this machine."
         )
+    return address
 
 
 def run(result: Any, views: ChunkedViews, name: str) -> Any:
     """Compute something small on the active client, or with the default scheduler."""
     with _explained(views, name):
+        if views.scheduler is not None and views.scheduler != scheduler_address():
+            # Dask would go on with the threads of this process.
+            raise CancelledError(f"there is no client for {views.scheduler} any more")
         return dask.compute(result)[0]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import dask.array as da
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from latefusion.assignment.kmeans import draw_subset
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.labels import fit_rule, lazy_labels
-from latefusion.distributed.passes import check_scheduler
+from latefusion.distributed.passes import find_scheduler
 from latefusion.distributed.prediction import predict, transform
 from latefusion.distributed.rows import RowMap, lazy_map
 from latefusion.distributed.stores import chunked_views, is_chunked
@@ -58,13 +59,13 @@ class ChunkedMixin:
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
         """Chunked views of the training samples; remembers their names, widths and columns."""
-        check_scheduler()
+        scheduler = find_scheduler()
         if self.views is not None:
             raise ValueError(
                 "views= splits the columns of one table in memory. Give chunked views one by one, for instance as "
                 "{'first': X[:, :10], 'second': X[:, 10:]}."
             )
-        views = chunked_views(X)
+        views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
         self._label_codings: dict[str, Any] = {}
         self._view_kinds(views)
@@ -95,6 +96,7 @@ class ChunkedMixin:
             assign_labels=self.assign_labels,
             n_init=self.n_init,
             generator=generator,
+            scheduler=views.scheduler,
         )
         self.labels_, self.confidence_ = lazy_labels(self._rule, self.consensus_)
         self._n_features_out = n_clusters

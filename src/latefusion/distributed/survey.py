@@ -137,8 +137,9 @@ def _look(plan: SurveyPlan, start: int, *blocks: Array) -> list[ColumnSums]:
     for block, name, edges in zip(blocks, plan.names, plan.edges, strict=True):
         block = scipy.sparse.csr_array(block) if scipy.sparse.issparse(block) else block
         totals = np.zeros(block.shape[1])
-        for part in row_blocks(block.shape[0], SUM_ROWS):
-            totals += np.asarray(block[part].sum(axis=0, dtype=np.float64)).ravel()
+        with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the place
+            for part in row_blocks(block.shape[0], SUM_ROWS):
+                totals += np.asarray(block[part].sum(axis=0, dtype=np.float64)).ravel()
         if not np.all(np.isfinite(totals)):  # one value that is not finite is enough for that
             raise _not_finite(block, start, name, edges)
         scatter, present = _spreads(block, totals / block.shape[0]) if plan.spreads else (0 * totals, 0 * totals)
