@@ -9,10 +9,10 @@ import dask
 import dask.array as da
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
 from sklearn.metrics import adjusted_rand_score
 
 import latefusion as lf
+from distributed import Client, LocalCluster
 from latefusion import distributed
 from latefusion.distributed import chunks, passes
 
@@ -53,7 +53,9 @@ def slowly(views, seconds):
         time.sleep(seconds)
         return block
 
-    return {name: da.from_array(view, chunks=(100, -1)).map_blocks(wait, dtype=view.dtype) for name, view in views.items()}
+    return {
+        name: da.from_array(view, chunks=(100, -1)).map_blocks(wait, dtype=view.dtype) for name, view in views.items()
+    }
 
 
 def kill_a_worker(cluster, killed):

@@ -23,9 +23,7 @@ def test_centers_are_those_of_kmeans_in_memory(chunks, kept, monkeypatch):
         lambda block, block_info=None: seen.append(block_info and block_info[0]["chunk-location"][0]) or block,
         dtype=float,
     )
-    rule, n_passes = fit_rule(
-        lazy, ROWS, 4, assign_labels="kmeans", n_init=5, generator=np.random.RandomState(0)
-    )
+    rule, n_passes = fit_rule(lazy, ROWS, 4, assign_labels="kmeans", n_init=5, generator=np.random.RandomState(0))
     n_reads = [seen.count(chunk) for chunk in range(-(-6000 // chunks))]
     assert n_reads == [1 if kept else n_passes] * len(n_reads)
     labels, expected = assign_by_kmeans(ROWS, 4, n_init=5, random_state=0)

@@ -54,11 +54,11 @@ def test_graphs_have_the_anchors_they_have_in_memory(metric):
 
 @pytest.mark.parametrize("similarity", [PrecomputedPartition(), GivenPartition("labels"), "precomputed", object()])
 def test_what_needs_all_samples_at_once_is_refused_by_view(similarity):
-    with pytest.raises(ValueError, match="View 'a' is chunked, and its partition .* needs all samples at once"):
+    with pytest.raises(ValueError, match=r"View 'a' is chunked, and its partition .* needs all samples at once"):
         recipe_of(similarity, "a", 100, 3)
 
 
 @pytest.mark.parametrize("similarity", [KernelPartition(method="exact"), GraphPartition(method="exact")])
 def test_all_pairs_of_samples_are_refused(similarity):
-    with pytest.raises(ValueError, match="View 'a' is chunked, .* got method='exact'"):
+    with pytest.raises(ValueError, match=r"View 'a' is chunked, .* got method='exact'"):
         recipe_of(similarity, "a", 100, 3)

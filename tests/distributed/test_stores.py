@@ -40,9 +40,7 @@ def opened(kind, folder):
     return stored(kind, folder)
 
 
-@pytest.mark.parametrize(
-    "kind", ["dask", "frame", "memmap", "fortran", "zarr array", "npy", "zarr", "parquet"]
-)
+@pytest.mark.parametrize("kind", ["dask", "frame", "memmap", "fortran", "zarr array", "npy", "zarr", "parquet"])
 def test_values_are_those_of_the_store_in_chunks_of_rows(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("latefusion.distributed.stores.CHUNK_BYTES", 1000)
     view = opened(kind, tmp_path)

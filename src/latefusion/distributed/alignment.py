@@ -64,7 +64,9 @@ class _ChunkedAlignment(ChunkedMixin):
             one.fit(partial(found.take, view), found.views[view].mean, views.arrays[view].dtype)
             for view, one in enumerate(recipes)
         ]
-        features, products = feature_products(views, RowFeatures(ViewPlaces(), extensions, views.dtype), self.n_clusters)
+        features, products = feature_products(
+            views, RowFeatures(ViewPlaces(), extensions, views.dtype), self.n_clusters
+        )
         xp, precision = namespace(products.gram), float(np.finfo(views.dtype).eps)
         projection = gram_projections(products.gram, features.edges, self.n_clusters, precision, xp=xp)
         rows = self._solve_chunked(views, found, features, products, projection)
@@ -209,13 +211,9 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         known = [_with_columns(one, found.take(view, samples)) for view, one in enumerate(features.extensions)]
         features = replace(features, extensions=known)
         blocks = [found.take(view, judges) for view in range(m)]
-        closeness = (
-            one.closeness(block, own) for one, block, own in zip(known, blocks, features(blocks), strict=True)
-        )
+        closeness = (one.closeness(block, own) for one, block, own in zip(known, blocks, features(blocks), strict=True))
         size = neighborhood_size(self.neighborhood, n_samples)
-        thresholds = sampled_thresholds(
-            samples, judges, closeness, n_samples=n_samples, n_neighbors=(size,), n_views=m
-        )
+        thresholds = sampled_thresholds(samples, judges, closeness, n_samples=n_samples, n_neighbors=(size,), n_views=m)
         rows = CountedRows(features, projection.astype(views.dtype), thresholds, samples, n_samples)
         counted = counted_products(views, rows)
         width = (m + 1) * k

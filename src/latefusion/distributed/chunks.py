@@ -67,6 +67,7 @@ class Guarded:
     last: int
 
     def __call__(self, *args: Any, **options: Any) -> Any:
+        """What the function returns."""
         try:
             return self.function(*args, **options)
         except ChunkError:

@@ -171,7 +171,7 @@ def feature_products(views: ChunkedViews, features: RowFeatures, n_clusters: int
     width = int(features.edges[-1])
     if width > LARGEST_GRAM:
         raise ValueError(
-            f"Views with {width} columns (or landmarks and anchors) in all need a matrix of {width} x {width} products, "
+            f"Views with {width} columns (or landmarks and anchors) in all need {width} x {width} products, "
             f"and more than {LARGEST_GRAM} are too many. Reduce the columns first, for instance by a random "
             f"projection, or use a kernel other than the linear one, which is as wide as its landmarks."
         )

@@ -31,7 +31,7 @@ from latefusion.estimators.late_fusion import (
 )
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.operators import inverse_values
-from latefusion.partitions.preparation import Preparation, describe_view
+from latefusion.partitions.preparation import Preparation, column_spreads, describe_view
 from latefusion.partitions.sources import FeatureSource, JointSource
 from latefusion.partitions.spectra import Spectrum
 from latefusion.solvers.late_fusion_spectra import Member, fuse_spectra
@@ -181,7 +181,9 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         """Sources of the samples that the search looks at, scaled by what all rows say."""
         sources = []
         for view, own in enumerate(similarities):
-            preparation = Preparation("given") if "given" in own else prepare(found.views[view], views.arrays[view].dtype)
+            preparation = (
+                Preparation("given") if "given" in own else prepare(found.views[view], views.arrays[view].dtype)
+            )
             sources.append(FeatureSource(preparation, preparation(found.take(view, seen)), own))
         return sources
 
@@ -242,14 +244,16 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         totals = np.bincount(owners[own_views], np.minimum(agreement, 1.0)[own_views])
         self.agreement_ = totals / np.bincount(owners[own_views])
         self.view_weights_ = self._weights_of_views(result.weights)
-        self._extension = None
+        self._extension: Any = refuse_holes
         return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype))
 
     def _joint_source(self, views: ChunkedViews, found: Survey) -> JointSource:
         """All views side by side, each brought to the same mean squared distance of all rows."""
         spreads = np.array([_squared_distance(one, sums) for one, sums in zip(self._sources, found.views, strict=True)])
         scales = np.where(spreads > 0, np.sqrt(self._shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
-        return JointSource(self._sources, scales, np.empty((0, sum(views.widths))), self._joint_similarities(self._sources))
+        return JointSource(
+            self._sources, scales, np.empty((0, sum(views.widths))), self._joint_similarities(self._sources)
+        )
 
 
 class _Recipes:
@@ -323,6 +327,14 @@ class _PlacedSample:
         return np.asarray(sample.mean(axis=0, dtype=np.float64)).ravel()
 
 
+def refuse_holes(*views: Any) -> None:
+    """What a model that was fitted on chunked views says of new samples that lack views."""
+    raise ValueError(
+        "This model was fitted on chunked views, so that it knows no samples from which views that new ones lack could "
+        "be filled in: give all views of them, or fit on a sample of the rows in memory."
+    )
+
+
 def prepare(sums: ColumnSums, dtype: Any) -> Preparation:
     """The scaling of a view, from the sums over all of its rows; what it holds is told from the sampled rows.
 
@@ -353,13 +365,11 @@ def prepare(sums: ColumnSums, dtype: Any) -> Preparation:
 def _squared_distance(source: FeatureSource, sums: ColumnSums) -> float:
     """Mean squared distance of two rows: twice the sum of the variances, of all rows where the scaling is linear."""
     preparation = source.preparation
-    if preparation.kind in ("coordinates", "given", "measurements"):
-        weights = 1.0 if preparation.kind != "measurements" else preparation.weights  # type: ignore[union-attr]
-        return float(2 * np.sum(sums.scatter / sums.n_rows * np.square(weights, dtype=np.float64)))
-    rows = preparation(sums.sample)
-    squares = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows.astype(np.float64) ** 2
-    mean = np.asarray(rows.mean(axis=0, dtype=np.float64)).ravel()
-    return float(2 * (np.asarray(squares.sum(axis=0)).ravel() / rows.shape[0] - mean**2).sum())
+    if isinstance(preparation, Preparation) and preparation.kind in ("coordinates", "given", "measurements"):
+        weights = np.ones(1) if preparation.weights is None else preparation.weights.astype(np.float64)
+        return float(2 * np.sum(sums.scatter / sums.n_rows * weights**2))
+    spreads, _ = column_spreads(preparation(sums.sample))
+    return float(2 * np.sum(spreads**2))
 
 
 def _draw_search(n_samples: int, n_clusters: int, seed: int) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Labels and consensus rows of chunked samples by a model that was fitted anywhere, computed when they are asked for."""
+"""Labels and consensus rows of chunked samples by a model that was fitted anywhere, computed when asked for."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def _counted_products(rows: CountedRows, start: int, *blocks: Array) -> CountedP
 
 def _add(parts: Sequence[CountedProducts]) -> CountedProducts:
     return CountedProducts(
-        sum(part.gram for part in parts),
+        np.sum([part.gram for part in parts], axis=0),
         np.concatenate([part.known for part in parts], axis=1),
         sum(part.errors for part in parts),
     )

@@ -27,6 +27,17 @@ SUBSET_BYTES = 2**28
 class ChunkedMixin:
     """Input and output of an estimator for chunked views; what lies in memory goes to the class that it extends."""
 
+    views: Any
+    n_clusters: Any
+    assign_labels: Any
+    n_init: int
+    random_state: Any
+    max_iter: int
+    _mask: Any
+    _partition_specs: Any
+    _similarities: Any
+    _view_kinds: Any
+
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
         """Consensus rows of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
 
@@ -83,7 +94,13 @@ class ChunkedMixin:
         return views
 
     def _label_rows(
-        self, views: ChunkedViews, rows: RowMap, found: Survey, subset: NDArray[np.intp], n_clusters: int, generator: Any
+        self,
+        views: ChunkedViews,
+        rows: RowMap,
+        found: Survey,
+        subset: NDArray[np.intp],
+        n_clusters: int,
+        generator: Any,
     ) -> int:
         """Consensus, rule, labels and confidence; how often the views are read for them."""
         self.consensus_ = lazy_map(views, rows, "consensus", width=n_clusters, dtype=views.dtype)

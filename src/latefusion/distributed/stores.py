@@ -176,7 +176,7 @@ def _checked(array: Any, name: str) -> da.Array:
         raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.")
     if any(isnan(size) for size in array.shape):
         raise ValueError(
-            f"{label} has chunks of unknown size (shape {array.shape}). Call its method compute_chunk_sizes() first, or "
+            f"{label} has chunks of unknown size (shape {array.shape}). Call its method compute_chunk_sizes(), or "
             f"to_dask_array(lengths=True) on the data frame that it comes from."
         )
     if 0 in array.shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -202,6 +202,6 @@ def _not_finite(block: Array, start: int, name: str, edges: NDArray[np.intp]) ->
     first = start + int(bad.min())
     chunk = int(np.searchsorted(edges, first, side="right")) - 1
     return ValueError(
-        f"View {name!r} has {len(bad)} values that are NaN or infinite in rows {first} to {start + int(bad.max())}, the "
-        f"first of them in chunk {chunk}. Fill them in, or remove these samples from all views."
+        f"View {name!r} has {len(bad)} values that are NaN or infinite in rows {first} to {start + int(bad.max())}, "
+        f"the first of them in chunk {chunk}. Fill them in, or remove these samples from all views."
     )

@@ -120,7 +120,9 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
             total += inner_products(stack.features(rows), xp=xp)
         return total
 
-    return gram_projections(sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps), xp=xp)
+    return gram_projections(
+        sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps), xp=xp
+    )
 
 
 def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float, *, xp: Any) -> Array:
