@@ -73,3 +73,11 @@ def test_what_needs_partitions_in_memory_says_so(planted, chunked):
     for ask in (model.weight_intervals, model.leave_one_view_out):
         with pytest.raises(ValueError, match="fitted on chunked views"):
             ask()
+
+
+def test_new_samples_must_have_all_views(planted, chunked):
+    views, _ = planted
+    model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views))
+    _, *others = views
+    with pytest.raises(ValueError, match="fitted on chunked views.*give all views"):
+        model.predict({name: views[name][:5] for name in others})

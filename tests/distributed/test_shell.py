@@ -10,6 +10,12 @@ from latefusion import distributed
 from latefusion.distributed import shell
 
 ESTIMATORS = [distributed.GlobalAlignmentClustering, distributed.LocalAlignmentClustering]
+FITS = [
+    (distributed.GlobalAlignmentClustering, {}),
+    (distributed.LocalAlignmentClustering, {}),
+    (distributed.GlobalAlignmentClustering, {"partition": "graph"}),
+    (distributed.LateFusionClustering, {}),
+]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -66,3 +72,16 @@ def test_bad_parameters_are_refused_before_any_work(planted, chunked):
         distributed.GlobalAlignmentClustering(4, partition="precomputed").fit(cut)
     with pytest.raises(ValueError, match="needs all samples at once"):
         distributed.LateFusionClustering(4, partition="labels").fit(cut)
+
+
+@pytest.mark.parametrize(("estimator", "options"), FITS)
+def test_a_model_can_be_saved_and_used_without_dask(estimator, options, planted, chunked, tmp_path):
+    views, _ = planted
+    model = estimator(4, random_state=0, **options).fit(chunked({name: view[:900] for name, view in views.items()}))
+    new = {name: view[900:] for name, view in views.items()}
+    lf.save(model.in_memory(), tmp_path / "groups.model")
+    again = lf.load(tmp_path / "groups.model")
+    assert type(again) is getattr(lf, estimator.__name__)
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(distributed.predict(again, chunked(new, 77)).compute(), model.predict(new))

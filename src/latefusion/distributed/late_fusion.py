@@ -244,7 +244,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         totals = np.bincount(owners[own_views], np.minimum(agreement, 1.0)[own_views])
         self.agreement_ = totals / np.bincount(owners[own_views])
         self.view_weights_ = self._weights_of_views(result.weights)
-        self._extension: Any = refuse_holes
+        self._extension: Any = None
         return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype))
 
     def _joint_source(self, views: ChunkedViews, found: Survey) -> JointSource:
@@ -325,14 +325,6 @@ class _PlacedSample:
                 return sums.mean
         sample = self(self.found.wanted)
         return np.asarray(sample.mean(axis=0, dtype=np.float64)).ravel()
-
-
-def refuse_holes(*views: Any) -> None:
-    """What a model that was fitted on chunked views says of new samples that lack views."""
-    raise ValueError(
-        "This model was fitted on chunked views, so that it knows no samples from which views that new ones lack could "
-        "be filled in: give all views of them, or fit on a sample of the rows in memory."
-    )
 
 
 def prepare(sums: ColumnSums, dtype: Any) -> Preparation:

@@ -18,6 +18,7 @@ from latefusion.types import Array
 
 # What a model knows about its training samples one by one, and needs for no other sample.
 OF_TRAINING_SAMPLES = (
+    "labels_",
     "consensus_",
     "partitions_",
     "confidence_",
@@ -93,7 +94,6 @@ def lightened(model: Any) -> Any:
     light = copy(model)
     for name in OF_TRAINING_SAMPLES:
         light.__dict__.pop(name, None)
-    light.labels_ = range(len(model.labels_))  # how many there were still counts
     base = light.__dict__.get("_base")
     if type(base) is BasePartitions:
         light._base = replace(base, partitions=[], average=base.average[:0])

@@ -9,12 +9,13 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from latefusion.assignment.kmeans import draw_subset
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import find_scheduler
-from latefusion.distributed.prediction import predict, transform
+from latefusion.distributed.prediction import lightened, predict, transform
 from latefusion.distributed.rows import RowMap, lazy_map
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.distributed.survey import Survey
@@ -68,6 +69,20 @@ class ChunkedMixin:
         """
         return predict(self, X) if is_chunked(X) else super().predict(X, diagonals=diagonals)  # type: ignore[misc]
 
+    def in_memory(self) -> Any:
+        """The fitted model as an estimator of `latefusion`, to be saved or used where there is no Dask.
+
+        Returns
+        -------
+        estimator
+            Without what is known about single training samples, such as `labels_`; it labels new ones.
+        """
+        check_is_fitted(self)
+        kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
+        model = kind(**self.get_params(deep=False))  # type: ignore[attr-defined]
+        model.__dict__.update(lightened(self).__dict__)
+        return model
+
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
         """Chunked views of the training samples; remembers their names, widths and columns."""
         scheduler = find_scheduler()
@@ -81,6 +96,7 @@ class ChunkedMixin:
         self._label_codings: dict[str, Any] = {}
         self._view_kinds(views)
         self._place, self._dtype = "NumPy", views.arrays[0].dtype
+        self._n_samples = views.n_samples
         self.view_names_ = np.array(views.names, dtype=object)
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)

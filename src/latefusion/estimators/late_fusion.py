@@ -255,6 +255,11 @@ class LateFusionClustering(
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
+            if self._extension is None:
+                raise ValueError(
+                    "This model was fitted on chunked views, so that it knows no samples from which views that new ones "
+                    "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
+                )
             return self._extension(views.arrays, views.observed, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
