@@ -98,6 +98,7 @@ class MultiViewClusterMixin(ClusterMixin):
         if "precomputed" in kinds:
             views = Views(arrays, views.names, views.mask, views.sample_ids)
         check_n_clusters(sought, len(views))
+        self._n_samples = len(views)
         self.view_names_ = np.array(views.names, dtype=object)
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)

@@ -34,6 +34,25 @@ def test_products_run_in_one_thread_inside_and_as_before_outside():
         assert product_threads() == 2
 
 
+def test_the_limit_holds_until_the_last_thread_is_out_and_then_is_what_it_was():
+    entered, leave = threading.Event(), threading.Event()
+
+    def stay():
+        with one_product_thread():
+            entered.set()
+            leave.wait(10)
+
+    with threadpool_limits(2, user_api="blas"):
+        other = threading.Thread(target=stay)
+        with one_product_thread():
+            other.start()
+            entered.wait(10)
+        assert product_threads() == 1
+        leave.set()
+        other.join()
+        assert product_threads() == 2
+
+
 def test_a_device_gets_all_blocks_in_one_thread():
     with threadpool_limits(2, user_api="blas"):
         found = share_blocks(lambda own: (len(own), threading.get_ident()), row_blocks(4, 1), on_device=True)

@@ -70,9 +70,9 @@ def test_starts_left_out_early_would_not_have_won(seed, noise):
     rows, _ = planted(n_samples=20_000, noise=noise, seed=seed)
     subset, generator = rows[:5000], np.random.RandomState(seed)
     drawn = room.spread_rows(subset, 5, n_starts=10, generator=generator, xp=xnp)
-    starts = room._settle(subset, subset[drawn], 100, 1e-4, xnp)
+    starts = room._settle(subset, subset[drawn], 1e-4, xnp)
     kept = room._hopeful(subset, starts, xnp)
-    costs, costs_of_kept = (room._lloyd_step(rows, one, xnp)[1] for one in (starts, kept))
+    costs, costs_of_kept = (room.gather_members(rows, one, xnp).costs for one in (starts, kept))
     assert len(kept) < 10 or noise > 1  # without clusters every start finds something else
     assert costs_of_kept.min() <= costs.min() * (1 + 1e-3)
 
@@ -94,11 +94,11 @@ def test_a_start_that_stands_still_is_left_alone(monkeypatch):
     rows, target = planted(noise=0.3)
     right = np.array([rows[target == label].mean(axis=0) for label in range(5)])
     seen = []
-    step = room._lloyd_step
+    step = room.gather_members
     monkeypatch.setattr(
-        room, "_lloyd_step", lambda rows, starts, xp: seen.append(len(starts)) or step(rows, starts, xp)
+        room, "gather_members", lambda rows, starts, xp: seen.append(len(starts)) or step(rows, starts, xp)
     )
-    settled = room._settle(rows, np.stack([rows[:5], right, rows[10:15]]), 50, 1e-6, xnp)
+    settled = room._settle(rows, np.stack([rows[:5], right, rows[10:15]]), 1e-6, xnp)
     assert settled.shape == (3, 5, 5)
     assert seen[0] == 3
     assert seen == sorted(seen, reverse=True)

@@ -1,5 +1,6 @@
 """The only room that knows which array library is at work: namespaces, conversions, linear algebra."""
 
+from latefusion.arrays.draws import draw_rows
 from latefusion.arrays.linalg import (
     Polar,
     column_means,
@@ -38,6 +39,7 @@ __all__ = [
     "column_means",
     "detached",
     "device_of",
+    "draw_rows",
     "inner_products",
     "is_lazy",
     "item_bytes",

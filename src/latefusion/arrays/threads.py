@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -83,10 +84,33 @@ def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
     return found
 
 
+class _OneProductThread:
+    """The limit holds as long as anybody is inside: it is one for all threads, and what was before comes back once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+
+
+_ONE_PRODUCT_THREAD = _OneProductThread()
+
+
 def one_product_thread() -> AbstractContextManager[Any]:
     """Inside, the BLAS library does its work in the thread that calls it."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
+    return _ONE_PRODUCT_THREAD
 
 
 def threads_for(n_rows: int) -> AbstractContextManager[Any]:

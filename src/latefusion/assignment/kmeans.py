@@ -12,9 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latefusion.arrays import (
     device_of,
+    draw_rows,
     lies_elsewhere,
     row_blocks,
     share_blocks,
@@ -31,9 +33,27 @@ SUBSET_ROWS_PER_CLUSTER = 200
 # than this from a better one has found the same clusters.
 HOPELESS = 0.01
 SAME = 1e-5
+# Cap on the iterations over that subset.
+SETTLING_STEPS = 100
 # Entries of a block of distances.
 BLOCK_ENTRIES = 2**18
 DEVICE_BLOCK_ENTRIES = 2**27
+
+
+class Members(NamedTuple):
+    """What some rows add to the centres that are nearest to them, for several starts; those of all rows are their sum.
+
+    Attributes
+    ----------
+    sums : array of shape (n_starts, n_clusters, n_features)
+    sizes : array of shape (n_starts, n_clusters)
+    costs : array of shape (n_starts,)
+        Squared distances.
+    """
+
+    sums: Array
+    sizes: Array
+    costs: Array
 
 
 class Clusters(NamedTuple):
@@ -75,32 +95,78 @@ def kmeans(
     -------
     Clusters
     """
-    n_samples = rows.shape[0]
-    size = min(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters))
-    chosen = np.sort(generator.choice(n_samples, size, replace=False)) if size < n_samples else np.arange(n_samples)
-    subset = rows if size == n_samples else take_rows(rows, chosen)
+    chosen = draw_subset(rows.shape[0], n_clusters, generator)
+    subset = rows if len(chosen) == rows.shape[0] else take_rows(rows, chosen)
+    starts, limit = find_starts(subset, n_clusters, n_init=n_init, generator=generator, tol=tol, xp=xp)
+    return finish_starts(lambda centers: gather_members(rows, centers, xp), starts, limit, max_iter=max_iter, xp=xp)
+
+
+def draw_subset(n_samples: int, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
+    """The rows on which the starts compete, ascending."""
+    return draw_rows(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters), generator)
+
+
+def find_starts(
+    subset: Array, n_clusters: int, *, n_init: int, generator: np.random.RandomState, tol: float = 1e-4, xp: Any
+) -> tuple[Array, float]:
+    """Starts that have settled on a subset of the rows and may be the best one on all.
+
+    Parameters
+    ----------
+    subset : array of shape (n_rows, n_features)
+    n_clusters, n_init, generator, xp : as in `kmeans`
+    tol : float, default=1e-4
+        As in `kmeans`.
+
+    Returns
+    -------
+    starts : array of shape (n_starts, n_clusters, n_features)
+    limit : float
+        Squared movement of the centres of a start up to which it stands still.
+    """
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
     drawn = spread_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
     starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
-    starts = _hopeful(subset, _settle(subset, starts, max_iter, limit, xp), xp)
-    moved, costs, _ = _lloyd_step(rows, starts, xp)
-    best = int(xp.argmin(costs))
-    centers, passes = moved[best : best + 1, ...], 1
+    return _hopeful(subset, _settle(subset, starts, limit, xp), xp), limit
+
+
+def finish_starts(
+    gather: Callable[[Array], Members], starts: Array, limit: float, *, max_iter: int = 100, xp: Any
+) -> Clusters:
+    """The best of some starts on all rows, which one pass tells, and Lloyd's iterations from there.
+
+    Parameters
+    ----------
+    gather : callable
+        Takes the centres of starts and returns the `Members` of all rows, wherever these lie: one pass over them.
+    starts : array of shape (n_starts, n_clusters, n_features)
+    limit : float
+        From `find_starts`.
+    max_iter : int, default=100
+        Cap on the passes.
+    xp : module
+
+    Returns
+    -------
+    Clusters
+    """
+    members = gather(starts)
+    best = int(xp.argmin(members.costs))
+    centers, passes = _move(starts, members, xp)[best : best + 1, ...], 1
     previous = starts[best : best + 1, ...]
-    cost = float(costs[best])
+    cost = float(members.costs[best])
     while passes < max_iter and float(xp.sum((centers - previous) ** 2)) > limit:
-        previous = centers
-        centers, costs, _ = _lloyd_step(rows, centers, xp)
-        cost = float(costs[0])
+        members = gather(centers)
+        previous, centers, cost = centers, _move(centers, members, xp), float(members.costs[0])
         passes += 1
     return Clusters(centers[0, ...], cost, passes)
 
 
-def _settle(rows: Array, starts: Array, max_iter: int, limit: float, xp: Any) -> Array:
+def _settle(rows: Array, starts: Array, limit: float, xp: Any) -> Array:
     """Lloyd's iterations for all starts together; a start that stands still is no longer looked at."""
     settled = []
-    for _ in range(max_iter):
-        moved, _, _ = _lloyd_step(rows, starts, xp)
+    for _ in range(SETTLING_STEPS):
+        moved = _move(starts, gather_members(rows, starts, xp), xp)
         moving = to_numpy(xp.sum((moved - starts) ** 2, axis=(1, 2))) > limit
         settled.append(take_rows(moved, np.flatnonzero(~moving)))
         starts = take_rows(moved, np.flatnonzero(moving))
@@ -111,7 +177,7 @@ def _settle(rows: Array, starts: Array, max_iter: int, limit: float, xp: Any) ->
 
 def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
     """The starts that may be the best one on more rows than these, each kind of result once."""
-    costs = to_numpy(_lloyd_step(rows, starts, xp)[1])
+    costs = to_numpy(gather_members(rows, starts, xp).costs)
     kept: list[int] = []
     level = -np.inf
     for position in np.argsort(costs, kind="stable").tolist():
@@ -137,11 +203,11 @@ def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
     return labels
 
 
-def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Array]:
-    """Means of the rows nearest to every centre, cost and sizes before the step, for all starts in one pass."""
+def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
+    """Sums and numbers of the rows nearest to every centre, and their cost, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
 
-    def gather(ranges: Sequence[slice]) -> tuple[Array, Array, Array]:
+    def gather(ranges: Sequence[slice]) -> Members:
         sums = xp.zeros((n_starts, n_clusters, width), dtype=xp.float64, device=device_of(rows))
         sizes = xp.zeros((n_starts, n_clusters), dtype=xp.float64, device=device_of(rows))
         costs = xp.zeros((n_starts,), dtype=xp.float64, device=device_of(rows))
@@ -159,14 +225,22 @@ def _lloyd_step(rows: Array, starts: Array, xp: Any) -> tuple[Array, Array, Arra
             sizes += xp.astype(members, xp.float64)
             added = xp.reshape(member, (n_starts * n_clusters, block.shape[0])) @ block
             sums += xp.astype(xp.reshape(added, (n_starts, n_clusters, width)), xp.float64)
-        return sums, costs, sizes
+        return Members(sums, sizes, costs)
 
-    sums, costs, sizes = (sum(parts) for parts in zip(*_share(gather, rows, n_starts * n_clusters), strict=True))
-    # A centre that nobody is nearest to stays where it is.
-    occupied = sizes > 0
-    means = sums / xp.where(occupied, sizes, xp.ones_like(sizes))[..., None]
+    return add_members(_share(gather, rows, n_starts * n_clusters))
+
+
+def add_members(parts: Sequence[Members]) -> Members:
+    """The members of several sets of rows together."""
+    return Members(*(sum(parts) for parts in zip(*parts, strict=True)))
+
+
+def _move(starts: Array, members: Members, xp: Any) -> Array:
+    """Every centre goes to the mean of its members; one that nobody is nearest to stays where it is."""
+    occupied = members.sizes > 0
+    means = members.sums / xp.where(occupied, members.sizes, xp.ones_like(members.sizes))[..., None]
     kept = xp.astype(starts, xp.float64)
-    return xp.astype(xp.where(occupied[..., None], means, kept), starts.dtype), costs, sizes
+    return xp.astype(xp.where(occupied[..., None], means, kept), starts.dtype)
 
 
 def _half_distances(block: Array, starts: Array, xp: Any) -> Array:

@@ -266,6 +266,11 @@ class LateFusionClustering(
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
+            if self._extension is None:
+                raise ValueError(
+                    "This model was fitted on chunked views, so that it knows no samples from which views that new ones "
+                    "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
+                )
             return self._extension(views.arrays, views.observed, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
@@ -316,10 +321,17 @@ class LateFusionClustering(
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         specs = self._partition_specs(views)
         self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
-        self.view_kinds_ = {name: one.kind for name, one in zip(views.names, self._sources, strict=True)}
+        fusion, plan, seen = self._decide(views.names)
+        if seen is not None:
+            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
+        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
+
+    def _decide(self, names: Sequence[str]) -> tuple[Fusion, Mapping[EnsembleKey, float], NDArray[np.intp] | None]:
+        """Number, kinds and λ: what was fitted for the search, what is to be fused, and the samples that were seen."""
+        self.view_kinds_ = {name: one.kind for name, one in zip(names, self._sources, strict=True)}
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
         self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
-        seen = self._search_samples(len(views))
+        seen = self._search_samples(count_samples(self._sources))
         fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
         with warnings.catch_warnings():
             # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
@@ -329,9 +341,7 @@ class LateFusionClustering(
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
         plan = fusion.plan(best.choice)
         self._shares = fusion.shares
-        if seen is not None:
-            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
-        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
+        return fusion, plan, seen
 
     def _observed_source(self, views: Views, position: int, spec: Any) -> ViewSource:
         """The source of a view, of those samples that have it."""

@@ -243,7 +243,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         rows = self._extend_base(X, diagonals)
         counts = [namespace(rows.average).astype(one, rows.average.dtype) for one in rows.counts]
-        return weigh_partitions(rows.partitions, rows.average, counts, len(self.labels_))
+        return weigh_partitions(rows.partitions, rows.average, counts, self._n_samples)
 
     def _store_labels(self) -> None:
         super()._store_labels()

@@ -30,7 +30,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import draw_rows, row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.partitions.adaptive import Neighbors, adaptive_weights, connected_components
 from latefusion.partitions.factor import Factor
@@ -107,6 +107,30 @@ class AnchorMap:
         """Number of columns of Φ."""
         return len(self.scale)
 
+    def widened(self, products: Any, totals: NDArray[Any], n_clusters: int) -> AnchorMap | None:
+        """The map with twice as many anchors per sample, if the graph has more components than clusters.
+
+        Parameters
+        ----------
+        products : ndarray or sparse matrix of shape (n_anchors, n_anchors)
+            ZᵀZ.
+        totals : ndarray of shape (n_anchors,)
+            Zᵀ1.
+        n_clusters : int
+
+        Returns
+        -------
+        AnchorMap or None
+        """
+        n_components = connected_components(scipy.sparse.csr_array(products))[0] - np.count_nonzero(totals <= 0)
+        if n_components <= n_clusters or self.n_neighbors == self.width - 1:
+            return None
+        return replace(self, n_neighbors=min(2 * self.n_neighbors, self.width - 1))
+
+    def scaled(self, totals: NDArray[Any]) -> AnchorMap:
+        """The map with Λ^{-1/2} of the training samples, whose weights of every anchor sum up to these."""
+        return replace(self, scale=np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0))
+
     def __call__(self, rows: Array) -> Any:
         """Rows of Φ."""
         block = max(1, BLOCK_ENTRIES // rows.shape[1])
@@ -174,41 +198,65 @@ def fit_anchor_graph(
     extension : AnchorExtension
     """
     placement = Placement.of(view, metric)
-    n_anchors = max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
-    anchors = _choose_anchors(view, placement, n_anchors, check_random_state(random_state))
-    if anchors.shape[0] < 2:
-        raise ValueError(
-            f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of shape "
-            f"{view.shape} are the same: use method='exact'."
-        )
-    finder = NearestNeighbors().fit(anchors)
-    n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
+    generator = check_random_state(random_state)
+    n_anchors = number_of_anchors(n_anchors, n_clusters)
+    chosen = draw_rows(view.shape[0], SAMPLES_PER_ANCHOR * n_anchors, generator)
+    subset = view if len(chosen) == view.shape[0] else view[chosen]
+    plain = plain_anchor_map(placement(subset), placement, n_anchors, generator, view.shape)
     while True:
-        plain = AnchorMap(placement, finder, n_neighbors, np.ones(anchors.shape[0]))
         weights = plain(view)
-        n_components = connected_components((weights.T @ weights).tocsr())[0]
-        unused = int(np.count_nonzero(np.asarray(weights.sum(axis=0)).ravel() <= 0))
-        if n_components - unused <= n_clusters or n_neighbors == anchors.shape[0] - 1:
+        totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
+        wider = plain.widened(weights.T @ weights, totals, n_clusters)
+        if wider is None:
             break
-        n_neighbors = min(2 * n_neighbors, anchors.shape[0] - 1)
-    totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
-    scale = np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0)
-    feature_map = replace(plain, scale=scale)
-    features = (weights @ scipy.sparse.diags_array(scale)).tocsr().astype(view.dtype)
+        plain = wider
+    feature_map = plain.scaled(totals)
+    features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
     spread = placement(view[:: max(1, view.shape[0] // MEAN_DISTANCE_SAMPLES)])
     return Factor(view, feature_map, features), AnchorExtension(feature_map, mean_distance(spread))
 
 
-def _choose_anchors(view: Array, placement: Placement, n_anchors: int, generator: np.random.RandomState) -> Array:
+def number_of_anchors(n_anchors: int | None, n_clusters: int) -> int:
+    """The number that was asked for, or that goes with so many clusters."""
+    return max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
+
+
+def plain_anchor_map(
+    subset: Array, placement: Placement, n_anchors: int, generator: np.random.RandomState, shape: tuple[int, ...]
+) -> AnchorMap:
+    """Anchors of a view and the map to rows of Z, Φ without the scale that all samples give it.
+
+    Parameters
+    ----------
+    subset : array or sparse matrix of shape (n_rows, n_features)
+        Samples drawn at random, in their places.
+    placement : Placement
+    n_anchors : int
+    generator : RandomState
+    shape : tuple of int
+        Of the view, for error messages.
+
+    Returns
+    -------
+    AnchorMap
+    """
+    anchors = _choose_anchors(subset, n_anchors, generator)
+    if anchors.shape[0] < 2:
+        raise ValueError(
+            f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of shape "
+            f"{tuple(shape)} are the same: use method='exact'."
+        )
+    n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
+    return AnchorMap(placement, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
+
+
+def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomState) -> Array:
     """Centres of a random subset of the samples; of sparse views samples themselves, since centres would be dense."""
-    n_samples = view.shape[0]
-    size = min(n_samples, SAMPLES_PER_ANCHOR * n_anchors)
-    subset = view if size == n_samples else view[np.sort(generator.choice(n_samples, size, replace=False))]
-    subset = placement(subset)
+    size = subset.shape[0]
     chosen = generator.choice(size, min(n_anchors, size), replace=False)
     centers = subset[chosen]
-    if scipy.sparse.issparse(view):
-        marks = centers @ generator.standard_normal(view.shape[1])  # equal for equal rows only
+    if scipy.sparse.issparse(subset):
+        marks = centers @ generator.standard_normal(subset.shape[1])  # equal for equal rows only
         return centers[np.sort(np.unique(marks, return_index=True)[1])]
     for _ in range(ROUNDS):
         nearest = pairwise_distances_argmin(subset, centers)

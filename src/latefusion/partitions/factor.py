@@ -24,6 +24,7 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import (
     beside,
     column_means,
+    draw_rows,
     lies_elsewhere,
     namespace,
     row_blocks,
@@ -82,6 +83,11 @@ class LinearMap:
         if scipy.sparse.issparse(rows):
             return self.implicit(rows)
         return _to_unit_length(rows - self.mean, self.floor)
+
+    def write(self, rows: NDArray[Any], place: NDArray[Any]) -> None:
+        """Rows of Φ into memory that is there already."""
+        np.subtract(rows, self.mean, out=place)
+        _to_unit_length(place, self.floor)
 
     def implicit(self, rows: Array) -> CenteredRows:
         """Rows of Φ by their products only, whatever ``rows`` are: no copy of them."""
@@ -255,35 +261,73 @@ def fit_nystrom_map(
     NystromMap
     """
     generator = check_random_state(random_state)
-    n_samples = view.shape[0]
     subset = view
-    if n_samples > SUBSET_ROWS:
-        subset = take_rows(view, np.sort(generator.choice(n_samples, SUBSET_ROWS, replace=False)))
+    if view.shape[0] > SUBSET_ROWS:
+        subset = take_rows(view, draw_rows(view.shape[0], SUBSET_ROWS, generator))
+    return nystrom_map(
+        subset,
+        kernel,
+        n_landmarks=n_landmarks,
+        landmarks=landmarks,
+        energy=energy,
+        max_rank=max_rank,
+        generator=generator,
+        shape=view.shape,
+    )
+
+
+def nystrom_map(
+    subset: Array,
+    kernel: FittedKernel,
+    *,
+    n_landmarks: int,
+    landmarks: str,
+    energy: float = 0.9999,
+    max_rank: int | None,
+    generator: np.random.RandomState,
+    shape: tuple[int, ...],
+) -> NystromMap:
+    """The same from a random subset of the view's rows, wherever the others are.
+
+    Parameters
+    ----------
+    subset : array or sparse matrix of shape (n_rows, n_features)
+    kernel, n_landmarks, landmarks, max_rank : as in `fit_nystrom_map`
+    energy : float, default=0.9999
+        As in `fit_nystrom_map`.
+    generator : RandomState
+    shape : tuple of int
+        Of the view, for error messages.
+
+    Returns
+    -------
+    NystromMap
+    """
     n_landmarks = min(n_landmarks, subset.shape[0])
     anchors = take_rows(subset, np.sort(_choose_landmarks(subset, n_landmarks, landmarks, generator)))
     gram = to_numpy(kernel(anchors)).astype(np.float64)
     if not np.all(np.isfinite(gram)):
         raise ValueError(
-            f"The kernel of a view of shape {tuple(view.shape)} has values that are NaN or infinite. Check the kernel "
+            f"The kernel of a view of shape {tuple(shape)} has values that are NaN or infinite. Check the kernel "
             f"and its parameters, or scale the columns."
         )
     values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
     if values[0] <= 1e-10 * np.max(np.abs(gram)):
         raise ValueError(
-            f"The kernel of a view of shape {tuple(view.shape)} has no positive eigenvalue: it is no kernel. Check how "
+            f"The kernel of a view of shape {tuple(shape)} has no positive eigenvalue: it is no kernel. Check how "
             f"it is computed."
         )
     shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
     rank = rank if max_rank is None else min(rank, max_rank)
     whitening: Array = vectors[:, :rank] / np.sqrt(values[:rank])
-    whitening = beside(whitening, view, view.dtype) if lies_elsewhere(view) else whitening.astype(view.dtype)
+    whitening = beside(whitening, subset, subset.dtype) if lies_elsewhere(subset) else whitening.astype(subset.dtype)
     features = kernel(subset, anchors) @ whitening
     xp = namespace(features)
-    mean = xp.astype(column_means(features, xp=xp), view.dtype)
+    mean = xp.astype(column_means(features, xp=xp), subset.dtype)
     captured, floor = _captured_share(subset, kernel, features, mean)
     if captured == 0:
-        raise constant_kernel(view.shape)
+        raise constant_kernel(shape)
     return NystromMap(kernel, anchors, whitening, mean, float(shares[rank - 1]), captured, floor)
 
 

@@ -112,7 +112,7 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
     array of shape (total width, (n_views + 1) * n_clusters)
         In double precision.
     """
-    xp, width, n_views = stack.xp, int(stack.edges[-1]), len(stack.factors)
+    xp, width = stack.xp, int(stack.edges[-1])
 
     def products(ranges: Sequence[slice]) -> Array:
         total = stack.zeros(width, width, dtype=xp.float64)
@@ -120,22 +120,46 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
             total += inner_products(stack.features(rows), xp=xp)
         return total
 
-    gram = sum(stack.share(products))
-    projections = stack.zeros(width, (n_views + 1) * n_clusters, dtype=xp.float64)
+    return gram_projections(
+        sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps), xp=xp
+    )
+
+
+def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float, *, xp: Any) -> Array:
+    """The same from ΦᵀΦ.
+
+    Parameters
+    ----------
+    gram : array of shape (total width, total width)
+        In double precision.
+    edges : ndarray of shape (n_views + 1,)
+        First column of every view in Φ, and the number of columns.
+    n_clusters : int
+    precision : float
+        Rounding error of the features.
+    xp : module
+
+    Returns
+    -------
+    array of shape (total width, (n_views + 1) * n_clusters)
+    """
+    n_views = len(edges) - 1
+    width, n_columns = gram.shape[0], (n_views + 1) * n_clusters
+    projections = xp.zeros((width, n_columns), dtype=xp.float64, device=device_of(gram))
     for p in range(n_views):
-        own = slice(int(stack.edges[p]), int(stack.edges[p + 1]))
-        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, stack)
-    projections[:, n_views * n_clusters :] = _whitened(gram, n_clusters, stack)
+        own = slice(int(edges[p]), int(edges[p + 1]))
+        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision, xp)
+    projections[:, n_views * n_clusters :] = _whitened(gram, n_clusters, precision, xp)
     return projections
 
 
-def _whitened(gram: Array, n_clusters: int, stack: FactorStack) -> Array:
+def _whitened(gram: Array, n_clusters: int, precision: float, xp: Any) -> Array:
     """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
-    xp, width = stack.xp, gram.shape[0]
+    width = gram.shape[0]
     values, vectors = top_eigenpairs(gram, min(n_clusters, width))
-    present = values > float(xp.finfo(stack.dtype).eps) ** (2 / 3) * max(float(values[0]), 0.0)
+    present = values > precision ** (2 / 3) * max(float(values[0]), 0.0)
     safe = xp.where(present, values, xp.ones_like(values))
-    whitened = stack.zeros(width, n_clusters, dtype=xp.float64)
+    whitened = xp.zeros((width, n_clusters), dtype=xp.float64, device=device_of(gram))
     whitened[:, : values.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))
     return whitened
 

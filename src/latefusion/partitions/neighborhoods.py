@@ -78,9 +78,44 @@ class NeighborCounts:
         coincides = xp.min(apart, axis=1) <= rounding**0.4
         if self.samples is None:
             return xp.where(coincides, self.counts[nearest], inside)
-        known = xp.take(self.counts, xp.asarray(self.samples, device=device_of(self.counts)))
-        estimate = xp.astype(inside, known.dtype) * ((self.counts.shape[0] - 1) / len(self.samples))
+        known = self.counts_of_samples()
+        estimate = xp.astype(inside, known.dtype) * ((self.n_samples - 1) / len(self.samples))
         return xp.where(coincides, xp.take(known, nearest), estimate)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of training samples."""
+        return int(self.counts.shape[0])
+
+    def counts_of_samples(self) -> Array:
+        """Counts of the samples whose neighbourhoods were looked at."""
+        assert self.samples is not None
+        return namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
+
+
+@dataclass(frozen=True)
+class KnownCounts(NeighborCounts):
+    """The same where the counts of all samples lie elsewhere: those of the sampled samples are enough for new ones.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_columns,)
+        Of the samples whose neighbourhoods were looked at.
+    thresholds, samples : as in `NeighborCounts`
+    size : int
+        Number of training samples.
+    """
+
+    size: int = 0
+
+    @property
+    def n_samples(self) -> int:
+        """Number of training samples."""
+        return self.size
+
+    def counts_of_samples(self) -> Array:
+        """Counts of the samples whose neighbourhoods were looked at."""
+        return self.counts
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
@@ -287,42 +322,111 @@ class SampledNeighborhoods:
         self.samples = samples
         self.n_neighbors = n_neighbors
         self.n_views = n_views
-        self.thresholds: list[Array] = []
-        places = [max(1, round(size * len(judges) / n_samples)) for size in _as_sequence(n_neighbors)]
-        own: Any = None
-        for similarity in _with_mean(closeness, n_views):
-            if own is None:
-                self.xp, self.device = namespace(similarity), device_of(similarity)
-                own = self.xp.asarray(judges[:, None] == samples, device=self.device)
-            similarity[own] = -np.inf
-            self.thresholds.append(_largest(similarity, places))
-        shape = (n_views + 1, len(places), n_samples)
+        sizes = _as_sequence(n_neighbors)
+        self.thresholds = sampled_thresholds(
+            samples, judges, closeness, n_samples=n_samples, n_neighbors=sizes, n_views=n_views
+        )
+        self.xp, self.device = namespace(self.thresholds[0]), device_of(self.thresholds[0])
+        shape = (n_views + 1, len(sizes), n_samples)
         self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
     def count(self, rows: slice, closeness: Iterable[Array]) -> None:
         """Count a block of rows, given its closeness to the samples in every view."""
-        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
-            # The same slack as for new samples, see `NeighborCounts.count_new`.
-            slack = float(self.xp.finfo(similarity.dtype).eps) ** 0.6
-            for position in range(self._inside.shape[1]):
-                inside = self.xp.count_nonzero(similarity >= self.thresholds[p][position, :] - slack, axis=1)
-                self._inside[p, position, rows] = self.xp.astype(inside, self.xp.float64)
+        for p, inside in enumerate(count_inside(closeness, self.thresholds)):
+            self._inside[p, :, rows] = self.xp.astype(inside, self.xp.float64)
 
     def results(self) -> list[Any]:
         """Estimated counts of all samples, per view and for the mean similarity; for several sizes a list each."""
-        n_samples, n_columns = self._inside.shape[2], len(self.samples)
-        # A sampled sample lies above its own threshold, but nobody is in their own neighbourhood.
+        n_samples = self._inside.shape[2]
         own = np.zeros(n_samples)
         own[self.samples] = 1.0
-        scale = (n_samples - 1) / np.maximum(1, n_columns - own)
-        own, scale = (self.xp.asarray(one, device=self.device) for one in (own, scale))
-        counts = self.xp.clip(self._inside - own, min=0.0) * scale
+        counts = estimate_counts(self._inside, own, n_samples, len(self.samples), xp=self.xp)
         found = []
         for p, thresholds in enumerate(self.thresholds):
             positions = range(thresholds.shape[0])
             by_size = [NeighborCounts(counts[p, one, :], thresholds[one, :], self.samples) for one in positions]
             found.append(_as_asked(by_size, self.n_neighbors))
         return found
+
+
+def sampled_thresholds(
+    samples: NDArray[np.intp],
+    judges: NDArray[np.intp],
+    closeness: Iterable[Array],
+    *,
+    n_samples: int,
+    n_neighbors: Sequence[int],
+    n_views: int,
+) -> list[Array]:
+    """How far the neighbourhoods of some samples reach, as others tell.
+
+    Parameters
+    ----------
+    samples, judges : ndarray of int
+        From `draw_samples`.
+    closeness : iterable of arrays of shape (n_judges, n_columns)
+        Of the judges to the samples, one per view.
+    n_samples : int
+    n_neighbors : sequence of int
+    n_views : int
+
+    Returns
+    -------
+    list of arrays of shape (n_sizes, n_columns)
+        Per view, and last for the mean similarity.
+    """
+    places = [max(1, round(size * len(judges) / n_samples)) for size in n_neighbors]
+    thresholds: list[Array] = []
+    own: Any = None
+    for similarity in _with_mean(closeness, n_views):
+        if own is None:
+            own = beside(judges[:, None] == samples, similarity)
+        similarity[own] = -np.inf
+        thresholds.append(_largest(similarity, places))
+    return thresholds
+
+
+def count_inside(closeness: Iterable[Array], thresholds: Sequence[Array]) -> Iterator[Array]:
+    """In how many of the sampled neighbourhoods every row falls, for every size: per view, and last for the mean.
+
+    Parameters
+    ----------
+    closeness : iterable of arrays of shape (n_rows, n_columns)
+        Of the rows to the sampled samples, one per view.
+    thresholds : sequence of arrays of shape (n_sizes, n_columns)
+        From `sampled_thresholds`.
+
+    Yields
+    ------
+    array of shape (n_sizes, n_rows)
+    """
+    for similarity, own in zip(_with_mean(closeness, len(thresholds) - 1), thresholds, strict=True):
+        xp = namespace(similarity)
+        # The same slack as for new samples, see `NeighborCounts.count_new`.
+        slack = float(xp.finfo(similarity.dtype).eps) ** 0.6
+        counted = [xp.count_nonzero(similarity >= own[size, :] - slack, axis=1) for size in range(own.shape[0])]
+        yield xp.stack(counted)
+
+
+def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns: int, *, xp: Any) -> Array:
+    """Counts from the number of sampled neighbourhoods that a sample falls into.
+
+    Parameters
+    ----------
+    inside : array of shape (..., n_rows)
+    own : ndarray of shape (n_rows,)
+        One for a sampled sample, zero for others: it lies above its own threshold, but nobody is in their own
+        neighbourhood.
+    n_samples, n_columns : int
+        Of all samples, and of those whose neighbourhoods were looked at.
+    xp : module
+
+    Returns
+    -------
+    array of shape (..., n_rows)
+    """
+    scale = (n_samples - 1) / np.maximum(1, n_columns - own)
+    return xp.clip(inside - beside(own, inside), min=0.0) * beside(scale, inside)
 
 
 def _largest(similarity: Array, places: Sequence[int]) -> Array:

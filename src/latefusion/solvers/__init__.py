@@ -3,6 +3,7 @@
 from latefusion.solvers.late_fusion_alignment import (
     alignment_objective,
     compress_partitions,
+    compress_products,
     mix_partitions,
     solve_alignment,
     weigh_partitions,
@@ -12,6 +13,7 @@ from latefusion.solvers.simplex import project_rows_to_simplex, simplex_quadrati
 __all__ = [
     "alignment_objective",
     "compress_partitions",
+    "compress_products",
     "mix_partitions",
     "project_rows_to_simplex",
     "simplex_quadratic",

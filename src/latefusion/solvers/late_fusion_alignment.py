@@ -243,7 +243,26 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
 
     on_device = lies_elsewhere(average)
     blocks = row_blocks(n_samples, DEVICE_COMPRESSION_ROWS if on_device else COMPRESSION_ROWS)
-    values, vectors = xp.linalg.eigh(sum(share_blocks(products, blocks, on_device=on_device)))
+    return compress_products(sum(share_blocks(products, blocks, on_device=on_device)), n_clusters, xp=xp)
+
+
+def compress_products(products: Array, n_clusters: int, *, xp: Any) -> tuple[list[Array], Array]:
+    """The same from the inner products of all columns.
+
+    Parameters
+    ----------
+    products : array of shape (width, width)
+        [H_1 | … | M]ᵀ[H_1 | … | M] in double precision.
+    n_clusters : int
+    xp : module
+
+    Returns
+    -------
+    partitions : list of arrays of shape (rank, n_clusters)
+    average : array of shape (rank, n_clusters)
+    """
+    width = products.shape[0]
+    values, vectors = xp.linalg.eigh(products)
     rank = int(xp.sum(xp.astype(values > xp.finfo(xp.float64).eps * width * values[-1], xp.int64)))
     small = xp.sqrt(values[width - rank :])[:, None] * xp.matrix_transpose(vectors[:, width - rank :])
     columns = [small[:, start : start + n_clusters] for start in range(0, width, n_clusters)]

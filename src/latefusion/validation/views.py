@@ -268,7 +268,8 @@ def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | 
     if is_lazy(array):
         raise ValueError(
             f"{label} is a {type(array).__name__} of {place}, whose values cannot be written or are not there yet: "
-            f"give arrays of NumPy, torch or CuPy, for example np.asarray(view)."
+            f"give arrays of NumPy, torch or CuPy, for example np.asarray(view), or Dask arrays to the estimators in "
+            f"latefusion.distributed."
         )
     xp, array = namespace(array), detached(array)
     if array.ndim != 2 or 0 in array.shape:

@@ -1,0 +1,32 @@
+"""Rows drawn at random."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Beyond this many rows they are not shuffled to draw a few of them.
+SHUFFLED_ROWS = 2**22
+
+
+def draw_rows(n_rows: int, size: int, generator: np.random.RandomState) -> NDArray[np.intp]:
+    """Positions of different rows, ascending.
+
+    Parameters
+    ----------
+    n_rows : int
+    size : int
+        Number of positions; all rows if there are no more.
+    generator : RandomState
+
+    Returns
+    -------
+    ndarray of shape (size,)
+    """
+    if size >= n_rows:
+        return np.arange(n_rows)
+    if n_rows <= SHUFFLED_ROWS:
+        return np.sort(generator.choice(n_rows, size, replace=False))
+    # The newer generators draw few of many without an array of all of them.
+    frugal = np.random.default_rng(generator.randint(np.iinfo(np.int32).max))
+    return np.sort(frugal.choice(n_rows, size, replace=False, shuffle=False))

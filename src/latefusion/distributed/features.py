@@ -1,0 +1,236 @@
+"""The second pass: inner products of the features of all views, which hold everything that fusing needs.
+
+A row of Φ = [Φ_1 | … | Φ_s] depends on its sample only, so ΦᵀΦ is a sum over pieces. Features of graphs are sparse and
+not scaled yet; the scale of an anchor is the sum of its column, which the same pass brings, and ΦᵀΦ is scaled by it
+afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.arrays import inner_products, namespace, row_blocks
+from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.passes import sum_up
+from latefusion.partitions.anchors import AnchorExtension
+from latefusion.partitions.factor import FactorExtension, LinearMap
+from latefusion.partitions.factor_partitions import BLOCK_ENTRIES
+from latefusion.partitions.operators import LARGEST_GRAM
+from latefusion.types import Array
+
+# Rows of a block of features, at least; those of graphs are sparse, and blocks of them long.
+LEAST_ROWS = 256
+SPARSE_ROWS = 2**13
+
+Extension = FactorExtension | AnchorExtension
+
+
+class Places(Protocol):
+    """Where the samples of a piece are put before their features are taken: one array per feature map."""
+
+    def __call__(self, blocks: Sequence[Array]) -> list[Array]:
+        """The rows that every feature map takes."""
+        ...
+
+
+@dataclass(frozen=True)
+class ViewPlaces:
+    """Every view has one feature map, which takes its rows as they are."""
+
+    def __call__(self, blocks: Sequence[Array]) -> list[Array]:
+        """The rows of every view."""
+        return list(blocks)
+
+
+class FeatureBlock(NamedTuple):
+    """Features of a few rows: those of kernels side by side, and those of graphs.
+
+    Attributes
+    ----------
+    rows : slice
+    dense : ndarray of shape (n_rows, n_dense)
+        Written over when the next block comes.
+    sparse : csr_array of shape (n_rows, n_sparse) or None
+    """
+
+    rows: slice
+    dense: NDArray[Any]
+    sparse: Any
+
+
+@dataclass(frozen=True)
+class RowFeatures:
+    """From rows of all views to rows of Φ.
+
+    Attributes
+    ----------
+    places : Places
+    extensions : list of FactorExtension or AnchorExtension
+    dtype : dtype
+        Float type of features side by side.
+    """
+
+    places: Places
+    extensions: Sequence[Extension]
+    dtype: Any
+
+    @property
+    def edges(self) -> NDArray[np.intp]:
+        """First column of every Φ_p in Φ, and the number of columns."""
+        return np.concatenate([[0], np.cumsum([one.feature_map.width for one in self.extensions])])
+
+    def columns(self, *, sparse: bool) -> NDArray[np.intp]:
+        """The columns of Φ that are sparse, or those that are not."""
+        own = [
+            np.arange(start, stop)
+            for one, (start, stop) in zip(self.extensions, pairwise(self.edges), strict=True)
+            if isinstance(one, AnchorExtension) == sparse
+        ]
+        return np.concatenate([np.arange(0), *own])
+
+    @property
+    def block_rows(self) -> int:
+        """Rows to take the features of at a time."""
+        n_dense = len(self.columns(sparse=False))
+        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, n_dense))
+        return step if n_dense == self.edges[-1] else min(step, SPARSE_ROWS)
+
+    def __call__(self, blocks: Sequence[Array]) -> list[Array]:
+        """Rows of every Φ_p."""
+        placed = self.places(blocks)
+        return [features_of(one, rows) for one, rows in zip(self.extensions, placed, strict=True)]
+
+    def split(self, blocks: Sequence[Array]) -> Iterator[FeatureBlock]:
+        """The features of all rows, a few at a time and in the same memory.
+
+        Memory that is taken and given back for every few rows costs as much as the products, since workers of Dask
+        give it back to the system each time.
+        """
+        n_rows, step = blocks[0].shape[0], self.block_rows
+        buffer = np.empty((min(n_rows, step), len(self.columns(sparse=False))), dtype=self.dtype)
+        for rows in row_blocks(n_rows, step):
+            dense, start, ties = buffer[: rows.stop - rows.start], 0, []
+            placed = self.places([block[rows] for block in blocks])
+            for one, part in zip(self.extensions, placed, strict=True):
+                if isinstance(one, AnchorExtension):
+                    ties.append(one.features(part))
+                    continue
+                place = dense[:, start : start + one.feature_map.width]
+                start += one.feature_map.width
+                if isinstance(one.feature_map, LinearMap) and isinstance(part, np.ndarray):
+                    one.feature_map.write(part, place)
+                else:
+                    place[:] = features_of(one, part)
+            yield FeatureBlock(rows, dense, scipy.sparse.hstack(ties, format="csr") if ties else None)
+
+    def project(self, features: Sequence[Array], projection: NDArray[Any]) -> NDArray[Any]:
+        """Rows of Φ times a matrix."""
+        rows: Any = 0.0
+        for part, (start, stop) in zip(features, pairwise(self.edges), strict=True):
+            rows = rows + part @ projection[start:stop]
+        return np.asarray(rows)
+
+
+def features_of(extension: Extension, rows: Array) -> Array:
+    """Features of some rows, dense or, of graphs, sparse."""
+    if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows):
+        rows = rows.toarray()  # few of them at a time, and centred they are dense
+    return extension.features(rows)
+
+
+class Products(NamedTuple):
+    """ΦᵀΦ and Φᵀ1, in double precision."""
+
+    gram: NDArray[np.float64]
+    totals: NDArray[np.float64]
+
+
+def feature_products(views: ChunkedViews, features: RowFeatures, n_clusters: int) -> tuple[RowFeatures, Products]:
+    """ΦᵀΦ of all samples, in one pass.
+
+    Parameters
+    ----------
+    views : ChunkedViews
+    features : RowFeatures
+    n_clusters : int
+        Where a graph has more components than this, its samples get twice as many anchors, and the pass is repeated.
+
+    Returns
+    -------
+    features : RowFeatures
+        With the scale of graphs.
+    products : Products
+    """
+    width = int(features.edges[-1])
+    if width > LARGEST_GRAM:
+        raise ValueError(
+            f"Views with {width} columns (or landmarks and anchors) in all need {width} x {width} products, "
+            f"and more than {LARGEST_GRAM} are too many. Reduce the columns first, for instance by a random "
+            f"projection, or use a kernel other than the linear one, which is as wide as its landmarks."
+        )
+    while True:
+        products = sum_up(views, _products, features, _add, "products")
+        wider = [_widened(one, part, products, n_clusters) for one, part in _columns(features)]
+        if not any(wider):
+            break
+        features = replace(
+            features, extensions=[new or old for new, old in zip(wider, features.extensions, strict=True)]
+        )
+    scaled = []
+    scale = np.ones(width)
+    for one, part in _columns(features):
+        if isinstance(one, AnchorExtension):
+            feature_map = one.feature_map.scaled(products.totals[part])
+            scale[part] = feature_map.scale
+            one = replace(one, feature_map=feature_map)
+        scaled.append(one)
+    gram = products.gram * scale[:, None] * scale
+    return replace(features, extensions=scaled), Products(gram, products.totals * scale)
+
+
+def _columns(features: RowFeatures) -> list[tuple[Extension, slice]]:
+    edges = [slice(int(start), int(stop)) for start, stop in pairwise(features.edges)]
+    return list(zip(features.extensions, edges, strict=True))
+
+
+def _widened(extension: Extension, part: slice, products: Products, n_clusters: int) -> AnchorExtension | None:
+    if not isinstance(extension, AnchorExtension):
+        return None
+    wider = extension.feature_map.widened(products.gram[part, part], products.totals[part], n_clusters)
+    return None if wider is None else replace(extension, feature_map=wider)
+
+
+def _products(features: RowFeatures, start: int, *blocks: Array) -> Products:
+    width = int(features.edges[-1])
+    dense_columns, sparse_columns = features.columns(sparse=False), features.columns(sparse=True)
+    n_dense, n_sparse = len(dense_columns), len(sparse_columns)
+    dense_gram, mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
+    sparse_gram: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
+    totals = np.zeros(width)
+    xp = namespace(dense_gram)
+    for block in features.split(blocks):
+        if n_dense:
+            dense_gram += inner_products(block.dense, xp=xp)
+        if n_sparse:
+            ties = block.sparse.astype(np.float64)
+            totals[sparse_columns] += ties.sum(axis=0)
+            sparse_gram = sparse_gram + ties.T @ ties
+            if n_dense:
+                mixed += ties.T @ block.dense
+    gram = np.zeros((width, width))
+    gram[np.ix_(dense_columns, dense_columns)] = dense_gram
+    gram[np.ix_(sparse_columns, sparse_columns)] = sparse_gram.toarray()
+    gram[np.ix_(sparse_columns, dense_columns)] = mixed
+    gram[np.ix_(dense_columns, sparse_columns)] = mixed.T
+    return Products(gram, totals)
+
+
+def _add(parts: Sequence[Products]) -> Products:
+    return Products(*(sum(terms) for terms in zip(*parts, strict=True)))

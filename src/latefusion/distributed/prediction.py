@@ -1,0 +1,110 @@
+"""Labels and consensus rows of chunked samples by a model that was fitted anywhere, computed when asked for."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.passes import lazy_rows
+from latefusion.distributed.stores import chunked_views
+from latefusion.partitions import BasePartitions
+from latefusion.types import Array
+
+# What a model knows about its training samples one by one, and needs for no other sample.
+OF_TRAINING_SAMPLES = (
+    "labels_",
+    "consensus_",
+    "partitions_",
+    "confidence_",
+    "observed_",
+    "n_observed_views_",
+    "neighbor_counts_",
+    "sample_ids_",
+    "_average",
+)
+
+
+def predict(model: Any, X: Any) -> da.Array:
+    """Labels of chunked samples, one task per chunk.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted in memory or on chunked views.
+    X : as in `fit` of `latefusion.distributed.GlobalAlignmentClustering`
+
+    Returns
+    -------
+    dask.array.Array of shape (n_samples,)
+    """
+    return _lazy(model, X, "predict", None, np.intp)
+
+
+def transform(model: Any, X: Any) -> da.Array:
+    """Consensus rows of chunked samples, one task per chunk.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted in memory or on chunked views.
+    X : as in `fit` of `latefusion.distributed.GlobalAlignmentClustering`
+
+    Returns
+    -------
+    dask.array.Array of shape (n_samples, n_clusters)
+    """
+    check_is_fitted(model)
+    return _lazy(model, X, "transform", int(model._n_features_out), model.consensus_.dtype)
+
+
+def _lazy(model: Any, X: Any, method: str, width: int | None, dtype: Any) -> da.Array:
+    check_is_fitted(model)
+    views = chunked_views(X, names=tuple(map(str, model.view_names_)))
+    _check_views(model, views)
+    plan = (lightened(model), method, views.names, dtype)
+    return lazy_rows(views, _apply, plan, method, width=width, dtype=dtype)
+
+
+def _check_views(model: Any, views: ChunkedViews) -> None:
+    """Names and widths, before anything is computed; the rest is checked chunk by chunk."""
+    known = dict(zip(map(str, model.view_names_), map(int, model.n_features_per_view_), strict=True))
+    found = dict(zip(views.names, views.widths, strict=True))
+    strange = [name for name in found if name not in known]
+    if strange or (len(found) < len(known) and not model._accepts_missing_views()):
+        raise ValueError(
+            f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}: give each of them "
+            f"by its name, or all of them in that order."
+        )
+    for name, width in found.items():
+        if width != known[name]:
+            raise ValueError(
+                f"View {name!r} has {width} columns, but {type(model).__name__} was fitted with {known[name]}: give "
+                f"the same columns in the same order."
+            )
+
+
+def lightened(model: Any) -> Any:
+    """A copy without what is known about single training samples, small enough to be sent to every worker."""
+    light = copy(model)
+    for name in OF_TRAINING_SAMPLES:
+        light.__dict__.pop(name, None)
+    base = light.__dict__.get("_base")
+    if type(base) is BasePartitions:
+        light._base = replace(base, partitions=[], average=base.average[:0])
+    return light
+
+
+def _apply(plan: tuple[Any, str, tuple[str, ...], Any], start: int, *blocks: Array) -> Array:
+    model, method, names, dtype = plan
+    try:
+        # The method of the class in memory: blocks are.
+        found = getattr(model, method)(dict(zip(names, blocks, strict=True)))
+    except ValueError as error:
+        raise ValueError(f"Rows {start} to {start + blocks[0].shape[0] - 1}: {error}") from error
+    return np.asarray(found).astype(dtype, copy=False)

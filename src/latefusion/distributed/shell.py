@@ -1,0 +1,143 @@
+"""What the estimators of this room share: chunked views in, lazy rows out, everything else small and in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import dask.array as da
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.assignment.kmeans import draw_subset
+from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.labels import fit_rule, lazy_labels
+from latefusion.distributed.passes import find_scheduler
+from latefusion.distributed.prediction import lightened, predict, transform
+from latefusion.distributed.rows import RowMap, lazy_map
+from latefusion.distributed.stores import chunked_views, is_chunked
+from latefusion.distributed.survey import Survey
+from latefusion.validation import check_n_clusters
+
+# Bytes of the rows on which the starts of k-means compete, at most: they come to the client.
+SUBSET_BYTES = 2**28
+
+
+class ChunkedMixin:
+    """Input and output of an estimator for chunked views; what lies in memory goes to the class that it extends."""
+
+    views: Any
+    n_clusters: Any
+    assign_labels: Any
+    n_init: int
+    random_state: Any
+    max_iter: int
+    _mask: Any
+    _partition_specs: Any
+    _similarities: Any
+    _view_kinds: Any
+
+    def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
+        """Consensus rows of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        diagonals : sequence or mapping, default=None
+            For precomputed kernels in memory.
+
+        Returns
+        -------
+        dask.array.Array or ndarray of shape (n_new, n_clusters)
+        """
+        return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)  # type: ignore[misc]
+
+    def predict(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
+        """Labels of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        diagonals : sequence or mapping, default=None
+            For precomputed kernels in memory.
+
+        Returns
+        -------
+        dask.array.Array or ndarray of shape (n_new,)
+        """
+        return predict(self, X) if is_chunked(X) else super().predict(X, diagonals=diagonals)  # type: ignore[misc]
+
+    def in_memory(self) -> Any:
+        """The fitted model as an estimator of `latefusion`, to be saved or used where there is no Dask.
+
+        Returns
+        -------
+        estimator
+            Without what is known about single training samples, such as `labels_`; it labels new ones.
+        """
+        check_is_fitted(self)
+        kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
+        model = kind(**self.get_params(deep=False))  # type: ignore[attr-defined]
+        model.__dict__.update(lightened(self).__dict__)
+        return model
+
+    def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
+        """Chunked views of the training samples; remembers their names, widths and columns."""
+        scheduler = find_scheduler()
+        if self.views is not None:
+            raise ValueError(
+                "views= splits the columns of one table in memory. Give chunked views one by one, for instance as "
+                "{'first': X[:, :10], 'second': X[:, 10:]}."
+            )
+        views = replace(chunked_views(X), scheduler=scheduler)
+        check_n_clusters(least_clusters, views.n_samples)
+        self._label_codings: dict[str, Any] = {}
+        self._view_kinds(views)
+        self._place, self._dtype = "NumPy", views.arrays[0].dtype
+        self._n_samples = views.n_samples
+        self.view_names_ = np.array(views.names, dtype=object)
+        self.n_views_ = views.n_views
+        self.n_features_per_view_ = np.array(views.widths)
+        self.n_features_in_ = int(sum(views.widths))
+        self._view_columns = dict(views.columns)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
+        self.__dict__.pop("sample_ids_", None)
+        self.observed_ = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
+        self.n_observed_views_ = da.full(views.n_samples, views.n_views, dtype=np.intp, chunks=(views.piece_rows,))
+        self._mask = None
+        return views
+
+    def _label_rows(
+        self,
+        views: ChunkedViews,
+        rows: RowMap,
+        found: Survey,
+        subset: NDArray[np.intp],
+        n_clusters: int,
+        generator: Any,
+    ) -> int:
+        """Consensus, rule, labels and confidence; how often the views are read for them."""
+        self.consensus_ = lazy_map(views, rows, "consensus", width=n_clusters, dtype=views.dtype)
+        blocks = [found.take(view, subset) for view in range(views.n_views)]
+        drawn = rows(blocks, subset).astype(views.dtype, copy=False)
+        self._rule, n_reads = fit_rule(
+            self.consensus_,
+            drawn,
+            n_clusters,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            generator=generator,
+            scheduler=views.scheduler,
+        )
+        self.labels_, self.confidence_ = lazy_labels(self._rule, self.consensus_)
+        self._n_features_out = n_clusters
+        return n_reads
+
+
+def draw_competition(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
+    """The rows on which the starts of k-means compete: as many as in memory, but of very wide views fewer."""
+    rows = draw_subset(views.n_samples, n_clusters, generator)
+    size = len(rows) * sum(views.widths) * np.dtype(views.dtype).itemsize
+    return rows[:: -(-size // SUBSET_BYTES)]

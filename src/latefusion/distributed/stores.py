@@ -1,0 +1,196 @@
+"""From what a user has (Dask arrays and data frames, Zarr, Parquet, .npy files) to chunked views.
+
+What is read from a file is opened by the worker that reads it: a path must mean the same on all of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import scipy.sparse
+from dask import is_dask_collection
+
+from latefusion.arrays import place_of
+from latefusion.distributed.chunks import ChunkedViews
+from latefusion.types import Views
+from latefusion.validation.views import is_collection, named_views
+
+# Bytes of a chunk of views that are not chunked yet.
+CHUNK_BYTES = 2**25
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether X, or any of its views, is stored or computed in chunks rather than held in memory."""
+    if _is_store(X):
+        return True
+    if isinstance(X, Views):
+        return any(map(_is_store, X.arrays))
+    return any(map(_is_store, X.values() if isinstance(X, Mapping) else X if isinstance(X, (list, tuple)) else ()))
+
+
+def _is_store(view: Any) -> bool:
+    return is_dask_collection(view) or isinstance(view, (str, os.PathLike)) or _is_zarr(view) or _is_whole_map(view)
+
+
+def _is_zarr(view: Any) -> bool:
+    return type(view).__module__.partition(".")[0] == "zarr" and hasattr(view, "chunks")
+
+
+def _is_whole_map(view: Any) -> bool:
+    """Whether a view is all of a memory-mapped array; a part of one does not know where it begins in the file."""
+    return isinstance(view, np.memmap) and not isinstance(view.base, np.memmap) and view.filename is not None
+
+
+def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedViews:
+    """Views that are chunked by rows.
+
+    Parameters
+    ----------
+    X : list, dict or `Views` of views, or a single view
+        Dask arrays or data frames, Zarr arrays, memory-mapped arrays, or paths of Zarr stores, Parquet files or folders
+        and ``.npy`` files; NumPy arrays and sparse matrices beside them.
+    names : tuple of str, default=None
+        Of the views of a model, which views in a list take over.
+
+    Returns
+    -------
+    ChunkedViews
+    """
+    if isinstance(X, Views) and X.mask is not None and not X.mask.all():
+        raise ValueError(
+            "Chunked views cannot lack samples yet, but the mask says that some do. Keep the complete samples, or fit "
+            "in memory on a sample of the rows and use latefusion.distributed.predict for the others."
+        )
+    known = named_views(X) if _has_views(X) else {"view_0": X}
+    if names is not None and not isinstance(X, (Mapping, Views)) and len(names) == len(known):
+        known = dict(zip(names, known.values(), strict=True))
+    columns: dict[str, list[Any]] = {}
+    arrays = {}
+    for name, view in known.items():
+        array = _opened(view, name)
+        if hasattr(array, "to_dask_array"):
+            columns[name] = list(array.columns)
+            array = _frame_values(array, name)
+        arrays[name] = _checked(array, name)
+    rows = {name: int(array.shape[0]) for name, array in arrays.items()}
+    if len({*rows.values()}) > 1:
+        raise ValueError(
+            f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
+            f"that are not in every view."
+        )
+    return ChunkedViews(tuple(map(str, arrays)), tuple(arrays.values()), columns)
+
+
+def _has_views(X: Any) -> bool:
+    return isinstance(X, (list, tuple)) or (not _is_store(X) and is_collection(X))
+
+
+def _opened(view: Any, name: str) -> Any:
+    """A Dask array or data frame."""
+    if isinstance(view, (str, os.PathLike)):
+        return _from_path(Path(view), name)
+    if _is_zarr(view):
+        return da.from_zarr(view)
+    if _is_whole_map(view):
+        return _from_map(view)
+    if is_dask_collection(view):
+        return view
+    if hasattr(view, "columns"):
+        view = view.to_numpy()
+    if not scipy.sparse.issparse(view):
+        view = np.asarray(view)
+    rows = _chunk_rows(view.shape, view.dtype) if view.ndim == 2 else "auto"
+    return da.from_array(view.tocsr() if scipy.sparse.issparse(view) else view, chunks=(rows, -1), asarray=False)
+
+
+def _from_path(path: Path, name: str) -> Any:
+    if not path.exists():
+        raise FileNotFoundError(f"View {name!r}: there is no {str(path)!r}. Check the path; it must exist here, too.")
+    try:
+        if path.suffix == ".npy":
+            return _from_map(np.load(path, mmap_mode="r"))
+        if path.suffix == ".zarr" or any((path / mark).exists() for mark in ("zarr.json", ".zarray")):
+            return da.from_zarr(str(path))
+        import dask.dataframe as dd
+
+        return dd.read_parquet(str(path))
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(
+            f"View {name!r}: {str(path)!r} is no .npy file, Zarr array or Parquet folder that can be opened "
+            f"({type(error).__name__}: {error})."
+        ) from error
+
+
+def _from_map(view: np.memmap) -> da.Array:
+    """A memory-mapped array that every task opens anew: pickled, it would be the whole array."""
+    rows = _chunk_rows(view.shape, view.dtype)
+    starts = list(range(0, view.shape[0], rows))
+    order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
+    source = (str(view.filename), view.dtype, view.offset, view.shape, order)
+    changed = os.stat(source[0]).st_mtime_ns
+    sizes = tuple(min(rows, view.shape[0] - start) for start in starts)
+    return da.map_blocks(
+        _read_map,
+        da.from_array(np.array(starts)[:, None], chunks=1),
+        source=source,
+        changed=changed,
+        sizes=rows,
+        chunks=(sizes, (view.shape[1],)),
+        dtype=view.dtype,
+        meta=np.empty((0, 0), dtype=view.dtype),
+    )
+
+
+def _read_map(start: Any, *, source: tuple[Any, ...], changed: int, sizes: int) -> Any:
+    path, dtype, offset, shape, order = source
+    first = int(start[0, 0])
+    return np.array(np.memmap(path, dtype, "r", offset, shape, order)[first : first + sizes])
+
+
+def _chunk_rows(shape: tuple[int, ...], dtype: Any) -> int:
+    return int(max(1, CHUNK_BYTES // max(1, shape[1] * np.dtype(dtype).itemsize)))
+
+
+def _frame_values(frame: Any, name: str) -> da.Array:
+    """The values of a data frame; how many rows its partitions have is counted."""
+    words = [str(column) for column, dtype in frame.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
+    if words:
+        raise ValueError(
+            f"View {name!r} has columns that are no numbers: {words[:5]}. Drop them, or turn them into numbers first."
+        )
+    return frame.to_dask_array(lengths=True)
+
+
+def _checked(array: Any, name: str) -> da.Array:
+    """Two dimensions, chunks that are known, float numbers, and all columns in one chunk."""
+    label = f"View {name!r}"
+    if not isinstance(array, da.Array):
+        raise ValueError(f"{label} must be a Dask array or data frame, got {type(array).__name__}.")
+    if array.ndim != 2:
+        raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.")
+    if any(isnan(size) for size in array.shape):
+        raise ValueError(
+            f"{label} has chunks of unknown size (shape {array.shape}). Call its method compute_chunk_sizes(), or "
+            f"to_dask_array(lengths=True) on the data frame that it comes from."
+        )
+    if 0 in array.shape:
+        raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
+    if array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{label} has the dtype {array.dtype}, which holds no real numbers. Convert it with astype(float), or name "
+            f"the columns that are numbers."
+        )
+    if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
+        raise ValueError(
+            f"{label} has chunks that lie in {place_of(array._meta)}; chunks must be NumPy arrays or sparse matrices. "
+            f"Convert them with map_blocks."
+        )
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    return array if array.numblocks[1] == 1 else array.rechunk({1: -1})

@@ -1,0 +1,183 @@
+"""Alignment of chunked views: the labels in memory, whatever the chunks, in a known number of passes."""
+
+from collections import Counter
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse
+import zarr
+from sklearn.metrics import adjusted_rand_score
+
+import latefusion as lf
+from latefusion import distributed
+from latefusion.distributed import passes
+
+UNEQUAL = (1, 499, 3, 1, 96, 600)
+CHUNKINGS = {
+    "one chunk": 1200,
+    "equal": 100,
+    "unequal": [UNEQUAL, UNEQUAL[::-1], (1200,)],
+    "out of line": [70, 333, 1000],
+    "one row each": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def in_memory(planted):
+    views, _ = planted
+    return lf.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(views)
+
+
+@pytest.mark.parametrize("name", CHUNKINGS)
+def test_labels_are_those_in_memory_for_any_chunks(name, planted, chunked, in_memory):
+    views, _ = planted
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(
+        chunked(views, CHUNKINGS[name])
+    )
+    assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
+    np.testing.assert_allclose(model.view_weights_, in_memory.view_weights_, atol=1e-9)
+    np.testing.assert_allclose(model.objective_, in_memory.objective_, rtol=1e-9)
+    np.testing.assert_allclose(model.agreement_, in_memory.agreement_, atol=1e-9)
+    assert model.partition_info_ == in_memory.partition_info_
+
+
+@pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering"])
+@pytest.mark.parametrize("partition", ["kernel", "graph"])
+def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, partition, many, chunked):
+    views, target = many
+    options = {"n_clusters": 4, "partition": partition, "random_state": 0}
+    expected = getattr(lf, estimator)(**options).fit(views)
+    model = getattr(distributed, estimator)(**options).fit(chunked(views, [400, 350, 300]))
+    labels = model.labels_.compute()
+    assert adjusted_rand_score(labels, expected.labels_) >= 0.999
+    assert adjusted_rand_score(labels, target) > 0.95
+    np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-6)
+    assert (model.predict({name: view[:500] for name, view in views.items()}) == labels[:500]).mean() > 0.99
+
+
+def counting(views, seen, size=300):
+    """Views whose chunks say when they are read."""
+
+    def read(block, view, block_info=None):
+        seen[view, block_info[0]["chunk-location"][0]] += 1
+        return block
+
+    return {
+        name: da.from_array(view, chunks=(size, -1)).map_blocks(read, name, meta=view[:0])
+        for name, view in views.items()
+    }
+
+
+@pytest.mark.parametrize(("estimator", "n_passes"), [("GlobalAlignmentClustering", 3), ("LocalAlignmentClustering", 4)])
+def test_every_chunk_is_read_as_often_as_documented(estimator, n_passes, planted):
+    views, _ = planted
+    seen = Counter()
+    model = getattr(distributed, estimator)(4, kernel="linear", random_state=0).fit(counting(views, seen))
+    assert seen == {(name, chunk): n_passes for name in views for chunk in range(4)}
+    model.labels_.compute()
+    assert {*seen.values()} == {n_passes + 1}
+
+
+def test_consensus_rows_that_are_not_kept_cost_one_pass_per_iteration_of_kmeans(planted, monkeypatch):
+    views, _ = planted
+    monkeypatch.setattr(passes, "memory_of_workers", lambda: 0.0)
+    names = []
+    run = passes.run
+    monkeypatch.setattr(passes, "run", lambda result, views, name: names.append(name) or run(result, views, name))
+    seen = Counter()
+    distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(counting(views, seen))
+    assert names[:2] == ["survey", "products"]
+    assert {*seen.values()} == {2 + names.count("k-means")}
+    assert names.count("k-means") < 10
+
+
+def test_nothing_of_the_size_of_a_chunk_comes_to_the_client(planted, chunked, monkeypatch):
+    """But for the sampled rows, whose number does not grow with the samples."""
+    from dask.sizeof import sizeof
+
+    views, _ = planted
+    sizes = {}
+    run = passes.run
+
+    def weigh(result, views, name):
+        found = run(result, views, name)
+        sizes[name] = sum(sizeof(part) for one in found for part in (one if isinstance(one, tuple) else [one]))
+        return found
+
+    monkeypatch.setattr(passes, "run", weigh)
+    distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(chunked(views, 600))
+    assert sizes["products"] <= 8 * 30**2 + 8 * 30 + 500
+    assert sizes["k-means"] <= 10 * 8 * 4 * (4 + 2) + 500
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_single_precision_stays_and_gives_the_same_clusters(dtype, planted, chunked, in_memory):
+    views, _ = planted
+    cut = chunked({name: view.astype(dtype) for name, view in views.items()})
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(cut)
+    assert model.consensus_.dtype == model.consensus_.compute().dtype == dtype
+    assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
+
+
+@pytest.mark.parametrize("options", [{"kernel": "linear"}, {}, {"partition": "graph"}])
+def test_sparse_chunks_give_the_clusters_of_dense_ones(options, planted, chunked):
+    views, _ = planted
+    views = {name: np.maximum(view, 0.0) for name, view in views.items()}
+    dense = distributed.GlobalAlignmentClustering(4, random_state=0, **options).fit(chunked(views))
+    cut = {
+        name: da.from_array(view, chunks=(300, -1)).map_blocks(
+            scipy.sparse.csr_array, meta=scipy.sparse.csr_array((0, 0))
+        )
+        for name, view in views.items()
+    }
+    sparse = distributed.GlobalAlignmentClustering(4, random_state=0, **options).fit(cut)
+    if "partition" not in options:  # anchors of sparse views are samples, of dense ones centres
+        np.testing.assert_allclose(sparse.view_weights_, dense.view_weights_, atol=1e-6)
+    assert adjusted_rand_score(sparse.labels_.compute(), dense.labels_.compute()) > 0.9
+
+
+def test_files_larger_than_a_chunk_are_clustered_without_a_cluster(planted, in_memory, tmp_path, monkeypatch):
+    """Out of core: memory-mapped arrays and Zarr, with the threads of this machine."""
+    monkeypatch.setattr("latefusion.distributed.stores.CHUNK_BYTES", 10_000)
+    views, _ = planted
+    first, second, third = views
+    np.save(tmp_path / "a.npy", views[first])
+    zarr.create_array(str(tmp_path / "b.zarr"), data=views[second], chunks=(250, 10))
+    stores = {
+        first: np.load(tmp_path / "a.npy", mmap_mode="r"),
+        second: tmp_path / "b.zarr",
+        third: views[third],
+    }
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(stores)
+    assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
+
+
+def test_a_corrupt_chunk_of_a_store_is_named(planted, chunked, tmp_path):
+    views, _ = planted
+    first, *_ = views
+    zarr.create_array(str(tmp_path / "a.zarr"), data=views[first], chunks=(300, 10))
+    (chunk,) = (tmp_path / "a.zarr" / "c" / "2").iterdir()
+    chunk.write_bytes(chunk.read_bytes()[:100])
+    with pytest.raises(distributed.ChunkError, match=rf"View '{first}', chunk 2 \(rows 600 to 899\)"):
+        distributed.GlobalAlignmentClustering(4, kernel="linear").fit({**chunked(views), first: tmp_path / "a.zarr"})
+
+
+def test_labels_by_other_rules_are_good_as_well(planted, chunked):
+    views, target = planted
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", assign_labels="rotation", random_state=0)
+    assert adjusted_rand_score(model.fit_predict(chunked(views)).compute(), target) > 0.95
+
+
+def test_what_needs_partitions_in_memory_says_so(planted, chunked):
+    views, _ = planted
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(chunked(views))
+    with pytest.raises(ValueError, match="fitted on chunked views"):
+        model.objective_gap()
+    assert 0 < model.generalization_bound() < 10
+
+
+def test_the_class_in_memory_names_this_one(planted, chunked):
+    views, _ = planted
+    with pytest.raises(ValueError, match=r"latefusion\.distributed"):
+        lf.GlobalAlignmentClustering(4).fit(chunked(views))

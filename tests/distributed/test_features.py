@@ -1,0 +1,74 @@
+"""Inner products of features: those of all rows together, dense, sparse and mixed."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import scipy.sparse
+
+from latefusion import GraphPartition, KernelPartition
+from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.features import RowFeatures, ViewPlaces, feature_products
+from latefusion.distributed.recipes import recipe_of
+
+RNG = np.random.default_rng(0)
+CENTERS = 4 * RNG.standard_normal((3, 5))
+VIEWS = [CENTERS[np.arange(600) % 3] + RNG.standard_normal((600, 5)) for _ in range(3)]
+SIMILARITIES = [KernelPartition("linear"), GraphPartition(n_anchors=30), KernelPartition(n_landmarks=40)]
+
+
+def features_of(views, similarities):
+    extensions = [
+        recipe_of(one, "a", 600, 3).fit(lambda rows, view=view: view[rows], np.asarray(view.mean(axis=0)), view.dtype)
+        for one, view in zip(similarities, views, strict=True)
+    ]
+    return RowFeatures(ViewPlaces(), extensions, np.result_type(*[view.dtype for view in views]))
+
+
+def chunked(views, chunks=130):
+    names = tuple(map(str, range(len(views))))
+    return ChunkedViews(names, tuple(da.from_array(view, chunks=(chunks, -1), asarray=False) for view in views))
+
+
+@pytest.mark.parametrize("chosen", [[0, 1, 2], [0, 2, 2], [1, 1, 1], [1, 0, 1]])
+def test_products_are_those_of_all_features_side_by_side(chosen):
+    similarities = [SIMILARITIES[one] for one in chosen]
+    fitted, products = feature_products(chunked(VIEWS), features_of(VIEWS, similarities), 3)
+    whole = np.concatenate(
+        [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)], axis=1, dtype=np.float64
+    )
+    np.testing.assert_allclose(products.gram, whole.T @ whole, atol=1e-9)
+    projection = RNG.standard_normal((whole.shape[1], 4))
+    np.testing.assert_allclose(fitted.project(fitted(VIEWS), projection), whole @ projection, atol=1e-9)
+    for position, one in enumerate(chosen):
+        if one == 1:  # rows of a normalised graph sum to one: its leading eigenvalue is one
+            part = slice(*fitted.edges[position : position + 2])
+            assert np.linalg.eigvalsh(products.gram[part, part])[-1] == pytest.approx(1.0)
+
+
+def test_blocks_of_features_are_the_features():
+    fitted = features_of(VIEWS, SIMILARITIES)
+    linear, graph, gaussian = fitted(VIEWS)
+    for block in fitted.split(VIEWS):
+        np.testing.assert_allclose(block.dense, np.hstack([linear, gaussian])[block.rows])
+        np.testing.assert_allclose(block.sparse.toarray(), graph.toarray()[block.rows])
+
+
+def test_sparse_chunks_have_the_products_of_dense_ones():
+    views = [np.maximum(view, 0) for view in VIEWS]
+    _, dense = feature_products(chunked(views), features_of(views, [KernelPartition("linear")] * 3), 3)
+    sparse = [scipy.sparse.csr_array(view) for view in views]
+    _, found = feature_products(chunked(sparse), features_of(sparse, [KernelPartition("linear")] * 3), 3)
+    np.testing.assert_allclose(found.gram, dense.gram, atol=1e-9)
+
+
+def test_a_graph_of_too_many_components_gets_more_anchors_per_sample():
+    far = [np.repeat(np.arange(12.0), 50)[:, None] * 1000 + RNG.standard_normal((600, 2))]
+    fitted, _ = feature_products(chunked(far), features_of(far, [GraphPartition(n_anchors=120)]), 2)
+    in_memory, _ = GraphPartition(n_anchors=120, method="anchors").similarity(far[0], 2)
+    assert fitted.extensions[0].feature_map.n_neighbors == in_memory.feature_map.n_neighbors > 5
+
+
+def test_more_columns_than_products_can_be_held_of_are_refused():
+    wide = [RNG.standard_normal((600, 4000)) for _ in range(2)]
+    with pytest.raises(ValueError, match=r"8000 x 8000 products.*Reduce the columns"):
+        feature_products(chunked(wide), features_of(wide, [KernelPartition("linear")] * 2), 3)

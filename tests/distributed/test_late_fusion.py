@@ -1,0 +1,83 @@
+"""Late fusion of chunked views: the choices and the labels in memory."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+
+import latefusion as lf
+from latefusion import distributed
+from latefusion.distributed.late_fusion import prepare
+from latefusion.distributed.stores import chunked_views
+from latefusion.distributed.survey import survey
+from latefusion.partitions.preparation import fit_preparation
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("options", [{}, {"partition": "kernel"}])
+def test_choices_and_labels_are_those_in_memory(options, many, chunked):
+    views, target = many
+    first, second, third = views
+    units = 10.0 ** np.arange(-2, 3).repeat(2)
+    views = {first: views[first], second: views[second] * units, third: views[third].astype(np.float32)}
+    expected = lf.LateFusionClustering(4, random_state=0, **options).fit(views)
+    model = distributed.LateFusionClustering(4, random_state=0, **options).fit(chunked(views, [400, 350, 300]))
+    assert model.view_kinds_ == expected.view_kinds_
+    assert model.view_kinds_[second] == "measurements"
+    assert (model.kind_, model.weighing_, model.regularization_) == (
+        expected.kind_,
+        expected.weighing_,
+        expected.regularization_,
+    )
+    assert model.partition_names_ == expected.partition_names_
+    labels = model.labels_.compute()
+    assert adjusted_rand_score(labels, expected.labels_) >= 0.999
+    assert adjusted_rand_score(labels, target) > 0.95
+    np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-3)
+    np.testing.assert_allclose(model.agreement_, expected.agreement_, atol=1e-3)
+    new = {name: view[:300] for name, view in views.items()}
+    assert (model.predict(new) == labels[:300]).mean() > 0.99
+    assert (model.predict(chunked(new, 110)).compute() == labels[:300]).mean() > 0.99
+
+
+def test_the_number_of_clusters_is_found_on_a_sample(planted, chunked):
+    views, target = planted
+    model = distributed.LateFusionClustering(range(3, 6), partition="kernel", random_state=0).fit(chunked(views))
+    assert model.n_clusters_ == 4
+    assert adjusted_rand_score(model.labels_.compute(), target) > 0.95
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scalings_are_those_in_memory(sparse, chunked):
+    views = {
+        "counts": RNG.poisson(0.2, (800, 30)).astype(float),
+        "distribution": RNG.dirichlet(np.ones(12), 800),
+        "measurements": RNG.standard_normal((800, 5)) * 10.0 ** np.arange(5) + 7,
+        "coordinates": RNG.standard_normal((800, 5)),
+    }
+    if sparse:
+        views = {"counts": scipy.sparse.csr_array(views["counts"])}
+    cut = chunked_views({name: next(iter(chunked({name: view}, 150).values())) for name, view in views.items()})
+    found = survey(cut, [np.arange(0, 800, 3)], spreads=True)
+    for sums, (name, view) in zip(found.views, views.items(), strict=True):
+        one, other = prepare(sums, view.dtype), fit_preparation(view)
+        assert one.kind == other.kind == name
+        difference = one(view) - other(view)
+        assert abs(difference).max() < 1e-9
+
+
+def test_what_needs_partitions_in_memory_says_so(planted, chunked):
+    views, _ = planted
+    model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views))
+    for ask in (model.weight_intervals, model.leave_one_view_out):
+        with pytest.raises(ValueError, match="fitted on chunked views"):
+            ask()
+
+
+def test_new_samples_must_have_all_views(planted, chunked):
+    views, _ = planted
+    model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views))
+    _, *others = views
+    with pytest.raises(ValueError, match="fitted on chunked views.*give all views"):
+        model.predict({name: views[name][:5] for name in others})

@@ -1,0 +1,57 @@
+"""New samples in chunks: labels and rows of the model, wherever it was fitted, and not before they are asked for."""
+
+import dask.array as da
+import numpy as np
+import pytest
+
+import latefusion as lf
+from latefusion import distributed
+
+MODELS = {
+    "global": lambda: lf.GlobalAlignmentClustering(4, random_state=0),
+    "local": lambda: lf.LocalAlignmentClustering(4, random_state=0),
+    "linear": lambda: lf.GlobalAlignmentClustering(4, kernel="linear", random_state=0),
+    "late fusion": lambda: lf.LateFusionClustering(4, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_fitted_in_memory_labels_chunks_as_it_labels_arrays(name, planted, chunked):
+    views, _ = planted
+    model = MODELS[name]().fit({key: view[:400] for key, view in views.items()})
+    new = {key: view[400:] for key, view in views.items()}
+    lazy = distributed.predict(model, chunked(new, [90, 300, 171]))
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_array_equal(lazy.compute(), model.predict(new))
+    rows = distributed.transform(model, list(chunked(new, 250).values()))
+    np.testing.assert_allclose(rows.compute(), model.transform(new), atol=1e-12)
+    assert model.consensus_.shape == (400, 4)  # the model itself has lost nothing
+
+
+def test_a_model_without_training_samples_is_small(planted):
+    import pickle
+
+    views, _ = planted
+    model = MODELS["linear"]().fit(views)
+    assert len(pickle.dumps(distributed.prediction.lightened(model))) < len(pickle.dumps(model)) / 10
+
+
+def test_views_that_do_not_fit_are_refused_before_anything_is_computed(planted, chunked):
+    views, _ = planted
+    model = MODELS["linear"]().fit(views)
+    cut = chunked(views)
+    first, *_ = cut
+    with pytest.raises(ValueError, match=rf"View '{first}' has 9 columns, but .* was fitted with 10"):
+        distributed.predict(model, {**cut, first: cut[first][:, :9]})
+    with pytest.raises(ValueError, match="was fitted on the views"):
+        distributed.predict(model, {**cut, "other": cut[first]})
+
+
+def test_a_value_that_is_not_finite_is_named_by_its_rows(planted, chunked):
+    views, _ = planted
+    model = MODELS["linear"]().fit(views)
+    first = next(iter(views))
+    bad = {name: view.copy() for name, view in views.items()}
+    bad[first][777, 2] = np.nan
+    with pytest.raises(ValueError, match=rf"Rows \d+ to \d+: View '{first}'.*NaN"):
+        distributed.predict(model, chunked(bad)).compute()

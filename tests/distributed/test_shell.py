@@ -1,0 +1,87 @@
+"""What goes in and out of all estimators here: chunks or memory, lazy rows, small rest."""
+
+import dask.array as da
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import latefusion as lf
+from latefusion import distributed
+from latefusion.distributed import shell
+
+ESTIMATORS = [distributed.GlobalAlignmentClustering, distributed.LocalAlignmentClustering]
+FITS = [
+    (distributed.GlobalAlignmentClustering, {}),
+    (distributed.LocalAlignmentClustering, {}),
+    (distributed.GlobalAlignmentClustering, {"partition": "graph"}),
+    (distributed.LateFusionClustering, {}),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_rows_are_lazy_and_the_rest_is_not(estimator, planted, chunked):
+    views, _ = planted
+    model = estimator(4, kernel="linear", random_state=0).fit(chunked(views, 500))
+    for name, value in vars(model).items():
+        of_samples = [one for one in (value if isinstance(value, list) else [value]) if 1200 in np.shape(one)]
+        assert all(isinstance(one, da.Array) for one in of_samples), name
+    assert isinstance(model.labels_, da.Array)
+    assert model.labels_.shape == (1200,)
+    assert model.confidence_.shape == (1200,)
+    assert model.consensus_.shape == (1200, 4)
+    assert model.observed_.compute().all()
+    assert isinstance(model.view_weights_, np.ndarray)
+    again = clone(model)
+    assert not hasattr(again, "labels_")
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_views_in_memory_are_fitted_in_memory(estimator, planted):
+    views, _ = planted
+    model = estimator(4, kernel="linear", random_state=0).fit(views)
+    expected = getattr(lf, estimator.__name__)(4, kernel="linear", random_state=0).fit(views)
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+
+
+def test_a_fitted_model_takes_arrays_and_chunks(planted, chunked):
+    views, _ = planted
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(chunked(views))
+    labels = model.labels_.compute()
+    np.testing.assert_array_equal(model.predict(views), labels)
+    np.testing.assert_array_equal(model.predict(chunked(views, 77)).compute(), labels)
+    np.testing.assert_allclose(model.transform(chunked(views, 77)).compute(), model.consensus_.compute(), atol=1e-12)
+
+
+def test_very_wide_views_bring_fewer_rows_to_the_client(chunked, monkeypatch):
+    views = distributed.stores.chunked_views(chunked({"a": np.zeros((1000, 8))}))
+    monkeypatch.setattr(shell, "SUBSET_BYTES", 100 * 8 * 8)
+    rows = shell.draw_competition(views, 3, np.random.RandomState(0))
+    assert 50 <= len(rows) <= 100
+
+
+def test_bad_parameters_are_refused_before_any_work(planted, chunked):
+    views, _ = planted
+    cut = chunked(views)
+    for array in cut.values():
+        assert array.dask  # nothing of it is computed below
+    with pytest.raises(ValueError, match="views= splits the columns of one table in memory"):
+        distributed.GlobalAlignmentClustering(4, views={"a": [0]}).fit(cut)
+    with pytest.raises(ValueError, match="n_clusters"):
+        distributed.GlobalAlignmentClustering(5000).fit(cut)
+    with pytest.raises(ValueError, match="needs all samples at once"):
+        distributed.GlobalAlignmentClustering(4, partition="precomputed").fit(cut)
+    with pytest.raises(ValueError, match="needs all samples at once"):
+        distributed.LateFusionClustering(4, partition="labels").fit(cut)
+
+
+@pytest.mark.parametrize(("estimator", "options"), FITS)
+def test_a_model_can_be_saved_and_used_without_dask(estimator, options, planted, chunked, tmp_path):
+    views, _ = planted
+    model = estimator(4, random_state=0, **options).fit(chunked({name: view[:900] for name, view in views.items()}))
+    new = {name: view[900:] for name, view in views.items()}
+    lf.save(model.in_memory(), tmp_path / "groups.model")
+    again = lf.load(tmp_path / "groups.model")
+    assert type(again) is getattr(lf, estimator.__name__)
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(distributed.predict(again, chunked(new, 77)).compute(), model.predict(new))
