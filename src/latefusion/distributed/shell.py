@@ -93,7 +93,7 @@ class ChunkedMixin:
             )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
-        self._label_codings: dict[str, Any] = {}
+        self.label_codings_: dict[str, Any] = {}
         self._view_kinds(views)
         self._place, self._dtype = "NumPy", views.arrays[0].dtype
         self._n_samples = views.n_samples
@@ -101,7 +101,7 @@ class ChunkedMixin:
         self.n_views_ = views.n_views
         self.n_features_per_view_ = np.array(views.widths)
         self.n_features_in_ = int(sum(views.widths))
-        self._view_columns = dict(views.columns)
+        self.view_columns_ = dict(views.columns)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
         self.__dict__.pop("sample_ids_", None)
         self.observed_ = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
