@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from latefusion.cells import plain_cell
+
 # Characters with a meaning in LaTeX, and the signs that our tables use.
 LATEX_SIGNS = str.maketrans(
     {sign: f"\\{sign}" for sign in "&%$#_{}"}
@@ -159,7 +161,9 @@ def _csv(table: Table) -> str:
     marked = [any(row[column].mark for row in table.rows) for column in range(len(table.header))]
     named = [Entry(name, f"{name} mark") for name in table.header]
     for line in [named, *table.rows]:
-        writer.writerow([word for entry, both in zip(line, marked, strict=True) for word in entry[: 1 + both]])
+        writer.writerow(
+            [plain_cell(word) for entry, both in zip(line, marked, strict=True) for word in entry[: 1 + both]]
+        )
     return stream.getvalue()
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
+from latefusion.cells import plain_cell
 from latefusion.types import Array
 from latefusion.validation import is_collection, is_frame
 from latefusion.validation.frames import frame_like
@@ -154,8 +155,8 @@ def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: st
     """Write columns with their names as CSV to a stream."""
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    writer.writerow(map(plain_cell, columns))
+    writer.writerows(zip(*(map(plain_cell, column.tolist()) for column in columns.values()), strict=True))
     text.flush()
     text.detach()  # the stream is not ours to close
 
