@@ -94,7 +94,7 @@ def test_nulls_become_nan(missing):
 
 DAY = datetime.date(2020, 1, 1)
 REFUSED = {
-    "text": (pd.DataFrame({"good": [1.0], "bad": ["x"]}), "str"),
+    "text": (pd.DataFrame({"good": [1.0], "bad": ["x"]}), str(pd.Series(["x"]).dtype)),
     "objects": (pd.DataFrame({"bad": pd.Series([1.0], dtype=object)}), "object"),
     "categories": (pd.DataFrame({"bad": pd.Categorical(["u"])}), "category"),
     "dates": (pd.DataFrame({"bad": pd.to_datetime([DAY])}), "datetime64"),

@@ -18,6 +18,8 @@ from latefusion.validation.views import adopt_names, check_view, frame_columns
 generator = np.random.default_rng(0)
 A, B = generator.standard_normal((12, 4)), generator.standard_normal((12, 3))
 KA, KB = gaussian_kernel(A), gaussian_kernel(B)
+# What pandas calls text, which depends on its version.
+TEXT = str(pd.Series(["u"]).dtype)
 FA = pd.DataFrame(A, columns=list("abcd"))
 FB = pd.DataFrame(B, columns=list("xyz"))
 IDS = [f"s{i}" for i in range(12)]
@@ -239,10 +241,10 @@ FEATURES = {
     "complex": ({"p": A, "q": B + 1j}, ["'q'", "complex", "real and imaginary"]),
     "dates": ({"p": A, "q": np.zeros((12, 2), "M8[s]")}, ["'q'", "datetime64[s]", "not numeric"]),
     "records": ({"p": np.zeros((12, 2), dtype=[("u", "f8")])}, ["'p'", "not numeric"]),
-    "text column": ({"p": A, "q": FB.assign(y="u")}, ["'q'", "'y'", "str", "Encode"]),
+    "text column": ({"p": A, "q": FB.assign(y="u")}, ["'q'", "'y'", TEXT, "Encode"]),
     "date column": ({"p": A, "q": FB.assign(y=pd.Timestamp(2020, 1, 1))}, ["'q'", "'y'", "datetime64", "Encode"]),
     "category column": ({"p": A, "q": FB.assign(y=pd.Categorical(["u"] * 12))}, ["'q'", "'y'", "category", "Encode"]),
-    "text column of a table": (FA.assign(b="u"), ["X", "'b'", "str", "Encode"]),
+    "text column of a table": (FA.assign(b="u"), ["X", "'b'", TEXT, "Encode"]),
     "category column of a table": (FA.assign(b=pd.Categorical(["u"] * 12)), ["X", "'b'", "category", "Encode"]),
     "polars text": ([A, pl.DataFrame({"y": ["u"] * 12})], ["'view_1'", "'y'", "String", "Encode"]),
     "repeated columns": ([FA, FB.set_axis(["x", "x", "z"], axis=1)], ["'view_1'", "['x']", "Rename"]),
