@@ -1,5 +1,6 @@
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +44,18 @@ def test_the_figures_over_the_grid_can_be_drawn_from_it(archived):
     assert max(line.get_ydata()) == pytest.approx(100 * before[3].oracle["accuracy"].value, abs=1e-3)
     heights = draw_surface(lam)[1].axes[0].images[0].get_array()
     assert np.max(heights) == pytest.approx(100 * before[4].oracle["accuracy"].value, abs=1e-3)
+
+
+def test_the_page_of_the_full_run_is_that_of_its_archive():
+    """After a change of the tables, `python benchmarks/reproduction_page.py` writes it anew."""
+    root = Path(__file__).parents[2]
+    page, results = root / "docs" / "REPRODUCTION.md", root / "benchmarks" / "results" / "reproduction.json"
+    if not (page.exists() and results.exists()):
+        pytest.skip("neither is part of a source distribution")
+    text = page.read_text(encoding="utf-8")
+    tables = evaluation_tables(read_archive(results).summaries)
+    absent = [name for name, table in tables.items() if table.rows and table.render("markdown") not in text]
+    assert absent == ["results"]  # which is in the archive
 
 
 def test_one_line_per_method(archived):

@@ -88,4 +88,4 @@ def test_data_sets_without_results_are_named_and_have_no_table(tmp_path, small_s
     ]
     assert "data-waiting" not in evaluation_tables([*small_summaries, *waiting])
     text = write_report(tmp_path, [*small_summaries, *waiting], code="1", effort="").read_text()
-    assert f"waiting | 0 of {sum(one.n_cells for one in waiting)}" in text
+    assert f"waiting | 0 of {sum(one.n_cells for one in waiting)} | everything |" in text

@@ -147,7 +147,7 @@ def unfinished_table(summaries: Sequence[Summary]) -> Table:
             words = [
                 group[0].source.title,
                 f"{n_cells - n_missing} of {n_cells}",
-                "; ".join(missing),
+                "everything" if n_missing == n_cells else "; ".join(missing),
                 "; ".join(failed),
             ]
             rows.append([Entry(word) for word in words])
