@@ -96,7 +96,7 @@ def skip_foreign(app: Sphinx, what: str, name: str, thing: Any, skip: bool, opti
 
 def escape_names(app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Keep fitted attributes in shapes, as in (n_iter_,), from being read as links."""
-    lines[:] = [re.sub(r"(?<![`\w])(\w+)_(?=[,)])", r"\1\\_", line) for line in lines]
+    lines[:] = [re.sub(r"(?<=shape \()(\w+)_(?=,\))", r"\1\\_", line) for line in lines]
 
 
 def setup(app: Sphinx) -> None:

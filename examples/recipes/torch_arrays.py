@@ -7,14 +7,14 @@ CPU, so that it needs none; with a GPU, ``device="cuda"`` is the only change.
 """
 
 # %%
-# Two views of 20 000 samples as float32 tensors.
+# Two views of 10 000 samples as float32 tensors.
 import numpy as np
 import torch
 
 import latefusion as lf
 from latefusion.plots import ConsensusDisplay
 
-data = lf.datasets.make_views(20_000, 8, n_views=2, n_features=[64, 32], random_state=0)
+data = lf.datasets.make_views(10_000, 8, n_views=2, n_features=[64, 32], random_state=0)
 device = "cpu"
 views = {
     name: torch.as_tensor(array, dtype=torch.float32, device=device)

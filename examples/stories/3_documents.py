@@ -39,10 +39,10 @@ MODULES = (
 
 
 def docstrings(module):
-    """Distinct docstrings of at least eighty words of what a module offers."""
+    """Distinct docstrings of at least eighty words of what a module offers, a hundred at most."""
     namespace = importlib.import_module(module)
     texts = {inspect.getdoc(getattr(namespace, name)) or "" for name in namespace.__all__}
-    return sorted(text for text in texts if len(text.split()) >= 80)
+    return sorted(text for text in texts if len(text.split()) >= 80)[:100]
 
 
 corpus = {module: docstrings(module) for module in MODULES}
@@ -84,7 +84,7 @@ rows = lf.compare_baselines(views, n_clusters=len(MODULES), target=topics, rando
 
 # %%
 # "KMeans on ..." is the single embedding that scores best against the topics, which nobody could have picked without
-# knowing them. The consensus needs no such luck.
+# knowing them. The consensus needs no such luck; neither does the mean kernel (A-MKKM), which is a strong line here.
 model = lf.LateFusionClustering(n_clusters=len(MODULES), random_state=0).fit(views)
 display = ViewWeightsDisplay.from_estimator(model)
 display.figure_.set_size_inches(6, 2.4)
