@@ -22,7 +22,7 @@ from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import tokenize
 from numpy.typing import NDArray
 
-from latefusion.arrays.threads import one_product_thread
+from latefusion.arrays.threads import one_thread
 
 # Neighbouring chunks are put together while all views have no more entries than this in them.
 LEAST_ENTRIES = 2**20
@@ -51,8 +51,8 @@ class ChunkError(RuntimeError):
 
 
 def alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that multiplies in one thread, its own: tasks are what runs at the same time."""
-    with one_product_thread():
+    """Call a function that works in one thread, its own: tasks are what runs at the same time."""
+    with one_thread():
         return function(*args)
 
 
