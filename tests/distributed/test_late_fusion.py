@@ -79,5 +79,5 @@ def test_new_samples_must_have_all_views(planted, chunked):
     views, _ = planted
     model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views))
     _, *others = views
-    with pytest.raises(ValueError, match="fitted on chunked views.*give all views"):
+    with pytest.raises(ValueError, match=r"fitted on chunked views.*give all views"):
         model.predict({name: views[name][:5] for name in others})

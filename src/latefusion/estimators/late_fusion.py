@@ -257,7 +257,7 @@ class LateFusionClustering(
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
             if self._extension is None:
                 raise ValueError(
-                    "This model was fitted on chunked views, so that it knows no samples from which views that new ones "
+                    "This model was fitted on chunked views, so it knows no samples from which views that new ones "
                     "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
                 )
             return self._extension(views.arrays, views.observed, checked)
