@@ -145,6 +145,7 @@ def cluster_row(paths, n_samples, args):
             total = time.perf_counter() - start
         workers = max(client.run(peak_memory).values())
     assert sizes.sum() == n_samples
+    print(f"{n_samples} samples: {total:.1f} s", flush=True)
     return {
         "n_samples": n_samples,
         "fit_seconds": round(fitted, 2),
@@ -263,6 +264,7 @@ def main():
     parser.add_argument("--folder", type=Path, required=True, help="where the views are written")
     parser.add_argument("--sizes", type=float, nargs="+", default=[5e6, 10e6, 20e6])
     parser.add_argument("--reference", type=float, default=2e6, help="samples of the fit in memory")
+    parser.add_argument("--repeats", type=int, default=2, help="fits of every size; the fastest counts")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="2GiB", help="of a worker")
     parser.add_argument("--output", type=Path, help="a JSON file, and a picture beside it")
@@ -291,8 +293,11 @@ def main():
         }
         print(single, flush=True)
         rows = []
+        found = [cluster_row(paths, n_samples, args) for _ in range(args.repeats) for n_samples in sizes]
         for n_samples in sizes:
-            row = cluster_row(paths, n_samples, args)
+            own = [row for row in found if row["n_samples"] == n_samples]
+            row = min(own, key=lambda row: row["total_seconds"])
+            row["all_total_seconds"] = [one["total_seconds"] for one in own]
             row["times_ideal"] = round(row["total_seconds"] / (n_samples * single["seconds_per_row"]), 3)
             row["times_ideal_with_reading"] = round(
                 row["total_seconds"] / (n_samples * single["seconds_per_row_with_reading"]), 3
