@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from latefusion.arrays import map_rows, row_blocks, share_blocks, threads
-from latefusion.arrays.threads import one_product_thread, product_threads
+from latefusion.arrays.threads import one_product_thread, one_thread, product_threads
 
 
 def blas_threads():
@@ -34,23 +34,16 @@ def test_products_run_in_one_thread_inside_and_as_before_outside():
         assert product_threads() == 2
 
 
-def test_the_limit_holds_until_the_last_thread_is_out_and_then_is_what_it_was():
-    entered, leave = threading.Event(), threading.Event()
+def test_loops_and_products_run_in_one_thread_inside_and_as_before_outside():
+    def numbers():
+        return {one["user_api"]: one["num_threads"] for one in threadpool_info()}
 
-    def stay():
-        with one_product_thread():
-            entered.set()
-            leave.wait(10)
-
-    with threadpool_limits(2, user_api="blas"):
-        other = threading.Thread(target=stay)
-        with one_product_thread():
-            other.start()
-            entered.wait(10)
-        assert product_threads() == 1
-        leave.set()
-        other.join()
-        assert product_threads() == 2
+    with threadpool_limits(2):
+        before = numbers()
+        assert before["openmp"] == 2
+        with one_thread():
+            assert {*numbers().values()} == {1}
+        assert numbers() == before
 
 
 def test_a_device_gets_all_blocks_in_one_thread():

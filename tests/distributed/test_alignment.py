@@ -13,12 +13,12 @@ import latefusion as lf
 from latefusion import distributed
 from latefusion.distributed import passes
 
-UNEQUAL = (1, 499, 3, 1, 96, 600)
+UNEQUAL = (1, 249, 3, 1, 46, 300)
 CHUNKINGS = {
-    "one chunk": 1200,
-    "equal": 100,
-    "unequal": [UNEQUAL, UNEQUAL[::-1], (1200,)],
-    "out of line": [70, 333, 1000],
+    "one chunk": 600,
+    "equal": 50,
+    "unequal": [UNEQUAL, UNEQUAL[::-1], (600,)],
+    "out of line": [70, 333, 500],
     "one row each": 1,
 }
 
@@ -30,16 +30,16 @@ def in_memory(planted):
 
 
 @pytest.mark.parametrize("name", CHUNKINGS)
-def test_labels_are_those_in_memory_for_any_chunks(name, planted, chunked, in_memory):
-    views, _ = planted
-    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(
-        chunked(views, CHUNKINGS[name])
-    )
-    assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
-    np.testing.assert_allclose(model.view_weights_, in_memory.view_weights_, atol=1e-9)
-    np.testing.assert_allclose(model.objective_, in_memory.objective_, rtol=1e-9)
-    np.testing.assert_allclose(model.agreement_, in_memory.agreement_, atol=1e-9)
-    assert model.partition_info_ == in_memory.partition_info_
+def test_labels_are_those_in_memory_for_any_chunks(name, planted, chunked):
+    views = {key: view[:600] for key, view in planted[0].items()}
+    options = {"n_clusters": 4, "partition": lf.KernelPartition("linear", method="factor"), "random_state": 0}
+    expected = lf.GlobalAlignmentClustering(**options).fit(views)
+    model = distributed.GlobalAlignmentClustering(**options).fit(chunked(views, CHUNKINGS[name]))
+    assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
+    np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-9)
+    np.testing.assert_allclose(model.objective_, expected.objective_, rtol=1e-9)
+    np.testing.assert_allclose(model.agreement_, expected.agreement_, atol=1e-9)
+    assert model.partition_info_ == expected.partition_info_
 
 
 @pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering"])
@@ -120,21 +120,21 @@ def test_single_precision_stays_and_gives_the_same_clusters(dtype, planted, chun
     assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
 
 
-@pytest.mark.parametrize("options", [{"kernel": "linear"}, {}, {"partition": "graph"}])
-def test_sparse_chunks_give_the_clusters_of_dense_ones(options, planted, chunked):
-    views, _ = planted
-    views = {name: np.maximum(view, 0.0) for name, view in views.items()}
-    dense = distributed.GlobalAlignmentClustering(4, random_state=0, **options).fit(chunked(views))
-    cut = {
-        name: da.from_array(view, chunks=(300, -1)).map_blocks(
-            scipy.sparse.csr_array, meta=scipy.sparse.csr_array((0, 0))
-        )
-        for name, view in views.items()
-    }
-    sparse = distributed.GlobalAlignmentClustering(4, random_state=0, **options).fit(cut)
-    if "partition" not in options:  # anchors of sparse views are samples, of dense ones centres
-        np.testing.assert_allclose(sparse.view_weights_, dense.view_weights_, atol=1e-6)
-    assert adjusted_rand_score(sparse.labels_.compute(), dense.labels_.compute()) > 0.9
+@pytest.mark.parametrize(
+    "partition",
+    [
+        lf.KernelPartition("linear", method="factor"),
+        lf.KernelPartition(method="factor", n_landmarks=100),
+        lf.GraphPartition(method="anchors", n_anchors=60),
+    ],
+)
+def test_sparse_chunks_give_the_clusters_of_sparse_matrices(partition, many):
+    views = {name: scipy.sparse.csr_array(np.maximum(view, 0.0)) for name, view in many[0].items()}
+    expected = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(views)
+    cut = {name: da.from_array(view, chunks=(300, -1), asarray=False) for name, view in views.items()}
+    model = distributed.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(cut)
+    np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-6)
+    assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
 
 
 def test_files_larger_than_a_chunk_are_clustered_without_a_cluster(planted, in_memory, tmp_path, monkeypatch):

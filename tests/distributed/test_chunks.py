@@ -81,3 +81,12 @@ def test_a_view_given_twice_is_read_once_per_piece():
     found, _ = pieces_of(ChunkedViews(("a", "b"), (array, array)))
     for _, _, (left, right) in found:
         np.testing.assert_array_equal(left, right)
+
+
+def test_keys_of_tasks_tell_where_they_work():
+    """Also of those that read for several pieces, in the chunks of the view."""
+    arrays = (da.zeros((4000, 4), chunks=(1500, 4)), da.zeros((4000, 4), chunks=(1000, 4)) + 1)
+    views = ChunkedViews(("a", "b"), arrays)
+    places = {views.place_of(str(key)) for key in views.tasks(print, None, "latefusion-test")}
+    assert ("view 'b', chunk 1", "b", 1) in places
+    assert ("piece 2 (rows 3000 to 3999) of the views 'a', 'b'", None, 2) in places

@@ -7,11 +7,10 @@ to the threads instead, and the library runs in one thread for each of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -84,33 +83,20 @@ def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
     return found
 
 
-class _OneProductThread:
-    """The limit holds as long as anybody is inside: it is one for all threads, and what was before comes back once."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._limit = _controller().limit(limits=1, user_api="blas")
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-
-
-_ONE_PRODUCT_THREAD = _OneProductThread()
-
-
 def one_product_thread() -> AbstractContextManager[Any]:
     """Inside, the BLAS library does its work in the thread that calls it."""
-    return _ONE_PRODUCT_THREAD
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Inside, neither the BLAS library nor loops of OpenMP use other threads than the one that calls them.
+
+    The number of threads of OpenMP is one for every thread that calls, so nobody else is held up.
+    """
+    with one_product_thread(), _controller().limit(limits=1, user_api="openmp"):
+        yield
 
 
 def threads_for(n_rows: int) -> AbstractContextManager[Any]:

@@ -7,6 +7,7 @@ them waits in memory. What pieces share, where the chunks of views begin in diff
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from dask.task_spec import Alias, DataNode, GraphNode, Task, TaskRef
 from dask.tokenize import tokenize
 from numpy.typing import NDArray
 
-from latefusion.arrays.threads import one_product_thread
+from latefusion.arrays.threads import one_thread
 
 # Neighbouring chunks are put together while all views have no more entries than this in them.
 LEAST_ENTRIES = 2**20
@@ -51,8 +52,8 @@ class ChunkError(RuntimeError):
 
 
 def alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that multiplies in one thread, its own: tasks are what runs at the same time."""
-    with one_product_thread():
+    """Call a function that works in one thread, its own: tasks are what runs at the same time."""
+    with one_thread():
         return function(*args)
 
 
@@ -138,10 +139,19 @@ class ChunkedViews:
         """First row of every piece, and the number of rows."""
         return np.concatenate([[0], np.cumsum(self.piece_rows)])
 
-    def piece_name(self, piece: int) -> str:
-        """A piece in words."""
-        first, stop = self.starts[piece], self.starts[piece + 1]
-        return f"piece {piece} (rows {first} to {stop - 1}) of the views {', '.join(map(repr, self.names))}"
+    def place_of(self, key: str) -> tuple[str, str | None, int | None]:
+        """Where a task of a pass works: in words, the view (None for all of them), and the number of chunk or piece."""
+        names = ", ".join(map(repr, self.names))
+        number = re.search(r"', (\d+)", key)
+        for name, array in zip(self.names, self.arrays, strict=True):
+            if number and guarded_name(array, name) in key:
+                return f"view {name!r}, chunk {number[1]}", name, int(number[1])
+        if not number or "latefusion-" not in key:
+            return f"a chunk of the views {names}", None, None
+        piece = int(number[1])
+        rows = f"rows {self.starts[piece]} to {self.starts[piece + 1] - 1}"
+        view = self.names[0] if self.n_views == 1 else None
+        return f"piece {piece} ({rows}) of the views {names}", view, piece
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
         """A graph in which one task per piece works on the blocks of all views.
@@ -212,7 +222,7 @@ def guard(array: da.Array, view: str) -> da.Array:
     dask.array.Array
     """
     nodes = optimized_nodes(array)
-    prefix = f"view-{tokenize(array.name, view)}"
+    prefix = guarded_name(array, view)
     names = {key: _renamed(key, prefix) for key, node in nodes.items() if isinstance(node, (Task, Alias))}
     guarded: Nodes = {}
     edges = np.concatenate([[0], np.cumsum(array.chunks[0])]).tolist()
@@ -232,6 +242,11 @@ def guard(array: da.Array, view: str) -> da.Array:
     graph = {node.key if key in names else key: node for key, node in guarded.items()}
     layer = HighLevelGraph.from_collections(prefix, graph, dependencies=())
     return da.Array(layer, prefix, array.chunks, meta=array._meta)
+
+
+def guarded_name(array: da.Array, view: str) -> str:
+    """How the keys of a guarded view begin."""
+    return f"view-{tokenize(array.name, view)}"
 
 
 def optimized_nodes(array: da.Array) -> Nodes:

@@ -52,10 +52,11 @@ def fit_rule(
         return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1], 0
     xp = namespace(subset)
     starts, limit = find_starts(unit_rows(subset, xp=xp), n_clusters, n_init=n_init, generator=generator, xp=xp)
-    rows = ChunkedViews(("consensus",), (consensus,), scheduler=scheduler)
+    names = ("consensus of all views",)
+    rows = ChunkedViews(names, (consensus,), scheduler=scheduler)
     kept = keep(consensus, rows, "consensus")
     if kept is not None:
-        rows = ChunkedViews(("consensus",), (kept,), scheduler=scheduler)
+        rows = ChunkedViews(names, (kept,), scheduler=scheduler)
 
     def gather(centers: Array) -> Members:
         found: Members = sum_up(rows, _members, centers, add_members, "k-means")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, NoReturn
@@ -178,13 +177,7 @@ class _explained:
 
     def _killed(self, error: Any) -> NoReturn:
         task = str(error.task)
-        view, chunk, place = None, None, "a chunk"
-        found = re.search(r"(?:view|latefusion)-[^']*', (\d+)", task)
-        if found:
-            chunk = int(found.group(1))
-            place = self.views.piece_name(chunk)
-            if len(self.views.names) == 1:
-                view = self.views.names[0]
+        place, view, chunk = self.views.place_of(task)
         raise ChunkError(
             f"In the pass {self.name!r}, workers died again and again at {place}, most likely for lack of memory. Use "
             f"smaller chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",

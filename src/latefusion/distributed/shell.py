@@ -117,12 +117,12 @@ class ChunkedMixin:
         subset: NDArray[np.intp],
         n_clusters: int,
         generator: Any,
-    ) -> int:
-        """Consensus, rule, labels and confidence; how often the views are read for them."""
+    ) -> None:
+        """Consensus, rule, labels and confidence."""
         self.consensus_ = lazy_map(views, rows, "consensus", width=n_clusters, dtype=views.dtype)
         blocks = [found.take(view, subset) for view in range(views.n_views)]
         drawn = rows(blocks, subset).astype(views.dtype, copy=False)
-        self._rule, n_reads = fit_rule(
+        self._rule, _ = fit_rule(
             self.consensus_,
             drawn,
             n_clusters,
@@ -133,7 +133,6 @@ class ChunkedMixin:
         )
         self.labels_, self.confidence_ = lazy_labels(self._rule, self.consensus_)
         self._n_features_out = n_clusters
-        return n_reads
 
 
 def draw_competition(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:

@@ -268,8 +268,8 @@ class LateFusionClustering(
         if self._mask is not None or (views.mask is not None and not views.mask.all()):
             if self._extension is None:
                 raise ValueError(
-                    "This model was fitted on chunked views, so that it knows no samples from which views that new "
-                    "ones lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
+                    "This model was fitted on chunked views, so it knows no samples from which views that new ones "
+                    "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
                 )
             return self._extension(views.arrays, views.observed, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
