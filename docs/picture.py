@@ -1,4 +1,7 @@
-"""The picture of the landing page and the example report: `python docs/picture.py FOLDER`."""
+"""The picture of the landing page and the example report: `python docs/picture.py FOLDER`.
+
+The README shows the same picture, which `python docs/picture.py --readme` writes to ``docs/static/picture.png``.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,7 @@ COLORS = np.array(PALETTE)[[0, 1, 2, 4]]
 def draw(folder: Path) -> None:
     """Write ``picture-light.svg``, ``picture-dark.svg`` and ``report.html``; what is there already stays."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = lf.datasets.make_views(240, 4, n_views=3, n_features=6, complementary=True, separation=6.0, random_state=1)
-    model = lf.LateFusionClustering(4, random_state=0).fit(data.views)
+    data, model = _example()
     for theme, ink in INK.items():
         path = folder / f"picture-{theme}.svg"
         if not path.exists():
@@ -34,6 +36,16 @@ def draw(folder: Path) -> None:
         views, target = digits.views[:500], digits.target[:500]
         fused = lf.LateFusionClustering(10, random_state=0).fit(views)
         write_report(fused, views, report, target=target, title="500 digits in five views")
+
+
+def draw_for_readme() -> None:
+    """The picture as pixels on white, which every page that shows a README can show."""
+    _draw_picture(*_example(), INK["light"], Path(__file__).parent / "static" / "picture.png")
+
+
+def _example() -> Any:
+    data = lf.datasets.make_views(240, 4, n_views=3, n_features=6, complementary=True, separation=6.0, random_state=1)
+    return data, lf.LateFusionClustering(4, random_state=0).fit(data.views)
 
 
 def _draw_picture(data: Any, model: Any, ink: str, path: Path) -> None:
@@ -67,7 +79,8 @@ def _draw_picture(data: Any, model: Any, ink: str, path: Path) -> None:
         for position, line in enumerate(lines):
             figure.text(0.77, 0.66 - 0.1 * position, f"· {line}")
         figure.text(0.59, 0.03, f"{share:.0%} of the samples in their planted cluster", ha="center", fontsize=9)
-        figure.savefig(path, transparent=True, metadata={"Date": None})
+        vector = path.suffix == ".svg"
+        figure.savefig(path, dpi=110, transparent=vector, metadata={"Date": None} if vector else None)
         pyplot.close(figure)
 
 
@@ -79,4 +92,7 @@ def _scatter(axes: Any, points: Any, colors: Any, ink: str, size: float = 7, alp
 
 
 if __name__ == "__main__":
-    draw(Path(sys.argv[1]))
+    if sys.argv[1] == "--readme":
+        draw_for_readme()
+    else:
+        draw(Path(sys.argv[1]))

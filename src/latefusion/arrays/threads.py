@@ -105,8 +105,7 @@ def threads_for(n_rows: int) -> AbstractContextManager[Any]:
     A few thousand rows are clustered by thousands of small products and searches. One thread is quicker there, and
     where other programs keep the machine busy, threads that wait for each other take many times as long.
     """
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1) if n_rows <= FEW_ROWS else nullcontext()
-    return limit
+    return one_thread() if n_rows <= FEW_ROWS else nullcontext()
 
 
 def product_threads() -> int:
