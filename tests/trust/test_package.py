@@ -23,8 +23,8 @@ print(score, views.names)
 
 def test_import_adds_little_to_that_of_scikit_learn():
     command = (
-        "import time, sklearn.base, sklearn.cluster, sklearn.neighbors; begin = time.process_time(); import latefusion; "
-        "print(time.process_time() - begin)"
+        "import time, sklearn.base, sklearn.cluster, sklearn.neighbors; begin = time.process_time(); "
+        "import latefusion; print(time.process_time() - begin)"
     )
     runs = [
         subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True) for _ in range(3)
