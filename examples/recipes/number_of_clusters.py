@@ -24,8 +24,12 @@ print(model.number_selection_.reason)
 NumberOfClustersDisplay.from_estimator(model)
 
 # %%
-# How often the number is right on real data, and when it is not, is measured in :doc:`/SELECTION`.
-#
+# It can be wrong. Here every view shows only some of the five clusters, so that no two halves of the samples agree on
+# all of them, and fewer are found. How often the number is right on real data is measured in :doc:`/SELECTION`.
+hard = lf.datasets.make_views(300, 5, n_views=4, complementary=True, random_state=0)
+print(lf.LateFusionClustering(n_clusters=range(2, 9), random_state=0).fit(hard.views).number_selection_.reason)
+
+# %%
 # Nothing but noise: there is an answer all the same, and a warning that it should not be believed.
 noise = lf.datasets.make_views(200, 5, separation=0.0, random_state=0)
 with warnings.catch_warnings(record=True) as caught:

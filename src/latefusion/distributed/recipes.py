@@ -124,8 +124,7 @@ class AnchorRecipe:
     def fit(self, sample: Sample, mean: NDArray[np.float64], dtype: Any) -> AnchorExtension:
         """Anchors and the map to rows of Z, as in `fit_anchor_graph`; the scale comes with the next pass."""
         spaced = sample(self.spaced)
-        cosine = self.similarity.metric == "cosine"
-        placement = Placement(cosine, None if cosine or scipy.sparse.issparse(spaced) else mean.astype(dtype))
+        placement = Placement.of(spaced, self.similarity.metric)
         shape = (self.n_samples, spaced.shape[1])
         plain: AnchorMap = plain_anchor_map(
             placement(sample(self.subset)), placement, self.n_anchors, self.generator, shape

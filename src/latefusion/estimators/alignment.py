@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +18,8 @@ from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, r
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
-from latefusion.estimators.incomplete import ConfidentPredictionMixin, observed_agreement, weigh_confidence
+from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
+from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -39,9 +40,7 @@ from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
 
-class AlignmentClustering(
-    ConfidentPredictionMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, MultiViewClusterMixin, BaseEstimator
-):
+class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
     """Late fusion by alignment; a subclass says how the rows of the base partitions are weighed."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -85,53 +84,6 @@ class AlignmentClustering(
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
-
-    def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[Any]:
-        """Consensus rows of new samples; of the training samples, `consensus_`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            With precomputed kernels, one array of shape (n_new, n_training) per view.
-        diagonals : sequence or mapping of arrays of shape (n_new,), default=None
-            For precomputed kernels: self-similarities k(x, x) of the new samples. May be left out (or None for a view)
-            where the diagonal of the training kernel is constant.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-        """
-        check_is_fitted(self)
-        return mix_partitions(*self._extend(X, diagonals), self._mixing)
-
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """Cluster the samples and return their consensus rows.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-        """
-        return self.fit(X).consensus_
-
-    def predict(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[np.intp]:
-        """Labels of new samples; of the training samples, `labels_`.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        diagonals : as in `transform`
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        check_is_fitted(self)
-        return self._rule.predict(mix_partitions(*self._extend(X, diagonals), self._mixing))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def regularization_path(self, X: Any, regularizations: Sequence[float]) -> RegularizationPath:
@@ -270,6 +222,9 @@ class AlignmentClustering(
         if "_learnt_repair" not in self.__dict__:
             self._learnt_repair = learn_repair(self._base)
         return self._learnt_repair
+
+    def _consensus_rows(self, X: Any, diagonals: Any) -> NDArray[Any]:
+        return mix_partitions(*self._extend(X, diagonals), self._mixing)
 
     def _accepts_missing_views(self) -> bool:
         return True

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import to_numpy
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions.completion import Completion, Rescaling
 from latefusion.partitions.ensemble import Ensemble
@@ -60,32 +59,6 @@ def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDAr
         return confidence
     weighed: NDArray[Any] = confidence * np.sqrt(mask @ weights**2 / np.sum(weights**2))
     return weighed
-
-
-class ConfidentPredictionMixin:
-    """`predict` that also says how sure it is."""
-
-    transform: Any
-    new_views: Any
-    view_weights_: Any
-    _rule: Any
-
-    def predict_with_confidence(self, X: Any, *, diagonals: Any = None) -> tuple[Array, NDArray[Any]]:
-        """Labels of new samples, and how sure each is, as `confidence_` is for the training samples.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        diagonals : as in `transform`
-
-        Returns
-        -------
-        labels : ndarray of shape (n_new,)
-        confidence : ndarray of shape (n_new,)
-        """
-        rows, mask = self.transform(X, diagonals=diagonals), self.new_views(X).mask
-        sure = to_numpy(self._rule.confidence(rows))
-        return self._rule.predict(rows), weigh_confidence(sure, to_numpy(self.view_weights_), mask)
 
 
 @dataclass(frozen=True)

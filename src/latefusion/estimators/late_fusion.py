@@ -9,11 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import lies_elsewhere, threads_for
 from latefusion.assignment import ASSIGNMENTS
@@ -22,11 +21,11 @@ from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER,
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.incomplete import (
-    ConfidentPredictionMixin,
     IncompleteExtension,
     observed_agreement,
     weigh_confidence,
 )
+from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
@@ -61,9 +60,7 @@ SEARCH_SAMPLES_PER_CLUSTER = 10
 
 class LateFusionClustering(
     ViewDiagnosticsMixin,
-    ConfidentPredictionMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
+    NewSamplesMixin,
     MultiViewClusterMixin,
     BaseEstimator,
 ):
@@ -246,22 +243,7 @@ class LateFusionClustering(
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[Any]:
-        """Consensus rows of new samples; of the training samples, `consensus_`.
-
-        Parameters
-        ----------
-        X : as in `fit`
-            With precomputed kernels, one array of shape (n_new, n_training) per view.
-        diagonals : sequence or mapping of arrays of shape (n_new,), default=None
-            For precomputed kernels: self-similarities k(x, x) of the new samples. May be left out (or None for a view)
-            where the diagonal of the training kernel is constant.
-
-        Returns
-        -------
-        ndarray of shape (n_new, n_clusters)
-        """
-        check_is_fitted(self)
+    def _consensus_rows(self, X: Any, diagonals: Any) -> NDArray[Any]:
         views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
@@ -283,35 +265,6 @@ class LateFusionClustering(
                 )
             rows = rows + own @ coefficients
         return np.asarray(rows)
-
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
-        """Cluster the samples and return their consensus rows.
-
-        Parameters
-        ----------
-        X : as in `fit`
-        y : ignored
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-        """
-        return self.fit(X).consensus_
-
-    def predict(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> NDArray[np.intp]:
-        """Labels of new samples; of the training samples, `labels_`.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        diagonals : as in `transform`
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        rows = self.transform(X, diagonals=diagonals)
-        return self._rule.predict(rows)
 
     def _accepts_missing_views(self) -> bool:
         return True

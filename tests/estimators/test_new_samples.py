@@ -1,0 +1,29 @@
+"""Rows, labels and confidence of new samples, whatever container rows are wanted in."""
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+import latefusion as lf
+
+DATA = lf.datasets.make_views(80, 3, n_views=2, random_state=0)
+ESTIMATORS = [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering, lf.LateFusionClustering]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("container", ["default", "pandas", "polars"])
+def test_training_samples_get_back_what_they_have(estimator, container):
+    model = estimator(3, random_state=0).set_output(transform=container).fit(DATA.views)
+    np.testing.assert_allclose(np.asarray(model.transform(DATA.views)), model.consensus_, atol=1e-3)
+    np.testing.assert_array_equal(model.predict(DATA.views), model.labels_)
+    labels, sure = model.predict_with_confidence(DATA.views)
+    np.testing.assert_array_equal(labels, model.labels_)
+    np.testing.assert_allclose(sure, model.confidence_, atol=1e-2)
+    np.testing.assert_array_equal(np.asarray(estimator(3, random_state=0).fit_transform(DATA.views)), model.consensus_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("method", ["transform", "predict", "predict_with_confidence"])
+def test_nothing_without_a_fit(estimator, method):
+    with pytest.raises(NotFittedError):
+        getattr(estimator(3), method)(DATA.views)
