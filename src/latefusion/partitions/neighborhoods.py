@@ -330,9 +330,9 @@ class SampledNeighborhoods:
         shape = (n_views + 1, len(sizes), n_samples)
         self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
-    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
-        """Count a block of rows, given its closeness to the samples in every view."""
-        for p, inside in enumerate(count_inside(closeness, self.thresholds)):
+    def count(self, rows: slice, closeness: Iterable[Array], *, with_mean: bool = False) -> None:
+        """Count a block of rows, given its closeness to the samples in every view, and perhaps the mean of all."""
+        for p, inside in enumerate(count_inside(closeness, self.thresholds, with_mean=with_mean)):
             self._inside[p, :, rows] = self.xp.astype(inside, self.xp.float64)
 
     def results(self) -> list[Any]:
@@ -386,7 +386,9 @@ def sampled_thresholds(
     return thresholds
 
 
-def count_inside(closeness: Iterable[Array], thresholds: Sequence[Array]) -> Iterator[Array]:
+def count_inside(
+    closeness: Iterable[Array], thresholds: Sequence[Array], *, with_mean: bool = False
+) -> Iterator[Array]:
     """In how many of the sampled neighbourhoods every row falls, for every size: per view, and last for the mean.
 
     Parameters
@@ -395,12 +397,15 @@ def count_inside(closeness: Iterable[Array], thresholds: Sequence[Array]) -> Ite
         Of the rows to the sampled samples, one per view.
     thresholds : sequence of arrays of shape (n_sizes, n_columns)
         From `sampled_thresholds`.
+    with_mean : bool, default=False
+        Whether the last of the arrays is the mean of the others already.
 
     Yields
     ------
     array of shape (n_sizes, n_rows)
     """
-    for similarity, own in zip(_with_mean(closeness, len(thresholds) - 1), thresholds, strict=True):
+    similarities = closeness if with_mean else _with_mean(closeness, len(thresholds) - 1)
+    for similarity, own in zip(similarities, thresholds, strict=True):
         xp = namespace(similarity)
         # The same slack as for new samples, see `NeighborCounts.count_new`.
         slack = float(xp.finfo(similarity.dtype).eps) ** 0.6
