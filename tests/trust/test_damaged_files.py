@@ -10,7 +10,7 @@ import pytest
 from tests.properties import FACTOR
 from tests.trust.fuzz_files import KINDS
 
-# The HDF5 library itself runs in circles on about one in three hundred of such files; nothing in Python can end that.
+# The HDF5 library itself runs in circles on about one in two hundred of such files; nothing in Python can end that.
 MAY_BE_STUCK = {"h5mu", "mat73"}
 
 
