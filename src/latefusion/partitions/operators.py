@@ -97,6 +97,9 @@ class SideBySide(LinearOperator):
     def _matmat(self, right: NDArray[Any]) -> Any:
         return sum(part @ own for part, own in zip(self.parts, self.split(right), strict=True))
 
+    def _rmatvec(self, left: NDArray[Any]) -> NDArray[Any]:
+        return self._rmatmat(left.reshape(-1, 1)).reshape(-1)  # SciPy before 1.16 does not do so by itself
+
     def _rmatmat(self, left: NDArray[Any]) -> NDArray[Any]:
         return np.concatenate([part.T @ left for part in self.parts])
 

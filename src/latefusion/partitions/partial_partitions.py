@@ -79,6 +79,9 @@ class ScatteredRows(LinearOperator):
         rows[self.samples] = self.factors * (self.features @ right)
         return rows
 
+    def _rmatvec(self, left: NDArray[Any]) -> Any:
+        return self._rmatmat(left.reshape(-1, 1)).reshape(-1)  # SciPy before 1.16 does not do so by itself
+
     def _rmatmat(self, left: NDArray[Any]) -> Any:
         return self.features.T @ (self.factors * left[self.samples])
 
