@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 
 import pytest
 
@@ -39,7 +40,11 @@ class Page:
         )
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.driver.get(path.as_uri())
-        assert self.ask("return document.documentElement.dataset.ready") == "true"
+        for _ in range(100):  # the load event need not wait for the script on a busy machine
+            if self.ask("return document.documentElement.dataset.ready") == "true":
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{path.name} is not ready after ten seconds.")
 
     def ask(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
