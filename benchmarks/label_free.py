@@ -1,6 +1,6 @@
 """Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
 
-usage: python benchmarks/label_free.py {ranks,larger,views,numbers,local} DATA_DIR [--output FILE.json] [--seeds 1]
+usage: python benchmarks/label_free.py {ranks,larger,views,numbers,cost,local} DATA_DIR [--output FILE.json] [--seeds 1]
        [--limit SECONDS]
 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
@@ -10,6 +10,8 @@ larger    `LateFusionClustering` and the two lines of scikit-learn on the sets w
 views     what a view of pure noise, or one of the views once more, does to the accuracy.
 numbers   the number of clusters that n_clusters="auto" finds, on planted problems and on the sets with at most 15
           classes.
+cost      seconds of `LateFusionClustering` beside those of one fit of LF-MVC-GAM, on the data sets of `ranks` and on
+          planted problems above the exact sizes, and the exponent of its growth there.
 local     fusing both kinds of partition with λ = 1, by global alignment and by local alignment with several τ: whether
           weighing samples by their neighbour counts is worth being a candidate.
 
@@ -49,6 +51,8 @@ MOST_SAMPLES, MOST_CLASSES = 2100, 60
 LARGER_SAMPLES, LARGER_CLASSES = 7000, 110
 HONEST = ("LateFusion", "concat-kmeans", "concat-spectral")
 MOST_NUMBERED = 15
+# Sizes at which the search runs on some of the samples and one fit on all.
+PLANTED_SIZES = (25_000, 50_000, 100_000, 200_000, 400_000)
 
 
 def sets_up_to(folder, n_samples, n_classes):
@@ -191,6 +195,34 @@ def numbers(args, store):
         )
 
 
+def cost(args, store):
+    """How many times longer than one global alignment it takes, and how that grows."""
+    for path in small_sets(args.data):
+        if not store.has({"data": path.stem}):
+            data = lf.datasets.load_views(path)
+            store.add({"data": path.stem} | times_of_one_fit(data.views, data.kind, len(np.unique(data.target))))
+    for n_samples in PLANTED_SIZES:
+        if not store.has({"data": "planted", "samples": n_samples}):
+            data = lf.datasets.make_views(n_samples, 10, n_views=3, n_features=32, separation=4.0, random_state=0)
+            store.add({"data": "planted", "samples": n_samples} | times_of_one_fit(data.views, "features", 10))
+    planted = [row for row in store.rows if row["data"] == "planted"]
+    real = [row["times"] for row in store.rows if row["data"] != "planted"]
+    growth = np.polyfit(np.log([row["samples"] for row in planted]), np.log([row["LateFusion"] for row in planted]), 1)
+    print(f"times of one fit of LF-MVC-GAM: median {np.median(real):.1f}, largest {max(real):.1f} on {len(real)} sets")
+    print(f"planted: {[row['times'] for row in planted]} times, seconds grow with the power {growth[0]:.2f} of n")
+
+
+def times_of_one_fit(views, kind, n_clusters):
+    """Seconds of both, the second of two fits each, and their ratio."""
+    seconds = {}
+    for method in ("LateFusion", "LF-MVC-GAM"):
+        cluster(method, views, kind, n_clusters, 0)
+        start = time.perf_counter()
+        cluster(method, views, kind, n_clusters, 0)
+        seconds[method] = round(time.perf_counter() - start, 3)
+    return seconds | {"times": round(seconds["LateFusion"] / seconds["LF-MVC-GAM"], 1)}
+
+
 def local(args, store):
     """Rows of the eigenvectors multiplied by neighbour counts, as local alignment does, beside rows as they are."""
     for path in small_sets(args.data):
@@ -277,7 +309,7 @@ def main():
         MODES[args.what](args, Store(args.output))
 
 
-MODES = {"ranks": ranks, "larger": larger, "views": views, "numbers": numbers, "local": local}
+MODES = {"ranks": ranks, "larger": larger, "views": views, "numbers": numbers, "cost": cost, "local": local}
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 from latefusion.assignment import ASSIGNMENTS, NearestCenter, RotatedAxes, assign_by_kmeans, assign_by_rotation
 from tests.properties import examples
@@ -139,6 +140,15 @@ def test_kmeans_is_scikit_learns_on_unit_rows():
     labels, rule = assign_by_kmeans(rows, 4, n_init=10, random_state=0)
     np.testing.assert_array_equal(labels, reference.labels_)
     np.testing.assert_array_equal(rule.centers, reference.cluster_centers_)
+
+
+def test_the_number_of_threads_changes_no_bit():
+    rows = np.random.default_rng(0).standard_normal((4000, 7))
+    found = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            found.append(assign_by_kmeans(rows, 9, random_state=0)[1].centers)
+    assert np.array_equal(*found)
 
 
 def test_rotation_is_a_fixed_point_of_both_steps():

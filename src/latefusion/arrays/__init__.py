@@ -30,7 +30,7 @@ from latefusion.arrays.namespace import (
     to_numpy,
 )
 from latefusion.arrays.spread import spread_rows
-from latefusion.arrays.threads import map_rows, share_blocks, threads_for
+from latefusion.arrays.threads import map_rows, one_thread, share_blocks, threads_for
 
 __all__ = [
     "Polar",
@@ -46,6 +46,7 @@ __all__ = [
     "lies_elsewhere",
     "map_rows",
     "namespace",
+    "one_thread",
     "orient_columns",
     "place_of",
     "polar",

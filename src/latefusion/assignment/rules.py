@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import lies_elsewhere, map_rows, namespace, unit_rows
+from latefusion.arrays import lies_elsewhere, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.types import Array
 
@@ -124,7 +124,8 @@ def assign_by_kmeans(
     """
     rows = _unit(embedding)
     if len(rows) <= SMALL_SAMPLES and not lies_elsewhere(rows):
-        centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
+        with one_thread():  # the same sums with any number of threads, and no waiting for each other on a busy machine
+            centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
     else:
         generator = check_random_state(random_state)
         centers = kmeans(rows, n_clusters, n_init=n_init, generator=generator, xp=namespace(rows)).centers
