@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
 from latefusion.kernels import gaussian_kernel, linear_kernel
-from latefusion.validation import check_views, is_collection, refuse_single_columns, split_columns
+from latefusion.validation import check_views, is_collection, refuse_single_columns
 from latefusion.validation.views import adopt_names, check_view, frame_columns
 
 generator = np.random.default_rng(0)
@@ -138,43 +138,6 @@ def test_what_is_not_observed_is_never_read(container, precomputed):
 def test_kernels_in_one_array():
     views = check_views(np.stack([KA, KB], axis=-1), precomputed=True)
     np.testing.assert_array_equal(views.arrays[1], KB)
-
-
-@pytest.mark.parametrize(
-    ("group", "positions"),
-    [
-        (slice(1, 3), [1, 2]),
-        (slice(None, None, 2), [0, 2]),
-        ([0, 3], [0, 3]),
-        (np.array([2]), [2]),
-        ([-1], [3]),
-        (2, [2]),
-        ("b", [1]),
-        (["d", "a"], [3, 0]),
-        (pd.Index(["a", "c"]), [0, 2]),
-        ([True, False, True, False], [0, 2]),
-        (np.array([False, False, False, True]), [3]),
-        (range(2), [0, 1]),
-    ],
-    ids=str,
-)
-def test_columns_of_one_table(group, positions):
-    views = split_columns(A, {"v": group}, list("abcd"))
-    np.testing.assert_array_equal(views.arrays[0], A[:, positions])
-
-
-def test_tables_without_groups_and_groups_without_names():
-    assert split_columns(A, None, None).names == ("view_0",)
-    views = split_columns(sp.csr_array(A), [[0, 1], slice(2, 4)], None)
-    assert views.names == ("view_0", "view_1")
-    np.testing.assert_array_equal(views.arrays[1].toarray(), A[:, 2:])
-
-
-def test_names_of_columns_need_not_be_text():
-    pairs = [("r", 1), ("r", 2), ("s", 1), ("s", 2)]
-    np.testing.assert_array_equal(split_columns(A, {"v": [("s", 1)]}, pairs).arrays[0], A[:, [2]])
-    np.testing.assert_array_equal(split_columns(A, {"v": ("s", 1)}, pairs).arrays[0], A[:, [2]])
-    np.testing.assert_array_equal(split_columns(A, {"v": [0, 3]}, [0, 1, 2, 3]).arrays[0], A[:, [0, 3]])
 
 
 def test_new_samples_without_names_take_those_of_the_training():

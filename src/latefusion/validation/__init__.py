@@ -1,5 +1,6 @@
 """The door: whatever the user brings becomes checked `Views`, or an error that says what is wrong and what to do."""
 
+from latefusion.validation.columns import split_columns
 from latefusion.validation.frames import align_by_id, columns_of, is_frame
 from latefusion.validation.holes import check_holes, check_some_view
 from latefusion.validation.kernels import check_cross_kernel, check_diagonals, check_kernel
@@ -11,7 +12,6 @@ from latefusion.validation.views import (
     check_views,
     is_collection,
     refuse_single_columns,
-    split_columns,
 )
 
 __all__ = [

@@ -1,0 +1,100 @@
+"""Views as groups of columns of one table, by slices, positions, booleans or names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import take_columns
+from latefusion.types import Array, Views
+from latefusion.validation.views import named_views
+
+ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
+
+
+def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
+    """Views as groups of columns of one checked table.
+
+    Parameters
+    ----------
+    table : ndarray or CSR matrix of shape (n_samples, n_features)
+    views : None, mapping of str to columns, or sequence of columns
+        Columns of one view: a slice, a list of positions, or a list of column names (or one name). None: one view.
+    columns : list or None
+        Names of the columns of the table, where it has any.
+
+    Returns
+    -------
+    Views
+    """
+    if views is None:
+        return Views([table])
+    if len(views) == 0:
+        raise ValueError("views is empty: name at least one group of columns, or leave it out for a single view.")
+    return Views(
+        {
+            name: take_columns(table, _positions(group, name, table, columns))
+            for name, group in named_views(views).items()
+        }
+    )
+
+
+def _positions(group: ViewColumns, name: str, table: Array, columns: list[Any] | None) -> NDArray[np.intp]:
+    width = table.shape[1]
+    if isinstance(group, slice):
+        if not all(bound is None or isinstance(bound, Integral) for bound in (group.start, group.stop, group.step)):
+            raise ValueError(
+                f"View {name!r} is given by {group}: a slice takes positions. List column names one by one."
+            )
+        positions = np.arange(width)[group]
+    else:
+        wanted = _wanted_columns(group, name, columns)
+        if wanted and all(isinstance(one, (bool, np.bool_)) for one in wanted):
+            if len(wanted) != width:
+                raise ValueError(f"View {name!r} is given by {len(wanted)} booleans, but X has {width} columns.")
+            positions = np.flatnonzero(wanted)
+        elif all(isinstance(one, Integral) for one in wanted):
+            positions = _by_number(wanted, name, width, columns)
+        else:
+            positions = _by_name(wanted, name, columns)
+    if len(positions) == 0:
+        raise ValueError(f"View {name!r} has no columns: name at least one.")
+    return positions
+
+
+def _wanted_columns(group: ViewColumns, name: str, columns: list[Any] | None) -> list[Any]:
+    if isinstance(group, (str, Integral)) or (isinstance(group, tuple) and group in (columns or ())):
+        return [group]
+    if not isinstance(group, Iterable):
+        raise ValueError(
+            f"View {name!r} must be a slice, a list of positions or a list of column names, got {group!r}."
+        )
+    return list(group)
+
+
+def _by_number(wanted: list[Any], name: str, width: int, columns: list[Any] | None) -> NDArray[np.intp]:
+    outside = [int(one) for one in wanted if not -width <= one < width]
+    if outside:
+        raise ValueError(f"View {name!r} asks for columns {outside}, but X has {width} columns.")
+    names = set(columns or ())
+    unclear = [int(one) for one in wanted if columns and one in names and columns[one] != one]
+    if unclear:
+        raise ValueError(
+            f"View {name!r} asks for columns {unclear}, which are positions, but also the names of other columns of X. "
+            f"Turn the column names into text."
+        )
+    return np.array(wanted, dtype=np.intp)
+
+
+def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray[np.intp]:
+    if columns is None:
+        raise ValueError(f"View {name!r} is given by column names, but X has none: give positions or a data frame.")
+    position_of = {column: position for position, column in enumerate(columns)}
+    unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
+    if unknown:
+        raise ValueError(f"View {name!r} names columns that X does not have: {unknown}. Check their spelling.")
+    return np.array([position_of[one] for one in wanted], dtype=np.intp)

@@ -1,0 +1,66 @@
+"""Columns of one table as views: every way to name them, and what is refused (tests/validation/test_views.py)."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from latefusion.validation import split_columns
+
+A = np.random.default_rng(0).standard_normal((12, 4))
+
+
+@pytest.mark.parametrize(
+    ("group", "positions"),
+    [
+        (slice(1, 3), [1, 2]),
+        (slice(None, None, 2), [0, 2]),
+        ([0, 3], [0, 3]),
+        (np.array([2]), [2]),
+        ([-1], [3]),
+        (2, [2]),
+        ("b", [1]),
+        (["d", "a"], [3, 0]),
+        (pd.Index(["a", "c"]), [0, 2]),
+        ([True, False, True, False], [0, 2]),
+        (np.array([False, False, False, True]), [3]),
+        (range(2), [0, 1]),
+    ],
+    ids=str,
+)
+def test_columns_of_one_table(group, positions):
+    views = split_columns(A, {"v": group}, list("abcd"))
+    np.testing.assert_array_equal(views.arrays[0], A[:, positions])
+
+
+def test_tables_without_groups_and_groups_without_names():
+    assert split_columns(A, None, None).names == ("view_0",)
+    views = split_columns(sp.csr_array(A), [[0, 1], slice(2, 4)], None)
+    assert views.names == ("view_0", "view_1")
+    np.testing.assert_array_equal(views.arrays[1].toarray(), A[:, 2:])
+
+
+def test_names_of_columns_need_not_be_text():
+    pairs = [("r", 1), ("r", 2), ("s", 1), ("s", 2)]
+    np.testing.assert_array_equal(split_columns(A, {"v": [("s", 1)]}, pairs).arrays[0], A[:, [2]])
+    np.testing.assert_array_equal(split_columns(A, {"v": ("s", 1)}, pairs).arrays[0], A[:, [2]])
+    np.testing.assert_array_equal(split_columns(A, {"v": [0, 3]}, [0, 1, 2, 3]).arrays[0], A[:, [0, 3]])
+
+
+@pytest.mark.parametrize(
+    ("group", "columns", "said"),
+    [
+        (slice("a", "b"), list("abcd"), "a slice takes positions"),
+        ([4], None, "asks for columns [4], but X has 4 columns"),
+        ([True, False], None, "2 booleans"),
+        (["a", "e"], list("abcd"), "does not have: ['e']"),
+        (["a"], None, "X has none"),
+        ([1], [1, 0, 2, 3], "also the names of other columns"),
+        ([], None, "has no columns"),
+        (3.5, None, "must be a slice"),
+    ],
+)
+def test_what_is_no_group_of_columns(group, columns, said):
+    with pytest.raises(ValueError, match="View 'v'") as error:
+        split_columns(A, {"v": group}, columns)
+    assert said in str(error.value)
