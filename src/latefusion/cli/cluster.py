@@ -29,6 +29,7 @@ from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.report import REPORT_STEPS, write_report
+from latefusion.report.judgement import loose_views
 from latefusion.types import MultiViewDataset
 
 SUMMARY = "cluster samples that are described in several files"
@@ -52,8 +53,6 @@ SHOWN_CLUSTERS = 20
 DOUBTFUL = 0.1
 # A cluster of less than this share of an even one is pointed out.
 SMALL_CLUSTER = 0.1
-# A view that shares fewer samples per cluster with the others is pointed out.
-LEAST_TIES = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -208,24 +207,10 @@ def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_file
             f"{int((~mask.all(axis=1)).sum())} of {n_samples} samples are not in every view; missing are "
             f"{', '.join(f'{n} in {name}' for name, n in missing.items())}."
         )
-        told += _loose_views(data, len(clusters))
+        told += loose_views(data.views.names, mask, len(clusters))
     small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
     for one in small:
         told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")
-    return told
-
-
-def _loose_views(data: MultiViewDataset, n_clusters: int) -> list[str]:
-    """Views that few samples tie to the others, so that their clusters are matched by little."""
-    observed = data.views.observed
-    told = []
-    for name, own in zip(data.views.names, observed.T, strict=True):
-        tied = int(np.sum(own & (observed.sum(axis=1) > 1)))
-        if data.views.n_views > 1 and tied < LEAST_TIES * n_clusters:
-            told.append(
-                f"Only {tied} of the {int(own.sum())} samples of {name} are in another view as well: which of its "
-                f"clusters are those of the other views rests on these. Look whether ids are written alike everywhere."
-            )
     return told
 
 

@@ -243,7 +243,7 @@ def clusters_section(content: ReportContent) -> Html:
 
 
 def _is_feature(findings: Findings, trait: Trait) -> bool:
-    return any(view.name == trait.view and view.kind == "features" for view in findings.views)
+    return any(view.name == trait.view and view.kind != "labels" for view in findings.views)
 
 
 def _trait_table(findings: Findings, traits: list[Trait], largest: float, cluster: str) -> Html:
@@ -258,12 +258,15 @@ def _trait_table(findings: Findings, traits: list[Trait], largest: float, cluste
         text = signed(trait.effect, 2) if feature else f"{trait.effect:.0%}"
         hint = f"{trait.inside:.4g} inside, {trait.outside:.4g} outside"
         cells = [
-            element("td", trait.feature, class_="name"),
+            element("td", element("span", trait.feature, title=trait.feature), class_="name"),
             element("td", drawn, title=hint),
             element("td", text, class_="number", title=hint),
         ]
         rows += [*shown, element("tr", cells)]
-    return element("table", element("tbody", rows), class_="traits", aria_label=f"What sets cluster {cluster} apart")
+    widths = element("colgroup", [element("col") for _ in range(3)])
+    return element(
+        "table", widths, element("tbody", rows), class_="traits", aria_label=f"What sets cluster {cluster} apart"
+    )
 
 
 def _doubtful(findings: Findings) -> list[Html] | None:

@@ -62,7 +62,7 @@ def cluster_traits(findings: Findings, described: Mapping[str, Described] | None
     n_clusters = len(findings.clusters)
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for view in findings.views:
-        if described is not None and view.name in described:
+        if described is not None and view.name in described and view.kind != "labels":
             table = described[view.name]
             view = replace(view, kind="features", array=table.values, columns=table.names, observed=table.observed)
         if view.kind == "labels" and view.own is not None:
