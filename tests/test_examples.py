@@ -15,6 +15,7 @@ SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
 def tables(found):
     assert lf.metrics.clustering_accuracy(found["diagnosis"], _by_patient(found)) > 0.9
     assert found["labels"].index.equals(found["known"].index)
+    assert found["free"].n_clusters_ != 2
     two, *others = found["evidence"]
     assert two.stability > max(one.stability for one in others)
     assert two.score > 0.8 * max(one.score for one in others)  # nearly level
@@ -38,6 +39,12 @@ def documents(found):
     *lines, ours = found["rows"]
     assert ours.scores["nmi"] > max(row.scores["nmi"] for row in lines) - 0.02
     assert found["found"][found["sizes"].argmax()] == "linalg"
+    homes = [_home(found, name) for name in ("interpolate", "optimize")]
+    assert homes[0] == homes[1]  # the two smallest share a cluster
+
+
+def _home(found, topic):
+    return np.bincount(found["model"].labels_[found["topics"] == topic]).argmax()
 
 
 def missing_views(found):

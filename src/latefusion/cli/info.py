@@ -132,7 +132,8 @@ def _file_text(answer: Mapping[str, Any]) -> str:
     sizes, views = answer["class_sizes"], answer["views"]
     return "\n".join(
         [
-            f"{answer['name']}: {answer['n_samples']} samples, {len(views)} views ({answer['kind']})",
+            f"{answer['name']}: {answer['n_samples']} samples, {len(views)} view{'s' * (len(views) > 1)} "
+            f"({answer['kind']})",
             "no labels" if sizes is None else f"{len(sizes)} classes of {min(sizes)} to {max(sizes)} samples",
             "",
             format_table(list(views[0]), [[str(value) for value in view.values()] for view in views]),
