@@ -15,6 +15,10 @@ SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
 def tables(found):
     assert lf.metrics.clustering_accuracy(found["diagnosis"], _by_patient(found)) > 0.9
     assert found["labels"].index.equals(found["known"].index)
+    assert found["free"].n_clusters_ != 2
+    two, *others = found["evidence"]
+    assert two.stability > max(one.stability for one in others)
+    assert two.score > 0.8 * max(one.score for one in others)  # nearly level
 
 
 def _by_patient(found):
@@ -27,13 +31,20 @@ def cells(found):
     alone = [lf.metrics.adjusted_rand(truth, labels) for labels in found["alone"].values()]
     assert lf.metrics.adjusted_rand(truth, found["model"].labels_) > max(alone) + 0.1
     assert partial.confidence_[lost].mean() < partial.confidence_[~lost].mean()
+    assert lf.metrics.adjusted_rand(truth, found["mdata"].obs["latefusion"]) > max(alone) + 0.1
 
 
 def documents(found):
     """The consensus is no worse than the embedding that knows the topics, and the question goes to linear algebra."""
     *lines, ours = found["rows"]
     assert ours.scores["nmi"] > max(row.scores["nmi"] for row in lines) - 0.02
-    assert found["modules"][found["sizes"].argmax()] == "scipy.linalg"
+    assert found["found"][found["sizes"].argmax()] == "linalg"
+    homes = [_home(found, name) for name in ("interpolate", "optimize")]
+    assert homes[0] == homes[1]  # the two smallest share a cluster
+
+
+def _home(found, topic):
+    return np.bincount(found["model"].labels_[found["topics"] == topic]).argmax()
 
 
 def missing_views(found):

@@ -82,14 +82,14 @@ alone = {
     for name, view in views.items()
 }
 for name, labels in {**alone, "both": model.labels_}.items():
-    print(f"{name:8} adjusted Rand index with the cell types: {lf.metrics.adjusted_rand(cell_type, labels):.3f}")
+    score = lf.metrics.adjusted_rand(cell_type, labels)
+    print(f"{name:8} adjusted Rand index with the cell types: {score:.3f}")
 
 # %%
 # RNA alone cannot tell the CD8 cells from the naive CD4 cells, protein alone cannot tell naive from memory. The table
 # of the consensus against the types:
 clusters = lf.metrics.match_labels(cell_type, model.labels_)
-table = pd.crosstab(np.array(types)[cell_type], clusters, rownames=["type"], colnames=["cluster"])
-table
+pd.crosstab(np.array(types)[cell_type], clusters, rownames=["type"], colnames=["cluster"])
 
 # %%
 ConsensusDisplay.from_estimator(model, s=14)
@@ -114,3 +114,35 @@ for name, cells in {"with protein": ~lost, "without": lost}.items():
 # %%
 # Cells without protein cannot be split by what only protein shows, and the confidence says so. The next batch needs no
 # new clustering: ``partial.predict({"rna": ...})`` assigns its cells.
+#
+# The same from a MuData object
+# -----------------------------
+# Who works with muon has the counts in one object, which knows its cells and genes. One call prepares them as above and
+# writes what it found where scanpy and muon look for it.
+import mudata
+from anndata import AnnData
+
+cells = pd.DataFrame(index=[f"cell {number}" for number in range(n_cells)])
+genes = pd.DataFrame(index=[f"gene {number}" for number in range(n_genes)])
+mudata.set_options(pull_on_update=False)
+mdata = mudata.MuData(
+    {
+        "rna": AnnData(rna.astype(float), obs=cells, var=genes),
+        "prot": AnnData(protein.astype(float), obs=cells, var=pd.DataFrame(index=antibodies)),
+    }
+)
+lf.scverse.cluster(mdata, n_clusters=7)
+mdata.obs.head(3).round(2)
+
+# %%
+# How the counts were read, and why these settings:
+print(mdata.uns["latefusion"]["read_as"])
+print(mdata.uns["latefusion"]["reason"])
+
+# %%
+# For a page to pass on, keep the model; ``features=mdata`` describes clusters by genes and proteins where principal
+# components were clustered::
+#
+#     views = lf.scverse.read_views(mdata).views
+#     model = lf.LateFusionClustering(7, random_state=0).fit(views)
+#     write_report(model, views, "cells.html", features=mdata)

@@ -6,19 +6,23 @@ A text can be turned into numbers in many ways: weighted words, latent topics, a
 nobody knows beforehand, and people average or concatenate them. Late fusion clusters the texts in each and aligns the
 results.
 
-The documents are real and already on every machine that can run this page: the docstrings of seven modules of SciPy and
-scikit-learn. The module is the topic; it is used for scores only. Other versions of these libraries have other
-docstrings, so the figures move a little from one installation to the next.
+The documents are real and already on every machine that can run this page: the docstrings of SciPy. The module is the
+topic; it is used for scores only. Other versions of SciPy have other docstrings, so the figures move a little from one
+installation to the next.
+
+Which modules? An earlier version of this page had picked them, and a hundred texts of each at most, after a look at the
+scores; that flattered every method. This one takes all modules that are large enough, whole, whatever comes out.
 """
 
 # %%
 # The corpus
 # ----------
-import importlib
 import inspect
 import re
+import warnings
 
 import numpy as np
+import scipy
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import normalize
@@ -27,28 +31,23 @@ import latefusion as lf
 from latefusion.plots import ConsensusDisplay, ViewWeightsDisplay
 
 # sphinx_gallery_thumbnail_number = 2
-MODULES = (
-    "scipy.linalg",
-    "scipy.ndimage",
-    "scipy.optimize",
-    "scipy.signal",
-    "scipy.special",
-    "scipy.stats",
-    "sklearn.metrics",
-)
+LEAST_WORDS, LEAST_TEXTS = 80, 50
 
 
 def docstrings(module):
-    """Distinct docstrings of at least eighty words of what a module offers, a hundred at most."""
-    namespace = importlib.import_module(module)
-    texts = {inspect.getdoc(getattr(namespace, name)) or "" for name in namespace.__all__}
-    return sorted(text for text in texts if len(text.split()) >= 80)[:100]
+    """Distinct docstrings, long enough to be about something, of what a module offers."""
+    offered = getattr(module, "__all__", [])
+    texts = {inspect.getdoc(getattr(module, name, None)) or "" for name in offered}
+    return sorted(text for text in texts if len(text.split()) >= LEAST_WORDS)
 
 
-corpus = {module: docstrings(module) for module in MODULES}
+with warnings.catch_warnings(action="ignore"):  # modules that SciPy is about to drop say so
+    modules = {name: getattr(scipy, name) for name in scipy.__all__}
+corpus = {name: docstrings(module) for name, module in modules.items() if inspect.ismodule(module)}
+corpus = {name: own for name, own in corpus.items() if len(own) >= LEAST_TEXTS}
 texts = [text for own in corpus.values() for text in own]
-topics = np.repeat(MODULES, [len(own) for own in corpus.values()])
-print({module: len(own) for module, own in corpus.items()})
+topics = np.repeat(list(corpus), [len(own) for own in corpus.values()])
+print({name: len(own) for name, own in corpus.items()})
 
 # %%
 # Three embeddings
@@ -60,19 +59,21 @@ tfidf = vectorizer.fit_transform(texts)
 
 # %%
 # Latent semantic analysis of words and pairs of words:
-pairs = TfidfVectorizer(min_df=3, max_df=0.3, sublinear_tf=True, ngram_range=(1, 2), **words).fit_transform(texts)
-lsa = TruncatedSVD(60, random_state=0).fit_transform(pairs)
+pairs = TfidfVectorizer(min_df=3, max_df=0.3, sublinear_tf=True, ngram_range=(1, 2), **words)
+lsa = TruncatedSVD(60, random_state=0).fit_transform(pairs.fit_transform(texts))
 
 # %%
 # Word vectors learnt from the corpus itself: words that stand in the same paragraphs more often than chance are near
 # each other (positive pointwise mutual information, factorised). A document is the mean of its words.
 paragraphs = [paragraph for text in texts for paragraph in re.split(r"\n\s*\n", text)]
-occurs = CountVectorizer(vocabulary=vectorizer.vocabulary_, binary=True, **words).fit_transform(paragraphs)
+counter = CountVectorizer(vocabulary=vectorizer.vocabulary_, binary=True, **words)
+occurs = counter.fit_transform(paragraphs)
 together = (occurs.T @ occurs).toarray().astype(float)
 np.fill_diagonal(together, 0.0)
 expected = np.outer(together.sum(axis=0), together.sum(axis=0)) / together.sum()
 information = np.log(np.maximum(together, 1e-300) / np.maximum(expected, 1e-300))
-word_vectors = normalize(TruncatedSVD(100, random_state=0).fit_transform(np.maximum(information, 0.0)))
+factors = TruncatedSVD(100, random_state=0).fit_transform(np.maximum(information, 0.0))
+word_vectors = normalize(factors)
 vectors = normalize(tfidf @ word_vectors)
 
 views = {"tfidf": tfidf, "lsa": lsa, "vectors": vectors}
@@ -80,12 +81,12 @@ views = {"tfidf": tfidf, "lsa": lsa, "vectors": vectors}
 # %%
 # Late fusion, with the plain lines beside it
 # -------------------------------------------
-rows = lf.compare_baselines(views, n_clusters=len(MODULES), target=topics, random_state=0)
+rows = lf.compare_baselines(views, n_clusters=len(corpus), target=topics, random_state=0)
 
 # %%
 # "KMeans on ..." is the single embedding that scores best against the topics, which nobody could have picked without
 # knowing them. The consensus needs no such luck; neither does the mean kernel (A-MKKM), which is a strong line here.
-model = lf.LateFusionClustering(n_clusters=len(MODULES), random_state=0).fit(views)
+model = lf.LateFusionClustering(n_clusters=len(corpus), random_state=0).fit(views)
 display = ViewWeightsDisplay.from_estimator(model)
 display.figure_.set_size_inches(6, 2.4)
 
@@ -98,13 +99,17 @@ vocabulary = vectorizer.get_feature_names_out()
 for cluster in np.unique(model.labels_):
     own = model.labels_ == cluster
     contrast = np.asarray(tfidf[own].mean(axis=0) - tfidf[~own].mean(axis=0)).ravel()
-    modules, sizes = np.unique(topics[own], return_counts=True)
-    main = modules[sizes.argmax()]
-    print(f"{own.sum():4} texts, {sizes.max() / own.sum():4.0%} {main:16}", *vocabulary[contrast.argsort()[-1:-7:-1]])
+    found, sizes = np.unique(topics[own], return_counts=True)
+    main = f"{sizes.max() / own.sum():4.0%} {found[sizes.argmax()]:12}"
+    print(f"{own.sum():4} texts, {main}", *vocabulary[contrast.argsort()[-1:-6:-1]])
 
 # %%
+# Clusters are not modules: ``stats`` falls into distributions and tests, which read differently, and the texts of the
+# two smallest modules, ``interpolate`` and ``optimize``, share a cluster with the polynomials of ``special``. Seven was
+# the number of modules, not one that the texts ask for.
+#
 # A new text, in the embeddings at hand; here one alone:
-question = ["eigenvalues and eigenvectors of a symmetric banded matrix, computed with LAPACK"]
+question = ["eigenvalues and eigenvectors of a symmetric banded matrix, with LAPACK"]
 label = model.predict({"tfidf": vectorizer.transform(question)})[0]
-modules, sizes = np.unique(topics[model.labels_ == label], return_counts=True)
-print(dict(zip(modules.tolist(), sizes.tolist(), strict=True)))
+found, sizes = np.unique(topics[model.labels_ == label], return_counts=True)
+print(dict(zip(found.tolist(), sizes.tolist(), strict=True)))

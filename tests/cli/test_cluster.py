@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import latefusion as lf
 from latefusion.cli import answers, cluster, compare, demo, info, main, predict
+from latefusion.cli.terminal import Work
 from tests.cli.shell import ENVIRONMENT, IS_ROOT, WORDS, give_up_power, latefusion, one_line, write_tables
 
 
@@ -241,6 +243,7 @@ def test_a_page_to_look_at(folder, capsys):
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "genes" in page
+    assert "stability gained without it" in page
     assert "nowhere" in refusal(capsys, *words[:-1], "nowhere/page.html")
 
 
@@ -252,6 +255,24 @@ def test_ids_that_overlap_only_in_part(folder, capsys):
     assert [view["samples"] for view in answer["views"]] == [80, 80]
     assert answer["scores"]["accuracy"] > 0.9
     assert any("20 of 90 samples are not in every view" in told for told in answer["warnings"])
+
+
+def test_what_cannot_be_explained_costs_no_answer(folder, capsys):
+    pd.read_csv("genes.csv").sort_values("patient")[:80].to_csv("genes.csv", index=False)
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain", "-o", "labels.csv")
+    assert answer["dropping"] == []
+    assert any("cannot be said" in told for told in answer["warnings"])
+    assert (folder / "labels.csv").exists()
+
+
+def test_views_with_next_to_no_sample_in_common(folder, capsys):
+    genes, proteins = pd.read_csv("genes.csv"), pd.read_csv("proteins.csv")
+    shared = genes["patient"][:12]
+    others = ~proteins["patient"].isin(shared)
+    proteins.loc[others, "patient"] = "x" + proteins.loc[others, "patient"]
+    proteins.to_csv("proteins.csv", index=False)
+    told = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")["warnings"]
+    assert any(one.startswith("Only 12 of the 90 samples of genes are in another view") for one in told)
 
 
 @pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGKILL"])
@@ -381,9 +402,9 @@ def test_nothing_that_grows_with_the_data_is_done_in_silence(folder, words, monk
     told = []
 
     @contextlib.contextmanager
-    def watched(what, *, quiet=False):
+    def watched(what, *, n_steps=None, quiet=False):
         start = time.perf_counter()
-        yield
+        yield Work(what, n_steps)
         told.append(time.perf_counter() - start)
 
     for module in (cluster, predict, compare, info, demo, answers):
@@ -410,3 +431,22 @@ def test_a_million_rows(tmp_path):
     labels = pd.read_csv(tmp_path / "labels.csv")
     assert labels["id"].tolist() == [f"s{row}" for row in range(len(truth))]
     assert lf.metrics.adjusted_rand(truth, labels["label"]) > 0.95
+
+
+def test_names_of_genes_reach_the_report_of_a_file_of_cells(tmp_path, capsys, monkeypatch):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(0)
+    types = np.repeat([0, 1], 30)
+    counts = generator.poisson(np.where((types[:, None] == np.arange(2)).repeat(10, axis=1), 9.0, 1.0))
+    modalities = {}
+    for name, prefix, form in (("rna", "GENE", scipy.sparse.csr_matrix), ("prot", "CD", np.asarray)):
+        modalities[name] = anndata.AnnData(form(counts.astype(float)))
+        modalities[name].obs_names = [f"cell {row}" for row in range(60)]
+        modalities[name].var_names = [f"{prefix}{column}" for column in range(20)]
+    with mudata.set_options(pull_on_update=False):
+        mudata.MuData(modalities).write("cells.h5mu")
+    assert main(["cluster", "cells.h5mu", "-k", "2", "--report", "page.html", "--quiet"]) == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    for column in ("GENE1", "CD1"):
+        assert f"{column}" in page

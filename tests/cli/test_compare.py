@@ -1,4 +1,7 @@
+import json
+
 import numpy as np
+import pandas as pd
 
 import latefusion as lf
 from latefusion.baselines import METHODS
@@ -12,6 +15,8 @@ def test_all_methods_on_the_digits_views(capsys):
     assert out.startswith("150 samples, 5 views, 10 clusters")
     for name in [*METHODS, "late-fusion", "LF-MVC-GAM", "LF-MVC-LAM"]:
         assert any(line.startswith(f"{name} ") for line in out.splitlines()), name
+    assert "KMeans on" in out  # the best single view
+    assert "ARI with ours" in out
     assert "failed" not in out
 
 
@@ -28,14 +33,37 @@ def test_a_file_of_kernels_and_chosen_methods(tmp_path, capsys):
     assert "cannot cut kernels" in capsys.readouterr().err
 
 
-def test_without_classes_the_number_of_clusters_is_asked_for(tmp_path, capsys):
-    data = lf.datasets.make_views(30, 2, random_state=0)
+def test_without_classes_the_number_is_found_and_ours_is_the_measure(tmp_path, capsys):
+    data = lf.datasets.make_views(60, 3, random_state=0)
     views = {f"view_{p}": view for p, view in enumerate(data.views.arrays)}
     np.savez(tmp_path / "v.npz", names=np.array(["a", "b", "c"]), **views)
-    assert main(["compare", str(tmp_path / "v.npz"), "--methods", "A-MKKM"]) == 1
-    assert "-k" in capsys.readouterr().err
-    assert main(["compare", str(tmp_path / "v.npz"), "-k", "2", "--methods", "A-MKKM"]) == 0
-    assert "ACC" not in capsys.readouterr().out
+    file = str(tmp_path / "v.npz")
+    assert main(["compare", file, "-k", "2-4", "--methods", "A-MKKM", "late-fusion"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("60 samples, 3 views, 3 clusters")
+    assert "best of 3 numbers" in captured.err
+    assert "ARI with ours" in captured.out
+    assert "ACC" not in captured.out
+    assert main(["compare", file, "-k", "2", "--methods", "A-MKKM", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["n_clusters"], [row["method"] for row in answer["methods"]]) == (2, ["A-MKKM"])
+
+
+def test_samples_that_lack_views_are_left_out_and_counted(tmp_path, capsys, monkeypatch):
+    write_tables(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    table = pd.read_csv("genes.csv").sort_values("patient")
+    table[:70].to_csv("genes.csv", index=False)
+    words = ["compare", "genes.csv", "proteins.csv", "-k", "3", "--methods", "concat-kmeans", "late-fusion", "--json"]
+    assert main(words) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["n_samples"] == 70
+    assert "70 of 90 samples are in every view" in answer["notes"][0]
+    plain, ours = answer["methods"]
+    assert (ours["scores"]["agreement"], plain["note"]) == (1.0, "")
+    table[:7].to_csv("genes.csv", index=False)
+    assert main(words) == 1
+    assert "only 7 of 90 samples are in every view" in capsys.readouterr().err
 
 
 def test_several_tables_with_classes_in_another(tmp_path, capsys, monkeypatch):
@@ -45,6 +73,7 @@ def test_several_tables_with_classes_in_another(tmp_path, capsys, monkeypatch):
     assert main(words) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("90 samples, 2 views, 3 clusters")
-    assert [line.partition(":")[0] for line in captured.err.splitlines()] == ["concat-kmeans", "gam"]
+    assert captured.err == ""
+    assert [line.split()[0] for line in captured.out.splitlines()[-2:]] == ["concat-kmeans", "gam"]
     assert main([*words[:3], "--methods", "simplemkm"]) == 1
     assert "Did you mean SimpleMKKM?" in capsys.readouterr().err

@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 
 import pytest
@@ -40,3 +41,17 @@ def test_the_one_that_decides_says_why(output):
 def test_the_figure_is_there(output):
     _, folder = output
     assert (folder / "digits.png").stat().st_size > 50_000
+
+
+def test_for_machines(capsys, monkeypatch, tmp_path):
+    data = load_digits_views()
+    monkeypatch.setattr(
+        demo, "load_digits_views", lambda: replace(data, views=data.views[::9], target=data.target[::9])
+    )
+    assert main(["demo", "--json", "--no-figure", "--output", str(tmp_path / "out")]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert [row["method"] for row in answer["methods"][-5:]] == list(answer["models"])
+    weights = answer["models"]["LateFusionClustering"]["view_weights"]
+    assert sum(value**2 for value in weights.values()) == pytest.approx(1)
+    assert answer["figure"] is None
+    assert not (tmp_path / "out").exists()

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 import scipy.io
@@ -22,6 +24,18 @@ def test_installation(capsys, tmp_path):
     assert str(tmp_path / "cache") in out
 
 
+def test_libraries_and_devices_for_people_and_machines(capsys):
+    assert main(["info"]) == 0
+    out = capsys.readouterr().out
+    for words in ("array libraries", "cpu", "free memory"):
+        assert words in out
+    assert main(["info", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["backends"]["numpy"] == np.__version__
+    assert answer["devices"][0]["name"] == "cpu"
+    assert answer["data_folder"] is None
+
+
 def test_datasets_here_and_not_here(capsys, tmp_path):
     scipy.io.savemat(tmp_path / "plant_Kmatrix.mat", {"KH": np.ones((6, 6, 3)), "Y": [[1, 1, 2, 2, 3, 3]]})
     np.savez(tmp_path / "mine.npz", view_0=np.eye(5))
@@ -37,6 +51,10 @@ def test_datasets_here_and_not_here(capsys, tmp_path):
     assert "is not a readable .npz archive" in text
     assert "ar10p: load_dataset('ar10p', download=True)" in text
     assert "http://www.robots.ox.ac.uk/~vgg/data/flowers/" in text
+    assert main(["info", "--datasets", "--data", str(tmp_path), "--json"]) == 0
+    known = {one["name"]: one for one in json.loads(capsys.readouterr().out)["datasets"]}
+    assert known["plant"]["header"]["n_samples"] == 6
+    assert known["flower17"]["path"] is None
 
 
 def test_without_a_data_folder(capsys):
@@ -58,6 +76,9 @@ def test_one_file(capsys, tmp_path):
         ["a", "2", "float64", "dense", "4"],
         ["b", "4", "float64", "sparse", "4"],
     ]
+    assert main(["info", str(tmp_path / "toy.npz"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)["file"]
+    assert (answer["n_samples"], answer["class_sizes"], answer["views"][1]["form"]) == (4, [3, 1], "sparse")
     np.savez(tmp_path / "bare.npz", view_0=np.ones((4, 2)))
     assert main(["info", str(tmp_path / "bare.npz")]) == 0
     assert "no labels" in capsys.readouterr().out

@@ -55,6 +55,7 @@ def test_every_command_explains_itself(command, capsys):
     ("error", "code", "said"),
     [
         (ValueError("one\n  two"), 1, "latefusion info: one two\n"),
+        (PermissionError(13, "Permission denied", "a.csv"), 1, "latefusion info: Permission denied: 'a.csv'\n"),
         (MemoryError(), 1, "latefusion info: MemoryError\n"),
         (ImportError("install it"), 1, "latefusion info: install it\n"),
         (KeyboardInterrupt(), 130, "latefusion info: interrupted\n"),

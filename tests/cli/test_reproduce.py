@@ -1,3 +1,4 @@
+import json
 import re
 import sqlite3
 
@@ -58,6 +59,10 @@ def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     second = capsys.readouterr()
     assert second.err == ""  # nothing was left to do
     assert second.out == first.out
+    assert reproduce(folder, "--only", "YALE", "--no-figures", "--json") == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert {row["method"] for row in answer["results"]} == {"A-MKKM", "LF-MVC-LAM"}
+    assert answer["report"].startswith(str(folder / "out"))
 
 
 def test_an_archive_gives_the_same_tables_without_the_data(folder, capsys):

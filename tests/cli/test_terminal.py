@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from latefusion.cli import terminal
-from latefusion.cli.terminal import colored, is_terminal, progress
+from latefusion.cli.terminal import Work, colored, is_terminal, progress
 
 
 class Screen(io.StringIO):
@@ -48,6 +48,27 @@ def test_long_work_is_reported_and_leaves_no_trace(screen):
     written = screen.getvalue()
     time.sleep(0.05)
     assert screen.getvalue() == written
+
+
+def test_steps_fill_a_bar():
+    work = Work("comparing", 4)
+    assert work.line() == "comparing … 0 s"
+    for done, step in enumerate(["a", "b", "c", "d"]):
+        work.begin(step)
+        assert f"{done}/4 {step} …" in work.line()
+        assert work.line().count("#") == round(terminal.BAR_WIDTH * done / 4)
+    work.begin("one too many")
+    assert work.line().count("#") == terminal.BAR_WIDTH
+
+
+def test_a_line_never_wraps(screen, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    with progress("w" * 100):
+        deadline = time.monotonic() + 5
+        while "www" not in screen.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    lines = screen.getvalue().split(terminal.CLEAR_LINE)
+    assert max(map(len, lines)) == 29
 
 
 def test_short_work_and_quiet_work_are_not(screen, monkeypatch):

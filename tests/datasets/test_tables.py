@@ -159,8 +159,8 @@ def test_a_wide_file_and_numbers_behind_ids(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, r"has no tables .*there is nothing"),
-        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*there is labels\.csv, notes\.md"),
+        ({}, r"has no tables .*it holds nothing"),
+        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*it holds labels\.csv, notes\.md"),
         (
             {"a.csv": "id,p,q\nx,1,red\ny,2,blue\n"},
             r"a\.csv' holds columns that are not numbers: 'q' \(such as 'red'\)",

@@ -49,6 +49,8 @@ def test_choices_give_reasons(content_of, findings, deciding, planted):
     assert deciding.number_selection_.reason in text
     assert "score" in text
     assert "number of clusters" in text
+    best = max(deciding.number_selection_.evidence, key=lambda one: one.score)
+    assert f"{best.n_clusters} {best.stability:.3f} ± {best.spread:.3f} {best.information:.3f} {best.score:.3f}" in text
 
 
 def test_convergence(content_of, findings):

@@ -3,9 +3,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from latefusion.experiments.comparison import ComparisonRow
 from latefusion.report import about_samples
 from latefusion.report.findings import gather
 from latefusion.report.judgement import Explanation, ViewJudgement
+from latefusion.report.lines import HonestLines
 
 
 def text_of(html):
@@ -26,6 +28,19 @@ def test_the_headline_says_which_views_matter(content_of, findings):
     assert "View view_1 could be dropped: of noise." in text
     nothing = content_of(findings, explanation=Explanation(verdicts=[]))
     assert "none needs to be dropped" in text_of(about_samples.headline(nothing))
+
+
+def test_the_headline_says_when_a_plain_method_would_do(content_of, findings):
+    rows = [
+        ComparisonRow("one", None, 0.0, {}),
+        ComparisonRow("two", findings.labels, 0.0, {"agreement": 0.97}),
+        ComparisonRow("three", findings.labels, 0.0, {"agreement": 0.99}),
+        ComparisonRow("ours", findings.labels, 0.0, {"agreement": 1.0}),
+    ]
+    text = text_of(about_samples.headline(content_of(findings, lines=HonestLines(rows, 90))))
+    assert "nearly the same clusters: three, with an adjusted Rand index of 0.99" in text
+    for fewer in (rows[:1] + rows[3:], rows[3:]):
+        assert "plain method" not in text_of(about_samples.headline(content_of(findings, lines=HonestLines(fewer, 90))))
 
 
 def test_the_classes_are_said_to_be_used_for_nothing_else(content_of, aligned, planted):

@@ -15,6 +15,7 @@ from latefusion.report.judgement import (
     data_warnings,
     explain_views,
     judge_views,
+    loose_views,
 )
 
 
@@ -135,3 +136,16 @@ def test_a_refusal_becomes_a_note():
 
 def test_a_model_without_answers_gives_none(aligned):
     assert explain_views(aligned) == Explanation()
+
+
+def test_views_that_hardly_meet_and_a_view_alone_are_pointed_out(findings):
+    left = np.arange(90) < 50
+    observed = np.stack([left, ~left], axis=1)
+    observed[:12] = True
+    told = loose_views(["genes", "proteins"], observed, 3)
+    assert [one.split(" are in")[0] for one in told] == [
+        "Only 12 of the 50 samples of genes",
+        "Only 12 of the 52 samples of proteins",
+    ]
+    assert loose_views(["genes", "proteins"], observed, 1) == []
+    assert any("only one view" in one for one in data_warnings(replace(findings, views=findings.views[:1])))

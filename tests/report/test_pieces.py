@@ -94,10 +94,12 @@ def test_lines_stay_within_the_chart(values):
             assert 0 <= y <= 200
 
 
-def test_the_ends_of_an_axis_differ():
-    made = line_chart([1, 2], [("objective", [15.78701, 15.78708])], label="x", x_name="y")
+@pytest.mark.parametrize("values", [[15.78701, 15.78708], [3.995103378, 3.995103382], [1.0, 1.0], [-2e-9, 3e9]])
+def test_the_ends_of_an_axis_differ_and_fit_beside_it(values):
+    made = line_chart([1, 2], [("objective", values)], label="x", x_name="y")
     ends = re.findall(r'text-anchor="end">([^<]*)<', made)
     assert len(set(ends)) == 2
+    assert max(map(len, ends)) <= 8
 
 
 def test_sections_have_a_heading_that_names_them():

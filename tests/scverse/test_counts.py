@@ -6,6 +6,7 @@ from latefusion.scverse.counts import (
     TARGET_SUM,
     are_counts,
     center_log_ratios,
+    comparable,
     log_normalize,
     modality_kind,
     principal_components,
@@ -79,3 +80,11 @@ def test_counts_are_whole_numbers_from_zero_up(values, expected):
 )
 def test_features_have_precedence_over_names(name, types, kind):
     assert modality_kind(name, types) == kind
+
+
+def test_counts_are_made_comparable_by_kind_and_other_numbers_left_alone():
+    np.testing.assert_array_equal(comparable(COUNTS, "rna"), log_normalize(COUNTS))
+    np.testing.assert_array_equal(comparable(COUNTS, "protein"), center_log_ratios(COUNTS))
+    assert comparable(COUNTS, "") is COUNTS
+    values = COUNTS + 0.5
+    assert comparable(values, "rna") is values

@@ -1,5 +1,6 @@
 """The only room that knows which array library is at work: namespaces, conversions, linear algebra."""
 
+from latefusion.arrays.devices import Device, find_backends, find_devices
 from latefusion.arrays.draws import draw_rows
 from latefusion.arrays.linalg import (
     Polar,
@@ -13,7 +14,7 @@ from latefusion.arrays.linalg import (
     top_eigenpairs,
     unit_rows,
 )
-from latefusion.arrays.memory import available_memory, require_memory
+from latefusion.arrays.memory import available_memory, require_memory, size_in_words
 from latefusion.arrays.namespace import (
     beside,
     detached,
@@ -33,6 +34,7 @@ from latefusion.arrays.spread import spread_rows
 from latefusion.arrays.threads import map_rows, one_thread, share_blocks, threads_for
 
 __all__ = [
+    "Device",
     "Polar",
     "available_memory",
     "beside",
@@ -40,6 +42,8 @@ __all__ = [
     "detached",
     "device_of",
     "draw_rows",
+    "find_backends",
+    "find_devices",
     "inner_products",
     "is_lazy",
     "item_bytes",
@@ -56,6 +60,7 @@ __all__ = [
     "row_lengths",
     "share_blocks",
     "singular_value_threshold",
+    "size_in_words",
     "solve_symmetric_sylvester",
     "spread_rows",
     "take_columns",

@@ -64,13 +64,12 @@ def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> 
     available = available_memory(like)
     if available is not None and n_bytes > available:
         place = "" if like is None else f" ({place_of(like)})"
-        raise MemoryError(
-            f"{what} needs at least {_in_words(n_bytes)} of memory, but {_in_words(available)} are free{place}. "
-            f"{advice}"
-        )
+        needed, free = size_in_words(n_bytes), size_in_words(available)
+        raise MemoryError(f"{what} needs at least {needed} of memory, but {free} are free{place}. {advice}")
 
 
-def _in_words(n_bytes: int) -> str:
+def size_in_words(n_bytes: int) -> str:
+    """A number of bytes such as "1.5 GiB"."""
     size = float(n_bytes)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024:

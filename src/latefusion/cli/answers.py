@@ -31,6 +31,16 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
 
 
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """The option of commands that have no labels to write."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """One line of JSON on the standard output."""
+    print(json.dumps(without_nan(dict(answer)), ensure_ascii=False))
+
+
 def check_outputs(options: argparse.Namespace, *others: Path | None) -> None:
     """Refuse places that cannot be written to, before any work is done."""
     if options.output == STDOUT:
@@ -62,7 +72,7 @@ def put_answer(
     if options.json:
         if options.output is None:
             answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
-        print(json.dumps(without_nan(answer), ensure_ascii=False))
+        print_json(answer)
     elif not options.quiet:
         print(as_text(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)
 

@@ -15,12 +15,21 @@ import numpy as np
 import latefusion
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
-from latefusion.cli.inputs import add_file_arguments, configured, find_method, read, with_columns
+from latefusion.cli.inputs import (
+    add_file_arguments,
+    configured,
+    described,
+    find_method,
+    number_of_clusters,
+    read,
+    with_columns,
+)
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import write_report
+from latefusion.report import REPORT_STEPS, write_report
+from latefusion.report.judgement import loose_views
 from latefusion.types import MultiViewDataset
 
 SUMMARY = "cluster samples that are described in several files"
@@ -69,23 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
     )
-    parser.add_argument("--explain", action="store_true", help="also try without each view, to see what it is good for")
-
-
-def number_of_clusters(text: str) -> Any:
-    """A number, a range such as 2-8, or "auto"."""
-    if text == "auto":
-        return text
-    least, dash, most = text.partition("-")
-    if not least.isdecimal() or (dash and not most.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
-    if not dash:
-        if int(least) < 1:
-            raise argparse.ArgumentTypeError("there must be at least 1 cluster")
-        return int(least)
-    if not 2 <= int(least) <= int(most):
-        raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
-    return range(int(least), int(most) + 1)
+    parser.add_argument(
+        "--explain", action="store_true", help="also say here what would be without each view (the report does)"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -102,32 +97,43 @@ def run(options: argparse.Namespace) -> None:
         warnings.simplefilter("always")
         views = with_columns(data)
         model.fit(views)
-        verdicts = explain(model) if options.explain else []
+        verdicts, doubts = explain(model) if options.explain else ([], [])
     found = fitted_labels(model)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
             save(model, options.save)
     if options.report is not None:
-        with progress("writing the report", quiet=options.quiet):
-            command = shlex.join(["latefusion", *sys.argv[1:]])
-            write_report(model, views, options.report, target=data.target, explain=options.explain, command=command)
+        with progress("writing the report", n_steps=REPORT_STEPS, quiet=options.quiet) as work:
+            write_report(
+                model,
+                views,
+                options.report,
+                target=data.target,
+                features=described(data),
+                command=shlex.join(["latefusion", *sys.argv[1:]]),
+                progress=work.begin,
+            )
     answer = describe(model, data, options)
     answer["dropping"] = verdicts
-    answer["warnings"] += [*notes, *dict.fromkeys(str(one.message) for one in told)]
+    answer["warnings"] += [*notes, *doubts, *dict.fromkeys(str(one.message) for one in told)]
     put_answer(answer, found, options, text_of)
 
 
-def explain(model: Any) -> list[dict[str, Any]]:
-    """What would be without each of the views."""
+def explain(model: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    """What would be without each of the views, or why that cannot be said."""
     if not hasattr(model, "leave_one_view_out"):
         raise ValueError("--explain needs --method late-fusion")
     if model.n_views_ < 2:
-        return []
+        return [], []
+    try:
+        verdicts = model.leave_one_view_out()
+    except ValueError as error:  # the clusters are there all the same
+        return [], [f"What each view is good for cannot be said. {error}"]
     return [
         {**verdict._asdict(), "worse": bool(verdict.gain > 2 * verdict.doubt), "text": str(verdict)}
-        for verdict in model.leave_one_view_out()
-    ]
+        for verdict in verdicts
+    ], []
 
 
 def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) -> dict[str, Any]:
@@ -201,6 +207,7 @@ def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_file
             f"{int((~mask.all(axis=1)).sum())} of {n_samples} samples are not in every view; missing are "
             f"{', '.join(f'{n} in {name}' for name, n in missing.items())}."
         )
+        told += loose_views(data.views.names, mask, len(clusters))
     small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
     for one in small:
         told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")

@@ -4,41 +4,84 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latefusion.baselines import METHODS
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read
+from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, number_of_clusters, read
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
-from latefusion.experiments import comparison_table, fit_and_score
-from latefusion.types import MultiViewDataset
+from latefusion.estimators import LateFusionClustering
+from latefusion.experiments import (
+    ComparisonRow,
+    comparison_table,
+    fit_and_score,
+    row_record,
+    single_view_lines,
+    with_label_free_scores,
+)
+from latefusion.types import MultiViewDataset, Views
 
-SUMMARY = "run comparison methods and ours on one data set and print one table"
+SUMMARY = "run plain methods, those of the literature, and ours on one data set and print one table"
 
 EXAMPLES = """\
+The honest lines come first: k-means on single views, on all columns side by side, spectral clustering, the mean kernel.
+Samples that are not in every view are left out, since most methods cannot take them.
+
 examples:
   latefusion compare                                      all methods on five views of digits
+  latefusion compare genes.csv proteins.csv               without classes: how alike, how much they say about neighbours
   latefusion compare genes.csv proteins.csv --labels truth.csv
   latefusion compare kernels.mat --methods SimpleMKKM LF-MVC-LAM
   latefusion compare cells.h5mu -k 8 --methods concat-kmeans concat-spectral late-fusion
 """
 
+# Complete samples per cluster without which a comparison says nothing.
+LEAST_PER_CLUSTER = 5
+
+
+class Problem(NamedTuple):
+    """What all methods are run on.
+
+    Attributes
+    ----------
+    views : Views
+    target : ndarray of shape (n_samples,) or None
+    kind : str
+        "features" or "kernels".
+    notes : list of str
+        What was left out.
+    """
+
+    views: Views
+    target: NDArray[Any] | None
+    kind: str
+    notes: list[str]
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser, least="*")
-    parser.add_argument("-k", "--clusters", type=int, help="number of clusters (default: number of known classes)")
+    parser.add_argument(
+        "-k",
+        "--clusters",
+        type=number_of_clusters,
+        metavar="K",
+        help="number of clusters, a range such as 2-8, or auto (default: number of known classes, or auto)",
+    )
     parser.add_argument(
         "--methods",
         nargs="+",
         default=[],
         metavar="NAME",
-        help=f"methods to run (default: all): {', '.join([*METHODS, *OURS])}",
+        help=f"methods to run (default: single views, and all of these): {', '.join([*METHODS, *OURS])}",
     )
     parser.add_argument("--samples", type=int, help="use this many samples, drawn at random, in place of all")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -46,24 +89,79 @@ def run(options: argparse.Namespace) -> None:
     methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
     with progress("reading"):
         data = read(options.files, options.id, options.labels).data if options.files else load_digits_views()
-    views, target = _draw(data, options.samples, options.seed)
-    if options.clusters is None and target is None:
-        raise ValueError("the data set has no classes to count: give the number of clusters with -k")
-    n_clusters = options.clusters or len(np.unique(target))
-    print(f"{len(views)} samples, {views.n_views} views, {n_clusters} clusters\n", flush=True)
-    rows = []
-    for name, estimator in methods.items():
-        with progress(name):
-            model = configured(estimator, n_clusters, data.kind, options.seed)
-            rows.append(fit_and_score(name, model, views, target))
-        print(f"{name}: {rows[-1].seconds:.1f} s", file=sys.stderr, flush=True)
-    print(comparison_table(rows))
+    problem = complete_samples(_draw(data, options.samples, options.seed))
+    n_clusters = _number(problem, options)
+    head = f"{len(problem.views)} samples, {problem.views.n_views} views, {n_clusters} clusters"
+    if not options.json:
+        print("\n".join([head, *problem.notes, ""]), flush=True)
+    rows = compare(problem, methods, n_clusters, options.seed, single=not options.methods)
+    if options.json:
+        known = {"n_samples": len(problem.views), "n_clusters": n_clusters, "views": list(problem.views.names)}
+        print_json({**known, "notes": problem.notes, "methods": [row_record(row) for row in rows]})
+    else:
+        print(comparison_table(rows))
 
 
-def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> tuple[Any, Any]:
+def complete_samples(problem: Problem) -> Problem:
+    """The samples that are in every view."""
+    mask = problem.views.mask
+    if mask is None or mask.all():
+        return problem
+    here = np.flatnonzero(mask.all(axis=1))
+    if len(here) < 2 * LEAST_PER_CLUSTER:
+        raise ValueError(
+            f"only {len(here)} of {len(mask)} samples are in every view, and most methods need all views: there is "
+            f"nothing to compare. `latefusion cluster` takes samples that lack views."
+        )
+    taken = problem.views[here]
+    note = (
+        f"{len(here)} of {len(mask)} samples are in every view; all methods get these. `latefusion cluster` takes all."
+    )
+    target = None if problem.target is None else problem.target[here]
+    return Problem(Views(taken.arrays, taken.names), target, problem.kind, [*problem.notes, note])
+
+
+def compare(
+    problem: Problem, methods: dict[str, Any], n_clusters: int, seed: int, *, single: bool
+) -> list[ComparisonRow]:
+    """Fit one method after the other; where ours is among them, say what can be said without classes."""
+    rows, ours = [], None
+    with progress("comparing", n_steps=len(methods) + single) as work:
+        if single:
+            work.begin("single views")
+            rows += single_view_lines(
+                problem.views,
+                n_clusters,
+                target=problem.target,
+                random_state=seed,
+                kernels=problem.kind == "kernels",
+            )
+        for name, estimator in methods.items():
+            work.begin(name)
+            model = configured(estimator, n_clusters, problem.kind, seed)
+            rows.append(fit_and_score(name, model, problem.views, problem.target))
+            if isinstance(model, LateFusionClustering) and rows[-1].labels is not None:
+                ours = model
+    return rows if ours is None else with_label_free_scores(rows, ours.criterion(), ours.labels_)
+
+
+def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> Problem:
     if n_samples is None or n_samples >= len(data.views):
-        return data.views, data.target
+        return Problem(data.views, data.target, data.kind, [])
     if data.kind == "kernels":
         raise ValueError("--samples cannot cut kernels: they hold similarities to all samples")
     rows = np.sort(np.random.default_rng(seed).choice(len(data.views), n_samples, replace=False))
-    return data.views[rows], None if data.target is None else data.target[rows]
+    return Problem(data.views[rows], None if data.target is None else data.target[rows], data.kind, [])
+
+
+def _number(problem: Problem, options: argparse.Namespace) -> int:
+    wanted = options.clusters
+    if wanted is None and problem.target is not None:
+        return len(np.unique(problem.target))
+    if isinstance(wanted, int):
+        return wanted
+    with progress("finding the number of clusters"):
+        model = configured(LateFusionClustering, wanted or "auto", problem.kind, options.seed).fit(problem.views)
+    if not options.json:
+        print(model.number_selection_.reason, file=sys.stderr, flush=True)
+    return int(model.n_clusters_)

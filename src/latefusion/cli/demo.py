@@ -6,12 +6,12 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.experiments import ComparisonRow, comparison_table, fit_and_score, format_table, honest_lines
+from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
 from latefusion.plots import draw_overview
-from latefusion.types import MultiViewDataset
 
 OURS = "LateFusionClustering"
 SUMMARY = "cluster five views of handwritten digits and show what plain scikit-learn gives beside it"
@@ -24,17 +24,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
     parser.add_argument("--no-figure", action="store_true", help="print only")
+    add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Cluster, print, draw."""
+    """Cluster, draw, print."""
     data = load_digits_views()
     n_clusters = len(data.target_names)
+    models = models_of(n_clusters, options.seed)
+    with progress("clustering", n_steps=1 + len(models)) as work:
+        work.begin("honest lines")
+        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
+        for name, model in models.items():
+            work.begin(name)
+            rows.append(fit_and_score(name, model, data.views, data.target))
+    figure = None
+    if not options.no_figure:
+        with progress("drawing"):
+            figure = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
+    if options.json:
+        print_json(
+            {
+                "methods": [row_record(row) for row in rows],
+                "models": {name: _record(model) for name, model in models.items()},
+                "figure": None if figure is None else str(figure),
+            }
+        )
+        return
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
-    with progress("clustering"):
-        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
-        models = fit_models(n_clusters, options.seed, data, rows)
     print(comparison_table(rows))
     for name, model in models.items():
         print(f"\n{name}\n")
@@ -43,24 +61,30 @@ def run(options: argparse.Namespace) -> None:
         if name == OURS:
             print(explanation(model))
     if not options.no_figure:
-        with progress("drawing"):
-            path = draw({name: model for name, model in models.items() if "kernel" not in name}, options.output)
         print(
-            f"\nFigure: {path}"
-            if path
+            f"\nFigure: {figure}"
+            if figure
             else "\nNo figure: matplotlib is not installed (pip install 'latefusion[plot]')."
         )
 
 
-def fit_models(n_clusters: int, seed: int, data: MultiViewDataset, rows: list[ComparisonRow]) -> dict[str, Any]:
-    """The one that decides for itself, and both alignments on both kinds of partition; their rows join the table."""
+def _record(model: Any) -> dict[str, Any]:
+    """What a model found, as JSON takes it."""
+    return {
+        "view_weights": dict(zip(map(str, model.view_names_), model.view_weights_.tolist(), strict=True)),
+        "agreement": dict(zip(map(str, model.view_names_), model.agreement_.tolist(), strict=True)),
+        "objective": [float(value) for value in model.objective_],
+    }
+
+
+def models_of(n_clusters: int, seed: int) -> dict[str, Any]:
+    """The one that decides for itself, and both alignments on both kinds of partition."""
     kinds = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
     models: dict[str, Any] = {OURS: LateFusionClustering(n_clusters, random_state=seed)}
     for kind, estimator in kinds.items():
         for partition in ("kernel", "graph"):
             name = f"LF-MVC-{kind}, {partition} partitions"
             models[name] = estimator(n_clusters, partition=partition, random_state=seed)
-    rows += [fit_and_score(name, model, data.views, data.target) for name, model in models.items()]
     return models
 
 

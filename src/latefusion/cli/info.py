@@ -5,22 +5,34 @@ from __future__ import annotations
 import argparse
 import importlib.metadata
 import platform
+import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import latefusion
-from latefusion.cli.terminal import progress
+from latefusion.arrays import available_memory, find_backends, find_devices, size_in_words
+from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.terminal import colored, progress
 from latefusion.datasets import cache_folder, data_folder, find_datasets, load_views
 from latefusion.datasets.catalogue import FoundDataset
 from latefusion.experiments import format_table
 
 SUMMARY = "show what is installed, what a data file holds, or which data sets are here"
 
+EXAMPLES = """\
+examples:
+  latefusion info                 versions, array libraries, GPUs, folders
+  latefusion info cells.h5mu      what is in a file
+  latefusion info --datasets      data sets that are here, and where to get the others
+"""
+
 LIBRARIES = (
-    *("numpy", "scipy", "scikit-learn", "matplotlib", "pandas", "polars", "pyarrow", "h5py", "anndata", "mudata"),
-    *("torch", "cupy"),
+    *("scipy", "scikit-learn", "matplotlib", "umap-learn", "pandas", "polars", "pyarrow", "narwhals", "h5py", "zarr"),
+    *("anndata", "mudata"),
 )
 
 
@@ -29,51 +41,121 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, nargs="?", help="a data file, or a folder of tables, to look into")
     parser.add_argument("--datasets", action="store_true", help="list known data sets, and where to get missing ones")
     parser.add_argument("--data", type=Path, help="folder with data sets (default: LATEFUSION_DATA)")
+    add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Look and print."""
+    answer: dict[str, Any] = {}
+    texts = []
     if options.path is not None:
-        print(describe_file(options.path))
+        answer["file"] = describe_file(options.path)
+        texts.append(_file_text(answer["file"]))
     if options.datasets:
-        print(describe_datasets(options.data))
-    if options.path is None and not options.datasets:
-        print(describe_installation(options.data))
+        with progress("looking for data sets"):
+            found = find_datasets(options.data)
+        answer["datasets"] = [_dataset_record(item) for item in found]
+        texts.append(_datasets_text(found, data_folder(options.data)))
+    if not answer:
+        answer = describe_installation(options.data)
+        texts.append(_installation_text(answer))
+    if options.json:
+        print_json(answer)
+    else:
+        print("\n\n".join(texts))
 
 
-def describe_installation(data: Path | None) -> str:
-    """Versions and folders."""
-    rows = [["latefusion", latefusion.__version__], ["Python", platform.python_version()]]
-    rows += [[name, _version(name)] for name in LIBRARIES]
-    rows += [["data folder", str(data_folder(data) or "not set (LATEFUSION_DATA)")], ["cache", str(cache_folder())]]
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+def describe_installation(data: Path | None) -> dict[str, Any]:
+    """Versions, array libraries, devices and folders."""
+    with progress("looking for devices"):  # torch takes its time
+        backends, devices = find_backends(), find_devices()
+    folder = data_folder(data)
+    return {
+        "latefusion": latefusion.__version__,
+        "python": platform.python_version(),
+        "libraries": {name: _version(name) for name in LIBRARIES},
+        "backends": backends,
+        "devices": [one._asdict() for one in devices],
+        "free_memory": available_memory(),
+        "data_folder": None if folder is None else str(folder),
+        "cache": str(cache_folder()),
+    }
 
 
-def describe_file(path: Path) -> str:
+def _installation_text(answer: Mapping[str, Any]) -> str:
+    rows = [["latefusion", answer["latefusion"]], ["Python", answer["python"]]]
+    rows += [[name, version or "not installed"] for name, version in answer["libraries"].items()]
+    blocks = [rows, [[name, version or "not installed"] for name, version in answer["backends"].items()]]
+    devices = []
+    for one in answer["devices"]:
+        size = "" if one["n_bytes"] is None else f", {size_in_words(one['n_bytes'])}"
+        devices.append([one["name"], f"{one['description']}{size} ({one['backend']})"])
+    if len(devices) == 1:
+        devices.append(["GPU", "none that torch or CuPy can use"])
+    free = answer["free_memory"]
+    devices.append(["free memory", "unknown" if free is None else size_in_words(free)])
+    folders = [["data", answer["data_folder"] or "not set (LATEFUSION_DATA)"], ["cache", answer["cache"]]]
+    titles = ["versions", "array libraries", "to compute on", "folders"]
+    lines = []
+    for title, block in zip(titles, [*blocks, devices, folders], strict=True):
+        lines += [colored(title, "bold", sys.stdout), *(f"  {name:14}{value}" for name, value in block)]
+    return "\n".join(lines)
+
+
+def describe_file(path: Path) -> dict[str, Any]:
     """Samples, classes and views of one file."""
     with progress("reading"):
         data = load_views(path)
-    lines = [f"{data.name}: {len(data.views)} samples, {data.views.n_views} views ({data.kind})"]
-    if data.target is not None:
-        names, sizes = np.unique(data.target, return_counts=True)
-        lines.append(f"{len(names)} classes of {sizes.min()} to {sizes.max()} samples")
-    else:
-        lines.append("no labels")
-    mask = data.views.mask
-    rows = []
-    for position, (name, array) in enumerate(data.views.items()):
-        seen = len(data.views) if mask is None else int(mask[:, position].sum())
+    classes = None if data.target is None else np.unique(data.target, return_counts=True)[1].tolist()
+    views = []
+    for name, array, observed in zip(data.views.names, data.views.arrays, data.views.observed.T, strict=True):
         form = "sparse" if hasattr(array, "tocsr") else "dense"
-        rows.append([name, str(array.shape[1]), str(array.dtype), form, str(seen)])
-    return "\n".join([*lines, "", format_table(["view", "columns", "type", "form", "samples"], rows)])
+        views.append(
+            {
+                "view": name,
+                "columns": int(array.shape[1]),
+                "type": str(array.dtype),
+                "form": form,
+                "samples": int(observed.sum()),
+            }
+        )
+    return {
+        "name": data.name,
+        "n_samples": len(data.views),
+        "kind": data.kind,
+        "class_sizes": classes,
+        "views": views,
+    }
 
 
-def describe_datasets(data: Path | None) -> str:
+def _file_text(answer: Mapping[str, Any]) -> str:
+    sizes, views = answer["class_sizes"], answer["views"]
+    return "\n".join(
+        [
+            f"{answer['name']}: {answer['n_samples']} samples, {len(views)} view{'s' * (len(views) > 1)} "
+            f"({answer['kind']})",
+            "no labels" if sizes is None else f"{len(sizes)} classes of {min(sizes)} to {max(sizes)} samples",
+            "",
+            format_table(list(views[0]), [[str(value) for value in view.values()] for view in views]),
+        ]
+    )
+
+
+def _dataset_record(item: FoundDataset) -> dict[str, Any]:
+    entry, header = item.entry, item.header
+    return {
+        "name": item.name,
+        "path": None if item.path is None else str(item.path),
+        "header": None if header is None else header._asdict(),
+        "problem": item.problem or None,
+        "paper": None if entry is None else entry.paper or None,
+        "how_to_get": None if entry is None else entry.how_to_get(),
+        "licence": None if entry is None else entry.licence,
+    }
+
+
+def _datasets_text(found: Sequence[FoundDataset], folder: Path | None) -> str:
     """Tables of the data sets that are here and of those that are not."""
-    folder = data_folder(data)
-    with progress("looking for data sets"):
-        found = find_datasets(data)
     here = [item for item in found if item.path is not None]
     place = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
     lines = [f"{len(here)} data sets here ({place})"]
@@ -113,8 +195,8 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, 120, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
-def _version(name: str) -> str:
+def _version(name: str) -> str | None:
     try:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return "not installed"
+        return None

@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.datasets import load_files
 from latefusion.datasets.tables import TABLE_SUFFIXES
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.report import Features
+from latefusion.scverse.counts import comparable, modality_kind
 from latefusion.scverse.reading import normalize_modalities
 from latefusion.types import MultiViewDataset, Views
 
@@ -53,6 +56,22 @@ def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, 
         )
 
 
+def number_of_clusters(text: str) -> Any:
+    """A number, a range such as 2-8, or "auto"."""
+    if text == "auto":
+        return text
+    least, dash, most = text.partition("-")
+    if not least.isdecimal() or (dash and not most.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
+    if not dash:
+        if int(least) < 1:
+            raise argparse.ArgumentTypeError("there must be at least 1 cluster")
+        return int(least)
+    if not 2 <= int(least) <= int(most):
+        raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
+    return range(int(least), int(most) + 1)
+
+
 def read(files: list[Path], id_column: str | None, labels: str | None = None) -> Input:
     """All files as one data set; `labels` is a file if there is one of that name, else a column."""
     try:
@@ -75,7 +94,7 @@ def _check_cells(data: MultiViewDataset) -> None:
     """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
     ids, mask = data.views.sample_ids, data.views.mask
     for position, (name, array) in enumerate(data.views.items()):
-        if name not in data.feature_names:
+        if name not in data.feature_names or issparse(array):
             continue
         empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
         if empty.any():
@@ -94,11 +113,20 @@ def with_columns(data: MultiViewDataset) -> Views:
     pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
     arrays = {
         name: pandas.DataFrame(array, columns=data.feature_names[name], copy=False)
-        if name in data.feature_names
+        if name in data.feature_names and not issparse(array)
         else array
         for name, array in data.views.items()
     }
     return Views(arrays, mask=data.views.mask, sample_ids=data.views.sample_ids)
+
+
+def described(data: MultiViewDataset) -> dict[str, Features]:
+    """The columns of sparse views, whose names no array can carry, in the units in which people compare them."""
+    return {
+        name: Features(comparable(array, modality_kind(name)), list(data.feature_names[name]))
+        for name, array in data.views.items()
+        if name in data.feature_names and issparse(array)
+    }
 
 
 def find_method(name: str) -> Any:

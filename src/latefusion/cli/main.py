@@ -71,12 +71,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has seen enough. Python would complain once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        _complain(options.command, " ".join(str(error).split()) or type(error).__name__)
+        _complain(options.command, " ".join(_words_of(error).split()) or type(error).__name__)
         return 1
     except KeyboardInterrupt:
         _complain(options.command, "interrupted")
         return 130
     return 0
+
+
+def _words_of(error: Exception) -> str:
+    """What an error says, without the number that the system has for it."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.strerror}: {str(error.filename)!r}"
+    return str(error)
 
 
 def _complain(command: str, message: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from pathlib import Path
 
+from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.datasets import data_folder
 from latefusion.experiments.archive import Archive, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
@@ -63,15 +65,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=list(RENDERERS),
         help="formats of the tables (default: all)",
     )
+    add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Evaluate, or read what an evaluation has left; write and print."""
+    refused: dict[str, str] = {}
     if options.archive is None:
         archive, refused = _evaluate(options)
-        write_archive(options.output / "archive.json", archive)
+        file = write_archive(options.output / "archive.json", archive)
     else:
-        archive, refused = read_archive(options.archive), {}
+        file, archive = options.archive, read_archive(options.archive)
     report = write_report(
         options.output,
         archive.summaries,
@@ -81,7 +85,10 @@ def run(options: argparse.Namespace) -> None:
         pictures=_figures(archive.summaries, options),
         formats=options.format,
     )
-    _print(archive.summaries, report)
+    if options.json:
+        print_json({"report": str(report), "refused": refused, **json.loads(file.read_text(encoding="utf-8"))})
+    else:
+        _print(archive.summaries, report)
 
 
 def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:

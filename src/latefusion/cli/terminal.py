@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ CODES = {"bold": "1", "red": "31", "yellow": "33"}
 PATIENCE_SECONDS = 2.0
 REFRESH_SECONDS = 0.5
 CLEAR_LINE = "\r\x1b[K"
+BAR_WIDTH = 20
 
 
 def is_terminal(stream: TextIO) -> bool:
@@ -29,35 +31,71 @@ def colored(text: str, style: str, stream: TextIO) -> str:
     return f"\x1b[{CODES[style]}m{text}\x1b[0m"
 
 
+class Work:
+    """What is going on, as a line: a bar where the number of steps is known, and the time that has gone.
+
+    Parameters
+    ----------
+    what : str
+    n_steps : int, default=None
+        None where it is one step.
+    """
+
+    def __init__(self, what: str, n_steps: int | None = None) -> None:
+        self.what = what
+        self.n_steps = n_steps
+        self.step = ""
+        self._begun = 0
+        self._start = time.monotonic()
+
+    def begin(self, step: str) -> None:
+        """Name a step that begins now; the one before it is done."""
+        self._begun += 1
+        self.step = step
+
+    def line(self) -> str:
+        """The line as it is now."""
+        words = f"{time.monotonic() - self._start:.0f} s"
+        if self.n_steps is None or not self._begun:
+            return f"{self.what} … {words}"
+        done = min(self._begun - 1, self.n_steps)
+        filled = round(BAR_WIDTH * done / self.n_steps)
+        bar = "#" * filled + "-" * (BAR_WIDTH - filled)
+        return f"{self.what} [{bar}] {done}/{self.n_steps} {self.step} … {words}"
+
+
 @contextlib.contextmanager
-def progress(what: str, *, quiet: bool = False) -> Iterator[None]:
+def progress(what: str, *, n_steps: int | None = None, quiet: bool = False) -> Iterator[Work]:
     """Say on the terminal what is going on and for how long, from two seconds on; nothing remains of it.
 
     Parameters
     ----------
     what : str
+    n_steps : int, default=None
+        How often ``begin`` of what is yielded will be called, where the work has steps.
     quiet : bool, default=False
         Whether to say nothing.
     """
+    work = Work(what, n_steps)
     if quiet or not is_terminal(sys.stderr):
-        yield
+        yield work
         return
     done = threading.Event()
-    reporter = threading.Thread(target=_report, args=(what, done), daemon=True)
+    reporter = threading.Thread(target=_report, args=(work, done), daemon=True)
     reporter.start()
     try:
-        yield
+        yield work
     finally:
         done.set()
         reporter.join()
 
 
-def _report(what: str, done: threading.Event) -> None:
-    start = time.monotonic()
+def _report(work: Work, done: threading.Event) -> None:
     if done.wait(PATIENCE_SECONDS):
         return
     while True:
-        print(f"{CLEAR_LINE}{what} … {time.monotonic() - start:.0f} s", end="", file=sys.stderr, flush=True)
+        line = work.line()[: shutil.get_terminal_size().columns - 1]  # a line that wraps could not be taken back
+        print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
         if done.wait(REFRESH_SECONDS):
             break
     print(CLEAR_LINE, end="", file=sys.stderr, flush=True)

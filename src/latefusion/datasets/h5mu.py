@@ -50,6 +50,7 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
         }
         views = join_samples(parts, _index(root["obs"]).tolist())
         labels = _labels(root, modalities, label_column, file)
+        columns = {name: _names(group["var"]).tolist() for name, group in modalities.items() if "var" in group}
     assert views.sample_ids is not None  # for the type checker: all parts have ids
     target: NDArray[Any] | None = None
     target_names: tuple[str, ...] = ()
@@ -69,6 +70,7 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
         target_names=target_names,
         description=f"Read from {file.name}: {len(views)} samples"
         + (f", classes from {column!r}." if target is not None else "."),
+        feature_names=columns,
     )
 
 
@@ -128,7 +130,7 @@ def _matrix(group: Any, where: str) -> Array:
 
 def _index(obs: Any) -> NDArray[Any]:
     """Names of samples, which must differ from each other."""
-    names = np.asarray(obs[str(obs.attrs.get("_index", "_index"))].asstr()[()], dtype=str)
+    names = _names(obs)
     seen, times = np.unique(names, return_counts=True)
     if (times > 1).any():
         raise ValueError(
@@ -136,6 +138,11 @@ def _index(obs: Any) -> NDArray[Any]:
             f"the names unique."
         )
     return names
+
+
+def _names(table: Any) -> NDArray[Any]:
+    """The index of ``obs`` or ``var``."""
+    return np.asarray(table[str(table.attrs.get("_index", "_index"))].asstr()[()], dtype=str)
 
 
 def _labels(

@@ -110,7 +110,7 @@ def _files(place: Path) -> tuple[Path | None, dict[str, Path]]:
     if not views:
         found = ", ".join(entry.name for entry in inside[:8]) or "nothing"
         raise ValueError(
-            f"The folder {str(place)!r} has no tables ({', '.join(TABLE_SUFFIXES)}), one per view; there is {found}."
+            f"The folder {str(place)!r} has no tables ({', '.join(TABLE_SUFFIXES)}), one per view; it holds {found}."
         )
     if len(labels) > 1:
         raise ValueError(f"{str(place)!r} has several files of labels: {[file.name for file in labels]}. Keep one.")
@@ -189,7 +189,9 @@ def numbers_of(frame: Frame, file: Path) -> NDArray[Any]:
     """The values of a view; columns of words are refused by name."""
     columns = [str(column) for column in frame.columns]
     if not columns or not len(frame):
-        raise ValueError(f"{str(file)!r} has {len(frame)} rows and {len(columns)} columns of values: no view.")
+        raise ValueError(
+            f"{str(file)!r} has {len(frame)} rows and {len(columns)} columns of values: nothing to cluster."
+        )
     words = {name: _example(frame.iloc[:, at]) for at, name in enumerate(columns) if not _is_number(frame.iloc[:, at])}
     if words:
         shown = ", ".join(f"{name!r} (such as {example!r})" for name, example in list(words.items())[:5])

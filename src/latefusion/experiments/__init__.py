@@ -7,6 +7,9 @@ from latefusion.experiments.comparison import (
     comparison_table,
     fit_and_score,
     honest_lines,
+    row_record,
+    single_view_lines,
+    with_label_free_scores,
 )
 from latefusion.experiments.tables import format_table
 
@@ -18,4 +21,7 @@ __all__ = [
     "fit_and_score",
     "format_table",
     "honest_lines",
+    "row_record",
+    "single_view_lines",
+    "with_label_free_scores",
 ]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any, TextIO
 
-from numpy.typing import NDArray
-
 from latefusion.estimators import LateFusionClustering
-from latefusion.experiments.comparison import ComparisonRow, comparison_table, fit_and_score, honest_lines
+from latefusion.experiments.comparison import (
+    ComparisonRow,
+    comparison_table,
+    fit_and_score,
+    honest_lines,
+    with_label_free_scores,
+)
 from latefusion.experiments.protocol import OURS
-from latefusion.metrics import adjusted_rand
 
 
 def compare_baselines(
@@ -71,17 +73,9 @@ def compare_baselines(
         random_state=random_state,
         kernels=partition == "precomputed",
     )
-    score = model.criterion()
-    rows = [_with_scores(row, score, ours.labels) for row in [*lines, ours]]
+    rows = with_label_free_scores([*lines, ours], model.criterion(), ours.labels)
     reasons = [model.selection_.reason]
     if hasattr(model, "number_selection_"):
         reasons.insert(0, model.number_selection_.reason)
     print("\n".join([comparison_table(rows), "", *reasons]), file=file or sys.stdout)
     return rows
-
-
-def _with_scores(row: ComparisonRow, score: Callable[[NDArray[Any]], float], ours: NDArray[Any]) -> ComparisonRow:
-    if row.labels is None:
-        return row
-    more = {"information": score(row.labels), "agreement": adjusted_rand(ours, row.labels)}
-    return row._replace(scores=row.scores | more)

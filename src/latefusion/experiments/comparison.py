@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from latefusion.baselines import METHODS
 from latefusion.experiments.tables import format_table
-from latefusion.metrics import clustering_scores
+from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.types import Views
 
 SCORES = {
@@ -131,30 +131,76 @@ def honest_lines(
         K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour
         spectral clustering of the concatenation, and kernel k-means of the mean kernel.
     """
-    single = list(_single_views(views, n_clusters, target, random_state, kernels))
-    if target is not None:
-        best = max(single, key=lambda row: row.scores["accuracy"])
-        single = [best._replace(seconds=sum(row.seconds for row in single), note="view chosen with the classes")]
+    single = single_view_lines(views, n_clusters, target=target, random_state=random_state, kernels=kernels)
     names = ("concat-kmeans", "concat-spectral", "A-MKKM")
     options = {"n_clusters": n_clusters, "random_state": random_state} | _given(kernels)
     joint = {name: METHODS[name](**options) for name in names}
     return single + compare_methods(views, joint, target=target)
 
 
-def _single_views(
-    views: Views, n_clusters: int, target: Any, random_state: Any, kernels: bool
-) -> Iterator[ComparisonRow]:
+def single_view_lines(
+    views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None, kernels: bool = False
+) -> list[ComparisonRow]:
+    """K-means on every view alone; with known classes only the best of them, which is said.
+
+    Parameters
+    ----------
+    views, n_clusters, target, random_state, kernels : as in `honest_lines`
+
+    Returns
+    -------
+    list of ComparisonRow
+    """
+    rows = []
     for name, array in views.items():
         if kernels:
             alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
-            yield fit_and_score(f"kernel k-means on {name}", alone, [array], target)
+            rows.append(fit_and_score(f"kernel k-means on {name}", alone, [array], target))
         else:
             alone = KMeans(n_clusters, n_init=10, random_state=random_state)
-            yield fit_and_score(f"KMeans on {name}", alone, array, target)
+            rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
+    if target is None:
+        return rows
+    best = max(rows, key=lambda row: row.scores["accuracy"])
+    return [best._replace(seconds=sum(row.seconds for row in rows), note="view chosen with the classes")]
 
 
 def _given(kernels: bool) -> dict[str, Any]:
     return {"partition": "precomputed"} if kernels else {}
+
+
+def with_label_free_scores(
+    rows: Sequence[ComparisonRow], score: Callable[[NDArray[Any]], float], ours: NDArray[Any]
+) -> list[ComparisonRow]:
+    """Rows with what can be said without classes.
+
+    Parameters
+    ----------
+    rows : sequence of ComparisonRow
+    score : callable
+        From labels to a number: `LateFusionClustering.criterion` of the fitted model.
+    ours : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    list of ComparisonRow
+        With ``"information"`` and ``"agreement"``, the adjusted Rand index with ours, among the scores.
+    """
+    return [
+        row
+        if row.labels is None
+        else row._replace(
+            scores=row.scores | {"information": score(row.labels), "agreement": adjusted_rand(ours, row.labels)}
+        )
+        for row in rows
+    ]
+
+
+def row_record(row: ComparisonRow) -> dict[str, Any]:
+    """A row as JSON takes it."""
+    found = None if row.labels is None else len(np.unique(row.labels))
+    scores = {name: float(value) for name, value in row.scores.items()}
+    return {"method": row.method, "clusters": found, "seconds": row.seconds, "scores": scores, "note": row.note}
 
 
 def comparison_table(rows: list[ComparisonRow]) -> str:

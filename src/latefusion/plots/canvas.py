@@ -116,9 +116,9 @@ def strip(ax: Any) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def legend_above(ax: Any, handles: Any) -> None:
+def legend_above(ax: Any, handles: Any, *, n_columns: int = 3) -> None:
     """A legend above the axes, where it hides nothing."""
-    ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
+    ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n_columns)
 
 
 def cluster_legend(ax: Any, clusters: Any, colors: Any) -> None:

@@ -71,15 +71,15 @@ class NumberOfClustersDisplay(Display):
             (self.null_,) = ax.plot(self.numbers, self.null, ":", color=PALETTE[0], label="stability without clusters")
         share = _as_share(self.information)
         (self.information_,) = ax.plot(self.numbers, share, "s--", color=PALETTE[3], markersize=4, label="information")
-        score = _as_share(np.maximum(self.stability, 0.0) * self.information)
+        score = _as_share(np.maximum(self.stability, 0.0) ** 2 * self.information)
         (self.score_,) = ax.plot(
-            self.numbers, score, "D-", color=PALETTE[2], markersize=5, label="score: their product"
+            self.numbers, score, "D-", color=PALETTE[2], markersize=5, label="score: stability² × information"
         )
         ax.set_ylim(min(0.0, *(self.stability - self.spread), *(self.null if self.null is not None else ())), 1.05)
         ax.set(xlabel="number of clusters", ylabel="stability; others as a share of their largest")
         ax.xaxis.get_major_locator().set_params(integer=True)
         lines = [self.stability_, self.null_, self.information_, self.score_, self.mark_]
-        legend_above(ax, [line for line in lines if line is not None])
+        legend_above(ax, [line for line in lines if line is not None], n_columns=2)
 
 
 def _as_share(values: Any) -> Any:

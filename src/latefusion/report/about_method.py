@@ -18,6 +18,8 @@ LIBRARIES = ("numpy", "scipy", "scikit-learn")
 KIND_NAMES = {"features": "features", "kernel": "similarities", "labels": "labels"}
 # Candidates that are listed.
 MOST_CANDIDATES = 12
+# Numbers of clusters that are listed.
+MOST_NUMBERS = 5
 
 
 def views_section(content: ReportContent) -> Html | None:
@@ -128,6 +130,7 @@ def choices_section(content: ReportContent) -> Html | None:
                     marked=number.n_clusters,
                 )
             )
+            parts.append(_numbers_table(number))
     if selection is not None:
         best = sorted(selection, key=lambda row: -row["score"])[:MOST_CANDIDATES]
         rows = [
@@ -152,6 +155,18 @@ def choices_section(content: ReportContent) -> Html | None:
         "classes are used.",
         *parts,
     )
+
+
+def _numbers_table(number: Any) -> Html:
+    """The numbers of clusters that score highest."""
+    best = sorted(number.evidence, key=lambda one: -one.score)[:MOST_NUMBERS]
+    rows = [
+        [str(one.n_clusters), f"{one.stability:.3f} ± {one.spread:.3f}", f"{one.information:.3f}", f"{one.score:.3f}"]
+        for one in best
+    ]
+    marked = next((place for place, one in enumerate(best) if one.n_clusters == number.n_clusters), -1)
+    header = ["clusters", "stability", "information", "score: stability² × information"]
+    return table(header, rows, label="Numbers of clusters by score", marked=marked)
 
 
 def convergence_section(content: ReportContent) -> Html | None:
@@ -182,7 +197,8 @@ def reproduce_section(content: ReportContent) -> Html:
         "import latefusion as lf",
         "from latefusion.report import write_report",
         "",
-        f"# {findings.n_samples} samples, {len(names)} views: {shorten([repr(name) for name in names], 10)}",
+        f"# {findings.n_samples} samples, {len(names)} view{'s' * (len(names) > 1)}: "
+        f"{shorten([repr(name) for name in names], 10)}",
         f"model = lf.{_one_line(model)}.fit(views)",
         'write_report(model, views, "report.html")',
     ]

@@ -23,6 +23,8 @@ MOST_DOUBTFUL = 10
 SURE, UNSURE = 0.5, 0.2
 # Weights that differ by less are called alike.
 ALIKE = 0.05
+# Clusterings with a higher adjusted Rand index are called nearly the same.
+SAME = 0.95
 
 
 def headline(content: ReportContent) -> Html:
@@ -51,6 +53,7 @@ def headline(content: ReportContent) -> Html:
             f"between clusters (below {UNSURE})."
         )
     sentences += _view_sentences(content)
+    sentences += _plain_sentence(content)
     if findings.target is not None:
         scores = clustering_scores(findings.target, findings.labels)
         shown = ", ".join(f"{SCORES[name]} {value:.3f}" for name, value in scores.items() if name in SCORES)
@@ -84,6 +87,19 @@ def _view_sentences(content: ReportContent) -> list[str]:
     if len(findings.views) > 1 and not judgement.droppable and content.explanation.verdicts is not None:
         found.append("No view does harm: none needs to be dropped.")
     return found
+
+
+def _plain_sentence(content: ReportContent) -> list[str]:
+    """Whether the reader could have had it simpler."""
+    plain = [] if content.lines is None else content.lines.rows[:-1]  # the last is ours
+    same = [row for row in plain if row.scores.get("agreement", 0.0) >= SAME]
+    if not same:
+        return []
+    best = max(same, key=lambda row: row.scores["agreement"])
+    return [
+        f"A plain method finds nearly the same clusters: {best.method}, with an adjusted Rand index of "
+        f"{best.scores['agreement']:.2f}. Prefer it if labels are all you need."
+    ]
 
 
 def warning_list(content: ReportContent) -> Html | None:
@@ -227,7 +243,7 @@ def clusters_section(content: ReportContent) -> Html:
 
 
 def _is_feature(findings: Findings, trait: Trait) -> bool:
-    return any(view.name == trait.view and view.kind == "features" for view in findings.views)
+    return any(view.name == trait.view and view.kind != "labels" for view in findings.views)
 
 
 def _trait_table(findings: Findings, traits: list[Trait], largest: float, cluster: str) -> Html:
@@ -242,12 +258,15 @@ def _trait_table(findings: Findings, traits: list[Trait], largest: float, cluste
         text = signed(trait.effect, 2) if feature else f"{trait.effect:.0%}"
         hint = f"{trait.inside:.4g} inside, {trait.outside:.4g} outside"
         cells = [
-            element("td", trait.feature, class_="name"),
+            element("td", element("span", trait.feature, title=trait.feature), class_="name"),
             element("td", drawn, title=hint),
             element("td", text, class_="number", title=hint),
         ]
         rows += [*shown, element("tr", cells)]
-    return element("table", element("tbody", rows), class_="traits", aria_label=f"What sets cluster {cluster} apart")
+    widths = element("colgroup", [element("col") for _ in range(3)])
+    return element(
+        "table", widths, element("tbody", rows), class_="traits", aria_label=f"What sets cluster {cluster} apart"
+    )
 
 
 def _doubtful(findings: Findings) -> list[Html] | None:

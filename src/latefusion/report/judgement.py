@@ -28,6 +28,8 @@ TINY_SHARE = 0.05
 UNSURE = 0.2
 # A column with this share of the variance of a view decides alone what the view says.
 DOMINANT = 0.9
+# A view that shares fewer samples per cluster with the others is pointed out.
+LEAST_TIES = 10
 BLOCK_ENTRIES = 2**22
 
 
@@ -166,7 +168,8 @@ def data_warnings(findings: Findings) -> list[str]:
     list of str
         Empty when nothing was found.
     """
-    found = [*_about_result(findings), *_about_holes(findings)]
+    found = ["There is only one view, so nothing was fused."] if len(findings.views) == 1 else []
+    found += [*_about_result(findings), *_about_holes(findings)]
     for view in findings.views:
         if view.kind == "features":
             found += _about_columns(view, scaled=hasattr(findings.model, "view_kinds_"))
@@ -203,7 +206,33 @@ def _about_holes(findings: Findings) -> list[str]:
         if not view.observed.all()
     ]
     complete = int(np.count_nonzero(observed.all(axis=1)))
-    return [f"Not every sample is in every view: {complete} are. Views with holes: {shorten(lacking, 5)}."]
+    told = f"Not every sample is in every view: {complete} are. Views with holes: {shorten(lacking, 5)}."
+    return [told, *loose_views([view.name for view in findings.views], observed, len(findings.clusters))]
+
+
+def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
+    """Views that few samples tie to the others, so that their clusters are matched by little.
+
+    Parameters
+    ----------
+    names : sequence of str
+    observed : ndarray of bool of shape (n_samples, n_views)
+    n_clusters : int
+
+    Returns
+    -------
+    list of str
+        A sentence for each of them.
+    """
+    told = []
+    for name, own in zip(names, observed.T, strict=True):
+        tied = int(np.sum(own & (observed.sum(axis=1) > 1)))
+        if len(names) > 1 and tied < LEAST_TIES * n_clusters:
+            told.append(
+                f"Only {tied} of the {int(own.sum())} samples of {name} are in another view as well: which of its "
+                f"clusters are those of the other views rests on these. Look whether ids are written alike everywhere."
+            )
+    return told
 
 
 def _about_columns(view: ViewFindings, *, scaled: bool) -> list[str]:

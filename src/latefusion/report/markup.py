@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 # Elements without content.
-VOID = frozenset({"br", "input", "line", "circle", "rect", "polyline", "polygon", "path"})
+VOID = frozenset({"br", "col", "input", "line", "circle", "rect", "polyline", "polygon", "path"})
 # Characters that HTML does not allow, not even as a number, beside tab and line breaks.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -74,7 +74,7 @@ def element(name: str, *children: Any, **attributes: Any) -> Html:
         if value is not None and value is not False
     )
     if name in VOID:
-        return Html(f"<{name}{written}>" if name in ("br", "input") else f"<{name}{written}/>")
+        return Html(f"<{name}{written}>" if name in ("br", "col", "input") else f"<{name}{written}/>")
     return Html(f"<{name}{written}>{join(children)}</{name}>")
 
 

@@ -183,13 +183,15 @@ def line_chart(
     def up(value: float) -> float:
         return height - bottom - (value - low) / (high - low) * (height - bottom - top)
 
-    digits = next((one for one in (4, 6, 8) if f"{low:.{one}g}" != f"{high:.{one}g}"), 10)
+    digits = next((one for one in (4, 6) if f"{low:.{one}g}" != f"{high:.{one}g}"), None)
+    # Numbers that differ further behind would not fit beside the axis: then the upper one is said by the difference.
+    ends = {low: f"{low:.{digits or 6}g}", high: f"{high:.{digits}g}" if digits else f"+{high - low:.1g}"}
     parts = []
-    for value in (low, high):
+    for value, words in ends.items():
         parts.append(
             element("line", x1=left, x2=width - right, y1=f"{up(value):.1f}", y2=f"{up(value):.1f}", class_="rule")
         )
-        parts.append(element("text", f"{value:.{digits}g}", x=left - 8, y=f"{up(value) + 4:.1f}", text_anchor="end"))
+        parts.append(element("text", words, x=left - 8, y=f"{up(value) + 4:.1f}", text_anchor="end"))
     for value in dict.fromkeys((first, float(max(x)))):
         parts.append(element("text", f"{value:g}", x=f"{across(value):.1f}", y=height - 16, text_anchor="middle"))
     middle = f"{(left + width - right) / 2:.0f}"

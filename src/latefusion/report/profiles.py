@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from latefusion.arrays import row_blocks, to_numpy
+from latefusion.report.features import Described
 from latefusion.report.findings import Findings, ViewFindings
 
 BLOCK_ENTRIES = 2**22
@@ -41,12 +44,14 @@ class Trait(NamedTuple):
     outside: float
 
 
-def cluster_traits(findings: Findings) -> list[list[Trait]]:
+def cluster_traits(findings: Findings, described: Mapping[str, Described] | None = None) -> list[list[Trait]]:
     """For every cluster the features with the largest effects, view by view.
 
     Parameters
     ----------
     findings : Findings
+    described : mapping of str to Described, default=None
+        Features that stand for the columns of a view, by its name.
 
     Returns
     -------
@@ -57,6 +62,9 @@ def cluster_traits(findings: Findings) -> list[list[Trait]]:
     n_clusters = len(findings.clusters)
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for view in findings.views:
+        if described is not None and view.name in described and view.kind != "labels":
+            table = described[view.name]
+            view = replace(view, kind="features", array=table.values, columns=table.names, observed=table.observed)
         if view.kind == "labels" and view.own is not None:
             found = _label_traits(view, findings.labels, n_clusters, most)
         elif view.kind == "features":

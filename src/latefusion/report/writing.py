@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.report.content import ReportContent
+from latefusion.report.features import read_features
 from latefusion.report.findings import Findings, gather
 from latefusion.report.judgement import Explanation, agreement_table, data_warnings, explain_views, judge_views
 from latefusion.report.lines import HonestLines, plain_lines
@@ -21,6 +23,8 @@ from latefusion.report.profiles import cluster_traits
 from latefusion.whole_files import whole_file
 
 Progress = Callable[[str], None]
+# How often the progress is told.
+REPORT_STEPS = 5
 
 
 def write_report(
@@ -32,6 +36,7 @@ def write_report(
     target: Any = None,
     title: str | None = None,
     baselines: bool | Sequence[ComparisonRow] = True,
+    features: Any = None,
     explain: bool = True,
     embedding: str = "auto",
     command: str | None = None,
@@ -56,6 +61,10 @@ def write_report(
         Heading of the page.
     baselines : bool or list of ComparisonRow, default=True
         Whether to run plain methods for comparison, or what `latefusion.compare_baselines` gave already.
+    features : MuData, or mapping of str to AnnData, data frame or `Features`, default=None
+        By name of the view: what to describe clusters by in place of its columns, such as genes where principal
+        components were clustered. Counts of RNA and proteins are normalised. A MuData object that the model was fitted
+        on is its own.
     explain : bool, default=True
         Whether to ask the model what would be without each view, and how sure its weights are; costs a few more fits,
         and only `LateFusionClustering` has an answer.
@@ -91,11 +100,12 @@ def write_report(
     say = progress or (lambda step: None)
     say("what single views say")
     findings = gather(model, X, sample_ids=sample_ids, target=target)
+    if features is None:
+        features = X if is_mudata(X) else {}
+    described = read_features(features, findings.n_samples, findings.ids)
     names, agreement = agreement_table(findings)
-    explanation = Explanation()
-    if explain:
-        say("what every view is good for")
-        explanation = explain_views(model)
+    say("what every view is good for")
+    explanation = explain_views(model) if explain else Explanation()
     say("plain methods")
     lines = _lines(findings, baselines)
     say("map of the samples")
@@ -109,7 +119,7 @@ def write_report(
         agreement=agreement,
         judgement=judge_views(findings, explanation, names, agreement),
         explanation=explanation,
-        traits=cluster_traits(findings),
+        traits=cluster_traits(findings, described),
         lines=lines,
         command=command,
     )

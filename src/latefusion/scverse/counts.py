@@ -118,6 +118,24 @@ def center_log_ratios(counts: Array) -> NDArray[Any]:
     return logarithms - logarithms.mean(axis=1, keepdims=True)
 
 
+def comparable(matrix: Array, kind: str) -> Array:
+    """Counts in the units in which cells are compared; everything else as it is.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR matrix of shape (n_cells, n_features)
+    kind : str
+        As `modality_kind` gives it.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_cells, n_features)
+    """
+    if kind not in ("rna", "protein") or not are_counts(matrix):
+        return matrix
+    return log_normalize(matrix) if kind == "rna" else center_log_ratios(matrix)
+
+
 def principal_components(matrix: Array, n_components: int = N_COMPONENTS) -> NDArray[Any]:
     """Coordinates along the directions of largest variance; a sparse matrix is centred without being filled.
 

@@ -1,0 +1,85 @@
+"""Which array libraries are here, and what they can compute on."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, NamedTuple
+
+# Libraries whose arrays are clustered where they lie.
+BACKENDS = ("numpy", "torch", "cupy", "dask")
+
+
+class Device(NamedTuple):
+    """Something to compute on.
+
+    Attributes
+    ----------
+    backend : str
+        Library that can use it.
+    name : str
+        Such as "cuda:0".
+    description : str
+        What it is, in the words of the library.
+    n_bytes : int or None
+        Its memory; None where that is not known.
+    """
+
+    backend: str
+    name: str
+    description: str
+    n_bytes: int | None = None
+
+
+def find_backends() -> dict[str, str | None]:
+    """Version of every array library, None where it cannot be imported."""
+    found = {name: _imported(name) for name in BACKENDS}
+    return {name: None if library is None else str(library.__version__) for name, library in found.items()}
+
+
+def find_devices() -> list[Device]:
+    """The processor, and every accelerator that an installed library can use; imports these libraries.
+
+    Returns
+    -------
+    list of Device
+    """
+    return [Device("numpy", "cpu", f"{os.cpu_count()} cores"), *_of_torch(), *_of_cupy()]
+
+
+def _of_torch() -> list[Device]:
+    torch = _imported("torch")
+    if torch is None:
+        return []
+    found = []
+    if torch.cuda.is_available():
+        for place in range(torch.cuda.device_count()):
+            one = torch.cuda.get_device_properties(place)
+            found.append(Device("torch", f"cuda:{place}", str(one.name), int(one.total_memory)))
+    if torch.backends.mps.is_available():
+        found.append(Device("torch", "mps", "Apple GPU"))
+    return found
+
+
+def _of_cupy() -> list[Device]:
+    cupy = _imported("cupy")
+    if cupy is None:
+        return []
+    runtime = cupy.cuda.runtime
+    try:
+        places = range(runtime.getDeviceCount())
+    except runtime.CUDARuntimeError:  # no driver, or no device
+        return []
+    found = [runtime.getDeviceProperties(place) for place in places]
+    return [
+        Device("cupy", f"cuda:{place}", one["name"].decode(), int(one["totalGlobalMem"]))
+        for place, one in enumerate(found)
+    ]
+
+
+def _imported(name: str) -> Any:
+    """A library, or None where it is absent or broken, as one without its drivers is."""
+    try:
+        return importlib.import_module(name)
+    except (ImportError, OSError):
+        return None
