@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -54,6 +55,77 @@ def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, par
     assert adjusted_rand_score(labels, target) > 0.95
     np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-6)
     assert (model.predict({name: view[:500] for name, view in views.items()}) == labels[:500]).mean() > 0.99
+
+
+@pytest.fixture(scope="module")
+def holes(planted):
+    """The views with rows of NaN, where the mask says that samples lack them; and the mask."""
+    seen = np.random.default_rng(0).random((1200, 3)) < 0.7
+    seen[~seen.any(axis=1), 0] = True
+    return {
+        name: np.where(own[:, None], view, np.nan) for (name, view), own in zip(planted[0].items(), seen.T, strict=True)
+    }, seen
+
+
+PARTITIONS = [
+    lf.KernelPartition("linear", method="factor"),
+    lf.KernelPartition(method="factor", n_landmarks=100),
+    lf.GraphPartition(method="anchors", n_anchors=60),
+]
+
+
+HOLEY = [(one, [UNEQUAL * 2, (1200,), 333]) for one in PARTITIONS] + [(PARTITIONS[0], size) for size in (1200, 100, 5)]
+
+
+@pytest.mark.parametrize(("partition", "chunks"), HOLEY)
+def test_samples_that_lack_views_are_clustered_as_in_memory(partition, chunks, holes, chunked):
+    views, seen = holes
+    expected = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(views)
+    model = distributed.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(chunked(views, chunks))
+    assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
+    for name in ("view_weights_", "objective_", "agreement_"):
+        np.testing.assert_allclose(getattr(model, name), getattr(expected, name), atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(model.confidence_.compute(), expected.confidence_, atol=1e-9)
+    np.testing.assert_array_equal(model.observed_.compute(), seen)
+    np.testing.assert_array_equal(model.n_observed_views_.compute(), seen.sum(axis=1))
+    for one, other in zip(model.partitions_, expected.partitions_, strict=True):
+        one = one.compute()
+        np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)
+    np.testing.assert_allclose(model.transform(views), model.consensus_.compute(), atol=1e-9)
+
+
+def test_a_mask_says_the_same_as_rows_of_nan(planted, holes, chunked):
+    """Of dense and sparse chunks, for training and for new samples."""
+    views, seen = holes
+    options = {"n_clusters": 4, "kernel": "linear", "random_state": 0}
+    expected = distributed.GlobalAlignmentClustering(**options).fit(chunked(views))
+    masked = lf.Views(chunked(planted[0], [300, 500, 170]), mask=seen)
+    sparse = {name: scipy.sparse.csr_array(view) for name, view in planted[0].items()}
+    masked_sparse = lf.Views(chunked(sparse, 300), mask=seen)
+    for training in (masked, masked_sparse):
+        model = distributed.GlobalAlignmentClustering(**options).fit(training)
+        assert adjusted_rand_score(model.labels_.compute(), expected.labels_.compute()) >= 0.999
+        np.testing.assert_array_equal(model.predict(masked).compute(), model.labels_.compute())
+
+
+def test_samples_that_lack_views_cost_one_more_pass(holes):
+    counted = Counter()
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(counting(holes[0], counted))
+    assert {*counted.values()} == {4}
+    dask.compute(model.labels_, model.confidence_, model.consensus_)
+    assert {*counted.values()} == {5}
+
+
+def test_what_cannot_be_done_with_samples_that_lack_views_is_refused_by_name(holes, chunked):
+    views, _ = holes
+    first, second, _ = views
+    lacking = rf"Some samples lack views.*'{first}': \d+, '{second}': \d+"
+    with pytest.raises(ValueError, match=lacking + r".*missing='impute'.*Use missing='align'"):
+        distributed.GlobalAlignmentClustering(4, missing="impute").fit(chunked(views))
+    with pytest.raises(ValueError, match=lacking + ".*GlobalAlignmentClustering"):
+        distributed.LocalAlignmentClustering(4).fit(chunked(views))
+    with pytest.raises(ValueError, match="samples are in no view at all"):
+        distributed.GlobalAlignmentClustering(4).fit(chunked({first: views[first]}))
 
 
 def counting(views, seen, size=300):

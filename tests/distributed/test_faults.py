@@ -100,9 +100,9 @@ def test_errors_of_workers_are_named_and_another_client_can_go_on(cluster, plant
             model.fit(bad)
         assert (caught.value.view, caught.value.chunk) == (first, 2)
         assert not hasattr(model, "labels_")
-        holes = {**cut, first: da.where(da.arange(1200, chunks=300)[:, None] == 1000, np.nan, cut[first])}
-        with pytest.raises(ValueError, match=rf"View '{first}' has 10 values that are NaN.* chunk 3"):
-            model.fit(holes)
+        number = da.arange(12_000, chunks=3000).reshape(1200, 10)
+        with pytest.raises(ValueError, match=rf"View '{first}' has 1 values that are NaN.* chunk 3"):
+            model.fit({**cut, first: da.where(number == 10_003, np.nan, cut[first])})
         model.fit(cut)
     # That client is gone. Another one computes the labels, on the same cluster.
     with Client(cluster):

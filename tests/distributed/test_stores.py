@@ -10,6 +10,7 @@ import zarr
 
 from latefusion import Views
 from latefusion.distributed.stores import chunked_views, is_chunked
+from latefusion.validation.holes import empty_rows
 
 ARRAY = np.random.default_rng(0).standard_normal((200, 4)).astype(np.float32)
 
@@ -102,8 +103,17 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path):
     refused(r"'bad'.*words.zarr' is no .npy file, Zarr array or Parquet", tmp_path / "words.zarr")
 
 
-def test_samples_that_lack_views_are_refused():
-    mask = np.ones((20, 2), dtype=bool)
-    mask[3, 1] = False
-    with pytest.raises(ValueError, match="cannot lack samples"):
-        chunked_views(Views([da.ones((20, 3)), da.ones((20, 2))], mask=mask))
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_mask_becomes_rows_of_nan(sparse):
+    """Whatever is there; the same as a sample that holds nothing but NaN."""
+    mask = np.ones((200, 2), dtype=bool)
+    mask[[3, 77], 1] = False
+    view = np.where(np.arange(200)[:, None] == 77, np.inf, ARRAY)
+    view = scipy.sparse.csr_array(view) if sparse else view
+    views = chunked_views(Views([da.from_array(ARRAY, chunks=(50, -1)), view], mask=mask))
+    np.testing.assert_array_equal(views.arrays[0].compute(), ARRAY)
+    found = views.arrays[1].compute()
+    np.testing.assert_array_equal(np.flatnonzero(empty_rows(found)), [3, 77])
+    found = found.toarray() if sparse else found
+    np.testing.assert_array_equal(found[mask[:, 1]], ARRAY[mask[:, 1]])
+    assert found.dtype == np.float32

@@ -15,6 +15,7 @@ import dask.array as da
 import numpy as np
 import scipy.sparse
 from dask import is_dask_collection
+from numpy.typing import NDArray
 
 from latefusion.arrays import place_of
 from latefusion.distributed.chunks import ChunkedViews
@@ -62,11 +63,6 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
     -------
     ChunkedViews
     """
-    if isinstance(X, Views) and X.mask is not None and not X.mask.all():
-        raise ValueError(
-            "Chunked views cannot lack samples yet, but the mask says that some do. Keep the complete samples, or fit "
-            "in memory on a sample of the rows and use latefusion.distributed.predict for the others."
-        )
     known = named_views(X) if _has_views(X) else {"view_0": X}
     if names is not None and not isinstance(X, (Mapping, Views)) and len(names) == len(known):
         known = dict(zip(names, known.values(), strict=True))
@@ -84,7 +80,27 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
             f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
             f"that are not in every view."
         )
+    if isinstance(X, Views) and X.mask is not None:
+        pairs = zip(arrays.items(), X.mask.T, strict=True)
+        arrays = {name: array if seen.all() else _hidden(array, seen) for (name, array), seen in pairs}
     return ChunkedViews(tuple(map(str, arrays)), tuple(arrays.values()), columns)
+
+
+def _hidden(array: da.Array, seen: NDArray[np.bool_]) -> da.Array:
+    """The same rows, but NaN for samples that lack the view."""
+    mask = da.from_array(seen[:, None], chunks=(array.chunks[0], 1))
+    return da.map_blocks(_hide, array, mask, chunks=array.chunks, dtype=array.dtype, meta=array._meta)
+
+
+def _hide(block: Any, seen: NDArray[np.bool_]) -> Any:
+    if not scipy.sparse.issparse(block):
+        return np.where(seen, block, block.dtype.type(np.nan))
+    # A row of a sparse matrix is NaN if all that it stores is, and it stores something.
+    holes = np.flatnonzero(~seen[:, 0])
+    marks = (np.full(len(holes), np.nan, dtype=block.dtype), (holes, np.zeros(len(holes), dtype=np.intp)))
+    rows = scipy.sparse.diags_array(seen[:, 0].astype(block.dtype)) @ scipy.sparse.csr_array(block)
+    rows.eliminate_zeros()
+    return scipy.sparse.csr_array(rows + scipy.sparse.csr_array(marks, shape=block.shape))
 
 
 def _has_views(X: Any) -> bool:
