@@ -78,6 +78,17 @@ def test_whole_numbers_become_floats_and_sparse_matrices_stay_sparse():
     assert scipy.sparse.issparse(views.arrays[1].compute())
 
 
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+def test_chunks_of_other_array_libraries_come_to_numpy_one_by_one(library):
+    xp = pytest.importorskip(library)
+    empty = xp.empty((0, 0), dtype=xp.float32)
+    chunks = da.from_array(ARRAY, chunks=(50, -1)).map_blocks(lambda block: xp.asarray(block.copy()), meta=empty)
+    views = chunked_views([chunks])
+    assert views.arrays[0].dtype == np.float32
+    assert views.arrays[0].numblocks == (4, 1)
+    np.testing.assert_array_equal(views.arrays[0].compute(), ARRAY)
+
+
 def test_names_come_from_the_model_where_a_list_has_none():
     views = chunked_views([da.ones((20, 3)), da.ones((20, 2))], names=("first", "second"))
     assert views.names == ("first", "second")

@@ -55,6 +55,13 @@ class _ChunkedAlignment(ChunkedMixin):
         """
         if not is_chunked(X):
             return super().fit(X, y)  # type: ignore[misc]
+        with self._all_or_nothing():
+            self._fit_chunked(X)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _fit_chunked(self, X: Any) -> None:
         views = self._read_chunked(X, self.n_clusters)
         generator = check_random_state(self.random_state)
         subset = draw_competition(views, self.n_clusters, generator)
@@ -68,9 +75,6 @@ class _ChunkedAlignment(ChunkedMixin):
         projection = self._projections(views, found, features, products)
         rows = self._solve_chunked(views, found, features, products, projection)
         self._label_rows(views, rows, found, subset, self.n_clusters, generator)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
         """Recipes of all views, and what they must see; a second look where samples turn out to lack views."""

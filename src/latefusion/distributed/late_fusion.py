@@ -111,6 +111,13 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         """
         if not is_chunked(X):
             return super().fit(X, y)
+        with self._all_or_nothing():
+            self._fit_chunked(X)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _fit_chunked(self, X: Any) -> None:
         views = self._read_chunked(X, min(self._numbers()) if self._seeks_number() else self.n_clusters)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         generator = check_random_state(self._seed)
@@ -130,9 +137,6 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         _, plan, _ = self._decide(views.names)
         rows = self._fit_plan(views, found, recipes, plan)
         self._label_rows(views, rows, found, subset, self.n_clusters_, generator)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> Any:
         """As in memory; refused after a fit on chunked views.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -83,6 +84,17 @@ class ChunkedMixin:
         model = kind(**self.get_params(deep=False))  # type: ignore[attr-defined]
         model.__dict__.update(lightened(self).__dict__)
         return model
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that fails leaves the estimator as it was."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
         """Chunked views of the training samples; remembers their names, widths and columns."""

@@ -17,7 +17,7 @@ import scipy.sparse
 from dask import is_dask_collection
 from numpy.typing import NDArray
 
-from latefusion.arrays import place_of
+from latefusion.arrays import lies_elsewhere, to_numpy
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
@@ -197,15 +197,15 @@ def _checked(array: Any, name: str) -> da.Array:
         )
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
+    if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
+        if not lies_elsewhere(array._meta):
+            raise ValueError(f"{label} has chunks of {type(array._meta).__name__}; turn them into arrays first.")
+        # The sums are done where workers have their memory: a chunk comes there when its turn has come.
+        array = array.map_blocks(to_numpy, meta=to_numpy(array._meta))
     if array.dtype.kind not in "biuf":
         raise ValueError(
             f"{label} has the dtype {array.dtype}, which holds no real numbers. Convert it with astype(float), or name "
             f"the columns that are numbers."
-        )
-    if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
-        raise ValueError(
-            f"{label} has chunks that lie in {place_of(array._meta)}; chunks must be NumPy arrays or sparse matrices. "
-            f"Convert them with map_blocks."
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
