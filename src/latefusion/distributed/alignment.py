@@ -28,6 +28,7 @@ from latefusion.partitions import BasePartitions, describe_partition, neighborho
 from latefusion.partitions.factor import LinearMap
 from latefusion.partitions.factor_partitions import gram_projections
 from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
+from latefusion.partitions.partial_partitions import Repair, learn_repair
 from latefusion.solvers import compress_products
 from latefusion.types import SolverResult
 
@@ -36,6 +37,7 @@ class _ChunkedAlignment(ChunkedMixin):
     """Alignment in few passes; a subclass says how rows are weighed."""
 
     missing: str
+    _base: BasePartitions
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -74,6 +76,8 @@ class _ChunkedAlignment(ChunkedMixin):
         features, products = feature_products(views, features, self.n_clusters)
         projection = self._projections(views, found, features, products)
         rows = self._solve_chunked(views, found, features, products, projection)
+        if self.missing == "impute":
+            self._learnt_repair = self._sampled_repair(found, features, projection)
         self._label_rows(views, rows, found, subset, self.n_clusters, generator)
 
     def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
@@ -118,6 +122,12 @@ class _ChunkedAlignment(ChunkedMixin):
             np.sqrt(found.presence.sizes / views.n_samples), self.n_clusters
         )
         return projection
+
+    def _sampled_repair(self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]) -> Repair:
+        """What fills in rows of views that new samples lack, learnt from the drawn samples."""
+        k, m = self.n_clusters, len(found.views)
+        rows = ProjectedRows(features, projection[:, : m * k])([one.drawn for one in found.views], found.drawn)
+        return learn_repair(replace(self._base, partitions=np.split(rows, m, axis=1), average=rows[:, :k]))
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         """Rows that the survey has to bring for the weighing."""
@@ -276,7 +286,7 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         raise lacking_views(
             views.names,
             presence,
-            "local alignment counts neighbours by all views at once. Use GlobalAlignmentClustering",
+            "neighbours are counted among samples that have all views. Use GlobalAlignmentClustering",
         )
 
     def _solve_chunked(
