@@ -9,6 +9,7 @@ import scipy.sparse
 import zarr
 
 from latefusion import Views
+from latefusion.distributed.chunks import ChunkError
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.validation.holes import empty_rows
 
@@ -112,6 +113,18 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path):
     refused(r"'bad' has columns that are no numbers: \['colour'\]", dd.from_pandas(frame, npartitions=2))
     (tmp_path / "words.zarr").mkdir()
     refused(r"'bad'.*words.zarr' is no .npy file, Zarr array or Parquet", tmp_path / "words.zarr")
+
+
+@pytest.mark.parametrize("damage", ["pages", "end"])
+def test_a_damaged_part_of_a_parquet_folder_is_named(damage, tmp_path):
+    dd.from_pandas(pd.DataFrame(ARRAY, columns=list("abcd")), npartitions=4).to_parquet(tmp_path / "bad")
+    part = sorted((tmp_path / "bad").glob("*.parquet"))[2]
+    whole = part.read_bytes()
+    half = len(whole) // 2
+    part.write_bytes(whole[:40] + bytes(half - 40) + whole[half:] if damage == "pages" else whole[:200])
+    with pytest.raises(ChunkError, match=r"View 'bad', chunk 2 cannot be read or computed") as caught:
+        chunked_views({"good": da.ones((200, 3)), "bad": tmp_path / "bad"})
+    assert (caught.value.view, caught.value.chunk) == ("bad", 2)
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -18,7 +18,7 @@ from dask import is_dask_collection
 from numpy.typing import NDArray
 
 from latefusion.arrays import lies_elsewhere, to_numpy
-from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.chunks import ChunkedViews, ChunkError
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
 
@@ -180,7 +180,24 @@ def _frame_values(frame: Any, name: str) -> da.Array:
         raise ValueError(
             f"View {name!r} has columns that are no numbers: {words[:5]}. Drop them, or turn them into numbers first."
         )
-    return frame.to_dask_array(lengths=True)
+    try:
+        return frame.to_dask_array(lengths=True)
+    except Exception:
+        _read_parts(frame, name)
+        raise
+
+
+def _read_parts(frame: Any, name: str) -> None:
+    """Read the partitions of a data frame one by one, so that the error of one that cannot be read names it."""
+    for number, part in enumerate(frame.to_delayed()):
+        try:
+            part.compute()
+        except Exception as error:
+            raise ChunkError(
+                f"View {name!r}, chunk {number} cannot be read or computed: {type(error).__name__}: {error}",
+                name,
+                number,
+            ) from error
 
 
 def _checked(array: Any, name: str) -> da.Array:
