@@ -2,8 +2,12 @@
 
 from collections import Counter
 
+import cloudpickle
+import dask
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 import zarr
@@ -12,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 import latefusion as lf
 from latefusion import distributed
 from latefusion.distributed import passes
+from latefusion.distributed.stores import chunked_views
 
 UNEQUAL = (1, 249, 3, 1, 46, 300)
 CHUNKINGS = {
@@ -56,6 +61,77 @@ def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, par
     assert (model.predict({name: view[:500] for name, view in views.items()}) == labels[:500]).mean() > 0.99
 
 
+@pytest.fixture(scope="module")
+def holes(planted):
+    """The views with rows of NaN, where the mask says that samples lack them; and the mask."""
+    seen = np.random.default_rng(0).random((1200, 3)) < 0.7
+    seen[~seen.any(axis=1), 0] = True
+    return {
+        name: np.where(own[:, None], view, np.nan) for (name, view), own in zip(planted[0].items(), seen.T, strict=True)
+    }, seen
+
+
+PARTITIONS = [
+    lf.KernelPartition("linear", method="factor"),
+    lf.KernelPartition(method="factor", n_landmarks=100),
+    lf.GraphPartition(method="anchors", n_anchors=60),
+]
+
+
+HOLEY = [(one, [UNEQUAL * 2, (1200,), 333]) for one in PARTITIONS] + [(PARTITIONS[0], size) for size in (1200, 100, 5)]
+
+
+@pytest.mark.parametrize(("partition", "chunks"), HOLEY)
+def test_samples_that_lack_views_are_clustered_as_in_memory(partition, chunks, holes, chunked):
+    views, seen = holes
+    expected = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(views)
+    model = distributed.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(chunked(views, chunks))
+    assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
+    for name in ("view_weights_", "objective_", "agreement_"):
+        np.testing.assert_allclose(getattr(model, name), getattr(expected, name), atol=1e-9, err_msg=name)
+    np.testing.assert_allclose(model.confidence_.compute(), expected.confidence_, atol=1e-9)
+    np.testing.assert_array_equal(model.observed_.compute(), seen)
+    np.testing.assert_array_equal(model.n_observed_views_.compute(), seen.sum(axis=1))
+    for one, other in zip(model.partitions_, expected.partitions_, strict=True):
+        one = one.compute()
+        np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)
+    np.testing.assert_allclose(model.transform(views), model.consensus_.compute(), atol=1e-9)
+
+
+def test_a_mask_says_the_same_as_rows_of_nan(planted, holes, chunked):
+    """Of dense and sparse chunks, for training and for new samples."""
+    views, seen = holes
+    options = {"n_clusters": 4, "kernel": "linear", "random_state": 0}
+    expected = distributed.GlobalAlignmentClustering(**options).fit(chunked(views))
+    masked = lf.Views(chunked(planted[0], [300, 500, 170]), mask=seen)
+    sparse = {name: scipy.sparse.csr_array(view) for name, view in planted[0].items()}
+    masked_sparse = lf.Views(chunked(sparse, 300), mask=seen)
+    for training in (masked, masked_sparse):
+        model = distributed.GlobalAlignmentClustering(**options).fit(training)
+        assert adjusted_rand_score(model.labels_.compute(), expected.labels_.compute()) >= 0.999
+        np.testing.assert_array_equal(model.predict(masked).compute(), model.labels_.compute())
+
+
+def test_samples_that_lack_views_cost_one_more_pass(holes):
+    counted = Counter()
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(counting(holes[0], counted))
+    assert {*counted.values()} == {4}
+    dask.compute(model.labels_, model.confidence_, model.consensus_)
+    assert {*counted.values()} == {5}
+
+
+def test_what_cannot_be_done_with_samples_that_lack_views_is_refused_by_name(holes, chunked):
+    views, _ = holes
+    first, second, _ = views
+    lacking = rf"Some samples lack views.*'{first}': \d+, '{second}': \d+"
+    with pytest.raises(ValueError, match=lacking + r".*missing='impute'.*Use missing='align'"):
+        distributed.GlobalAlignmentClustering(4, missing="impute").fit(chunked(views))
+    with pytest.raises(ValueError, match=lacking + ".*GlobalAlignmentClustering"):
+        distributed.LocalAlignmentClustering(4).fit(chunked(views))
+    with pytest.raises(ValueError, match="samples are in no view at all"):
+        distributed.GlobalAlignmentClustering(4).fit(chunked({first: views[first]}))
+
+
 def counting(views, seen, size=300):
     """Views whose chunks say when they are read."""
 
@@ -69,11 +145,20 @@ def counting(views, seen, size=300):
     }
 
 
-@pytest.mark.parametrize(("estimator", "n_passes"), [("GlobalAlignmentClustering", 3), ("LocalAlignmentClustering", 4)])
-def test_every_chunk_is_read_as_often_as_documented(estimator, n_passes, planted):
+PASSES = [
+    ("GlobalAlignmentClustering", {"kernel": "linear"}, 3),
+    ("GlobalAlignmentClustering", {}, 3),
+    ("GlobalAlignmentClustering", {"partition": lf.GraphPartition(n_anchors=60)}, 3),
+    ("LocalAlignmentClustering", {"kernel": "linear"}, 4),
+    ("LateFusionClustering", {"partition": "kernel"}, 3),
+]
+
+
+@pytest.mark.parametrize(("estimator", "options", "n_passes"), PASSES)
+def test_every_chunk_is_read_as_often_as_documented(estimator, options, n_passes, planted):
     views, _ = planted
     seen = Counter()
-    model = getattr(distributed, estimator)(4, kernel="linear", random_state=0).fit(counting(views, seen))
+    model = getattr(distributed, estimator)(4, random_state=0, **options).fit(counting(views, seen))
     assert seen == {(name, chunk): n_passes for name in views for chunk in range(4)}
     model.labels_.compute()
     assert {*seen.values()} == {n_passes + 1}
@@ -151,6 +236,47 @@ def test_files_larger_than_a_chunk_are_clustered_without_a_cluster(planted, in_m
     }
     model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(stores)
     assert adjusted_rand_score(model.labels_.compute(), in_memory.labels_) >= 0.999
+
+
+@pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering", "LateFusionClustering"])
+def test_every_kind_of_store_is_a_view(estimator, planted, tmp_path):
+    """Zarr stores and Parquet folders by path, open Zarr arrays and memory maps, data frames and arrays of Dask."""
+    views = {name: view[:300] for name, view in planted[0].items()}
+    first, second, third = views
+    frames = {name: pd.DataFrame(view, columns=[f"c{column}" for column in range(10)]) for name, view in views.items()}
+    zarr.create_array(str(tmp_path / "a.zarr"), data=views[first], chunks=(70, 10))
+    dd.from_pandas(frames[second], npartitions=3).to_parquet(tmp_path / "b.parquet")
+    np.save(tmp_path / "c.npy", views[third])
+    ways = [
+        {first: tmp_path / "a.zarr", second: str(tmp_path / "b.parquet"), third: str(tmp_path / "c.npy")},
+        {
+            first: zarr.open_array(str(tmp_path / "a.zarr")),
+            second: dd.from_pandas(frames[second], npartitions=4),
+            third: np.load(tmp_path / "c.npy", mmap_mode="r"),
+        },
+        {name: da.from_array(view, chunks=(100, -1)) for name, view in views.items()},
+    ]
+    fitted = [getattr(distributed, estimator)(4, kernel="linear", random_state=0).fit(way) for way in ways]
+    expected, *others = [model.labels_.compute() for model in fitted]
+    for labels in others:
+        assert adjusted_rand_score(labels, expected) >= 0.999
+    assert fitted[0].view_columns_ == {second: list(frames[second])}
+    np.testing.assert_array_equal(fitted[0].predict(ways[1]).compute(), expected)
+
+
+def test_what_is_sent_to_the_scheduler_does_not_grow_with_the_files(planted, tmp_path, monkeypatch):
+    """A graph holds names of files, and for every piece where it begins."""
+    monkeypatch.setattr("latefusion.distributed.stores.CHUNK_BYTES", 8 * 10 * 2000)
+    monkeypatch.setattr("latefusion.distributed.chunks.LEAST_ENTRIES", 2**20)
+    sizes = {}
+    for n_rows in (4000, 64_000):
+        np.save(tmp_path / f"{n_rows}.npy", np.random.default_rng(0).standard_normal((n_rows, 10)))
+        zarr.create_array(str(tmp_path / f"{n_rows}.zarr"), shape=(n_rows, 10), chunks=(n_rows // 2, 10), dtype="f8")
+        views = chunked_views([tmp_path / f"{n_rows}.npy", tmp_path / f"{n_rows}.zarr"])
+        nodes = views.tasks(len, None, "latefusion-test")
+        sizes[n_rows] = len(cloudpickle.dumps(nodes)) / len(views.piece_rows)
+    assert len(views.piece_rows) == 2
+    assert sizes[64_000] < 2**15 < 64_000 * 80 / 2
 
 
 def test_a_corrupt_chunk_of_a_store_is_named(planted, chunked, tmp_path):

@@ -89,4 +89,5 @@ def test_keys_of_tasks_tell_where_they_work():
     views = ChunkedViews(("a", "b"), arrays)
     places = {views.place_of(str(key)) for key in views.tasks(print, None, "latefusion-test")}
     assert ("view 'b', chunk 1", "b", 1) in places
-    assert ("piece 2 (rows 3000 to 3999) of the views 'a', 'b'", None, 2) in places
+    assert ("piece 2 (rows 3000 to 3999: 'a' chunks 2, 'b' chunks 3)", None, 2) in places
+    assert ("piece 1 (rows 1500 to 2999: 'a' chunks 1, 'b' chunks 1-2)", None, 1) in places

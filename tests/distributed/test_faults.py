@@ -100,9 +100,9 @@ def test_errors_of_workers_are_named_and_another_client_can_go_on(cluster, plant
             model.fit(bad)
         assert (caught.value.view, caught.value.chunk) == (first, 2)
         assert not hasattr(model, "labels_")
-        holes = {**cut, first: da.where(da.arange(1200, chunks=300)[:, None] == 1000, np.nan, cut[first])}
-        with pytest.raises(ValueError, match=rf"View '{first}' has 10 values that are NaN.* chunk 3"):
-            model.fit(holes)
+        number = da.arange(12_000, chunks=3000).reshape(1200, 10)
+        with pytest.raises(ValueError, match=rf"View '{first}' has 1 values that are NaN.* chunk 3"):
+            model.fit({**cut, first: da.where(number == 10_003, np.nan, cut[first])})
         model.fit(cut)
     # That client is gone. Another one computes the labels, on the same cluster.
     with Client(cluster):
@@ -111,9 +111,11 @@ def test_errors_of_workers_are_named_and_another_client_can_go_on(cluster, plant
     assert adjusted_rand_score(labels, in_memory.labels_) >= 0.999
 
 
-def test_a_chunk_that_no_worker_has_memory_for_is_named(cluster, planted, chunked):
+@pytest.mark.parametrize("position", [0, 1, 2])
+def test_a_chunk_that_no_worker_has_memory_for_is_named(position, cluster, planted, chunked):
+    """The view among those that are read in one task, and its chunk as the view is chunked."""
     views, _ = planted
-    first, *_ = views
+    own = [*views][position]
 
     def swell(block, block_info=None):
         if block_info and block_info[0]["chunk-location"][0] == 1:
@@ -124,12 +126,12 @@ def test_a_chunk_that_no_worker_has_memory_for_is_named(cluster, planted, chunke
         return block
 
     cut = chunked(views, 600)
-    bad = {**cut, first: cut[first].map_blocks(swell, dtype=float)}
+    bad = {**cut, own: cut[own].map_blocks(swell, dtype=float)}
     with Client(cluster) as client:
         client.run_on_scheduler(_allow_no_failures)
-        with pytest.raises(distributed.ChunkError, match=rf"piece 1 \(rows 600 to 1199\).*'{first}'.*memory") as caught:
+        with pytest.raises(distributed.ChunkError, match=rf"view '{own}', chunk 1, in piece 1 .*memory") as caught:
             distributed.GlobalAlignmentClustering(4, kernel="linear").fit(bad)
-        assert caught.value.chunk == 1
+        assert (caught.value.view, caught.value.chunk) == (own, 1)
 
 
 def _allow_no_failures(dask_scheduler):

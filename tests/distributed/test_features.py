@@ -1,5 +1,7 @@
 """Inner products of features: those of all rows together, dense, sparse and mixed."""
 
+from dataclasses import replace
+
 import dask.array as da
 import numpy as np
 import pytest
@@ -43,6 +45,24 @@ def test_products_are_those_of_all_features_side_by_side(chosen):
         if one == 1:  # rows of a normalised graph sum to one: its leading eigenvalue is one
             part = slice(*fitted.edges[position : position + 2])
             assert np.linalg.eigvalsh(products.gram[part, part])[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_samples_that_lack_a_view_have_no_features_there_and_are_kept_apart(sparse):
+    seen = RNG.random((600, 3)) < 0.6
+    seen[:40] = True  # also a piece in which nothing lacks
+    seen[~seen.any(axis=1), 0] = True
+    features = replace(features_of(VIEWS, SIMILARITIES), holes=True)
+    holes = [np.where(own[:, None], view, np.nan) for view, own in zip(VIEWS, seen.T, strict=True)]
+    if sparse:
+        holes = [scipy.sparse.csr_array(view) for view in holes]
+    fitted, products = feature_products(chunked(holes, 40), features, 3)
+    whole = [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)]
+    whole = np.concatenate([own[:, None] * one for one, own in zip(whole, seen.T, strict=True)], axis=1)
+    shares = seen.mean(axis=1)
+    assert products.grams.keys() == {*shares.tolist()}
+    for power in (0.0, -0.5, -1.0):
+        np.testing.assert_allclose(products.weighed(power), (whole.T * shares**power) @ whole, atol=1e-9)
 
 
 def test_blocks_of_features_are_the_features():

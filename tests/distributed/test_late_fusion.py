@@ -59,7 +59,7 @@ def test_scalings_are_those_in_memory(sparse, chunked):
     if sparse:
         views = {"counts": scipy.sparse.csr_array(views["counts"])}
     cut = chunked_views({name: next(iter(chunked({name: view}, 150).values())) for name, view in views.items()})
-    found = survey(cut, [np.arange(0, 800, 3)], spreads=True)
+    found = survey(cut, [[np.arange(0, 800, 3)]] * cut.n_views, np.arange(0), spreads=True)
     for sums, (name, view) in zip(found.views, views.items(), strict=True):
         one, other = prepare(sums, view.dtype), fit_preparation(view)
         assert one.kind == other.kind == name
@@ -68,7 +68,7 @@ def test_scalings_are_those_in_memory(sparse, chunked):
 
 
 def test_what_cannot_be_had_of_chunks_is_refused(planted, chunked):
-    """Diagnostics that need partitions in memory, and new samples that lack views."""
+    """Diagnostics that need partitions in memory, and samples that lack views."""
     views = {name: view[:300] for name, view in planted[0].items()}
     model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views, 100))
     for ask in (model.weight_intervals, model.leave_one_view_out):
@@ -77,3 +77,7 @@ def test_what_cannot_be_had_of_chunks_is_refused(planted, chunked):
     _, *others = views
     with pytest.raises(ValueError, match=r"fitted on chunked views.*give all views"):
         model.predict({name: views[name][:5] for name in others})
+    first, *_ = views
+    holes = {**views, first: np.where(np.arange(300)[:, None] < 7, np.nan, views[first])}
+    with pytest.raises(ValueError, match=rf"Some samples lack views.*{{'{first}': 7}}.*GlobalAlignmentClustering"):
+        distributed.LateFusionClustering(4, random_state=0).fit(chunked(holes, 100))

@@ -65,7 +65,7 @@ class KilledWorker(Exception):
 
     def __init__(self, task):
         super().__init__(task)
-        self.task = task
+        self.task, self.last_worker = task, None
 
 
 def failing(error):
@@ -79,7 +79,7 @@ def test_a_task_that_kills_workers_is_named_by_its_rows():
     _, views = views_of()
     error = KilledWorker("('latefusion-test-1234', 3)")
     first, last = views.starts[3], views.starts[4] - 1
-    with pytest.raises(ChunkError, match=rf"piece 3 \(rows {first} to {last}\) of the views 'a'.*memory") as caught:
+    with pytest.raises(ChunkError, match=rf"piece 3 \(rows {first} to {last}: 'a' chunks 12-15\).*memory") as caught:
         room.sum_up(views, failing(error), None, list, "test")
     assert (caught.value.view, caught.value.chunk) == ("a", 3)
 

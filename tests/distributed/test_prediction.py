@@ -3,6 +3,7 @@
 import dask.array as da
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
 import latefusion as lf
 from latefusion import distributed
@@ -26,6 +27,30 @@ def test_a_model_fitted_in_memory_labels_chunks_as_it_labels_arrays(name, plante
     rows = distributed.transform(model, list(chunked(new, 250).values()))
     np.testing.assert_allclose(rows.compute(), model.transform(new), atol=1e-12)
     assert model.consensus_.shape == (400, 4)  # the model itself has lost nothing
+
+
+@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering", "LateFusionClustering"])
+def test_new_samples_may_lack_views_in_chunks_as_in_memory(estimator, missing, planted, chunked):
+    """By rows of NaN or a mask; also of a model that has only seen complete samples."""
+    views, target = planted
+    seen = np.random.default_rng(0).random((800, 3)) < 0.7
+    seen[~seen.any(axis=1), 0] = True
+    model = getattr(lf, estimator)(4, missing=missing, random_state=0).fit(
+        {name: view[800:] for name, view in views.items()}
+    )
+    complete = {name: view[:800] for name, view in views.items()}
+    holes = {
+        name: np.where(own[:, None], view, np.nan) for (name, view), own in zip(complete.items(), seen.T, strict=True)
+    }
+    lazy = distributed.predict(model, chunked(holes, [90, 300, 171]))
+    np.testing.assert_array_equal(lazy.compute(), model.predict(holes))
+    masked = lf.Views(chunked(complete, 100), mask=seen)
+    np.testing.assert_array_equal(distributed.predict(model, masked).compute(), model.predict(holes))
+    if estimator != "LateFusionClustering":
+        there = getattr(distributed, estimator)(4, missing=missing, random_state=0).fit(chunked(views))
+        for labels in (there.predict(holes), there.predict(chunked(holes)).compute(), there.in_memory().predict(holes)):
+            assert adjusted_rand_score(labels, target[:800]) > 0.9
 
 
 def test_a_model_without_training_samples_is_small(planted):

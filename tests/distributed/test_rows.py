@@ -35,3 +35,10 @@ def test_consensus_does_not_depend_on_the_blocks(fitted, monkeypatch):
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 100 * 13)  # thirteen rows at a time
     np.testing.assert_allclose(found.consensus_.compute(), whole, atol=1e-12)
     np.testing.assert_allclose(whole.T @ whole, np.eye(4), atol=1e-9)
+
+
+def test_a_sample_is_trusted_by_the_weight_of_its_views():
+    blocks = [np.array([[1.0], [np.nan], [2.0]]), np.array([[3.0], [4.0], [np.nan]])]
+    np.testing.assert_array_equal(room.ObservedRows()(blocks, np.arange(3)), [[1, 1], [0, 1], [1, 0]])
+    trusted = room.TrustedRows(lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]))
+    np.testing.assert_allclose(trusted(blocks, np.arange(3)), [[0, 1.0], [1, 0.8], [2, 0.6]])

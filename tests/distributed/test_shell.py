@@ -1,5 +1,6 @@
 """What goes in and out of all estimators here: chunks or memory, lazy rows, small rest."""
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
@@ -85,3 +86,25 @@ def test_a_model_can_be_saved_and_used_without_dask(estimator, options, planted,
     assert again.get_params() == model.get_params()
     np.testing.assert_array_equal(again.predict(new), model.predict(new))
     np.testing.assert_array_equal(distributed.predict(again, chunked(new, 77)).compute(), model.predict(new))
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, distributed.LateFusionClustering])
+def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator, planted, chunked):
+    views = {name: view[:300] for name, view in planted[0].items()}
+    broken = {name: np.where(np.arange(10) == 3, np.nan, view) for name, view in views.items()}
+    model = estimator(4, random_state=0)
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(chunked(broken))
+    assert vars(model) == vars(clone(model))
+    model.fit(chunked(views))
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="NaN"):
+        model.fit(chunked({"other": broken[next(iter(broken))]}))
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is value for name, value in before.items())
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, distributed.LateFusionClustering])
+def test_a_cluster_that_was_asked_for_and_is_not_there_is_missed(estimator, planted, chunked):
+    with dask.config.set(scheduler="distributed"), pytest.raises(RuntimeError, match="there is no client"):
+        estimator(4).fit(chunked(planted[0]))

@@ -9,7 +9,9 @@ import scipy.sparse
 import zarr
 
 from latefusion import Views
+from latefusion.distributed.chunks import ChunkError
 from latefusion.distributed.stores import chunked_views, is_chunked
+from latefusion.validation.holes import empty_rows
 
 ARRAY = np.random.default_rng(0).standard_normal((200, 4)).astype(np.float32)
 
@@ -77,6 +79,17 @@ def test_whole_numbers_become_floats_and_sparse_matrices_stay_sparse():
     assert scipy.sparse.issparse(views.arrays[1].compute())
 
 
+@pytest.mark.parametrize("library", ["torch", "array_api_strict"])
+def test_chunks_of_other_array_libraries_come_to_numpy_one_by_one(library):
+    xp = pytest.importorskip(library)
+    empty = xp.empty((0, 0), dtype=xp.float32)
+    chunks = da.from_array(ARRAY, chunks=(50, -1)).map_blocks(lambda block: xp.asarray(block.copy()), meta=empty)
+    views = chunked_views([chunks])
+    assert views.arrays[0].dtype == np.float32
+    assert views.arrays[0].numblocks == (4, 1)
+    np.testing.assert_array_equal(views.arrays[0].compute(), ARRAY)
+
+
 def test_names_come_from_the_model_where_a_list_has_none():
     views = chunked_views([da.ones((20, 3)), da.ones((20, 2))], names=("first", "second"))
     assert views.names == ("first", "second")
@@ -102,8 +115,29 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path):
     refused(r"'bad'.*words.zarr' is no .npy file, Zarr array or Parquet", tmp_path / "words.zarr")
 
 
-def test_samples_that_lack_views_are_refused():
-    mask = np.ones((20, 2), dtype=bool)
-    mask[3, 1] = False
-    with pytest.raises(ValueError, match="cannot lack samples"):
-        chunked_views(Views([da.ones((20, 3)), da.ones((20, 2))], mask=mask))
+@pytest.mark.parametrize("damage", ["pages", "end"])
+def test_a_damaged_part_of_a_parquet_folder_is_named(damage, tmp_path):
+    dd.from_pandas(pd.DataFrame(ARRAY, columns=list("abcd")), npartitions=4).to_parquet(tmp_path / "bad")
+    part = sorted((tmp_path / "bad").glob("*.parquet"))[2]
+    whole = part.read_bytes()
+    half = len(whole) // 2
+    part.write_bytes(whole[:40] + bytes(half - 40) + whole[half:] if damage == "pages" else whole[:200])
+    with pytest.raises(ChunkError, match=r"View 'bad', chunk 2 cannot be read or computed") as caught:
+        chunked_views({"good": da.ones((200, 3)), "bad": tmp_path / "bad"})
+    assert (caught.value.view, caught.value.chunk) == ("bad", 2)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_mask_becomes_rows_of_nan(sparse):
+    """Whatever is there; the same as a sample that holds nothing but NaN."""
+    mask = np.ones((200, 2), dtype=bool)
+    mask[[3, 77], 1] = False
+    view = np.where(np.arange(200)[:, None] == 77, np.inf, ARRAY)
+    view = scipy.sparse.csr_array(view) if sparse else view
+    views = chunked_views(Views([da.from_array(ARRAY, chunks=(50, -1)), view], mask=mask))
+    np.testing.assert_array_equal(views.arrays[0].compute(), ARRAY)
+    found = views.arrays[1].compute()
+    np.testing.assert_array_equal(np.flatnonzero(empty_rows(found)), [3, 77])
+    found = found.toarray() if sparse else found
+    np.testing.assert_array_equal(found[mask[:, 1]], ARRAY[mask[:, 1]])
+    assert found.dtype == np.float32

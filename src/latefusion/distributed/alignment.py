@@ -17,22 +17,27 @@ from latefusion import estimators
 from latefusion.arrays import namespace
 from latefusion.base import warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import Products, RowFeatures, ViewPlaces, feature_products
-from latefusion.distributed.recipes import recipe_of
+from latefusion.distributed.features import Products, RowFeatures, ViewPlaces, feature_products, observed
+from latefusion.distributed.recipes import Recipe, recipe_of
 from latefusion.distributed.rows import CountedRows, Counts, ProjectedRows, RowMap, counted_products, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
-from latefusion.distributed.survey import Survey, survey
+from latefusion.distributed.survey import Presence, Survey, check_presence, lacking_views, survey
+from latefusion.estimators.incomplete import observed_agreement
 from latefusion.partitions import BasePartitions, describe_partition, neighborhood_size
 from latefusion.partitions.factor import LinearMap
 from latefusion.partitions.factor_partitions import gram_projections
 from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
+from latefusion.partitions.partial_partitions import Repair, learn_repair
 from latefusion.solvers import compress_products
 from latefusion.types import SolverResult
 
 
 class _ChunkedAlignment(ChunkedMixin):
     """Alignment in few passes; a subclass says how rows are weighed."""
+
+    missing: str
+    _base: BasePartitions
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -52,28 +57,77 @@ class _ChunkedAlignment(ChunkedMixin):
         """
         if not is_chunked(X):
             return super().fit(X, y)  # type: ignore[misc]
+        with self._all_or_nothing():
+            self._fit_chunked(X)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _fit_chunked(self, X: Any) -> None:
         views = self._read_chunked(X, self.n_clusters)
         generator = check_random_state(self.random_state)
         subset = draw_competition(views, self.n_clusters, generator)
-        recipes = [
-            recipe_of(one, name, views.n_samples, self.n_clusters)
-            for one, name in zip(self._similarities(views), views.names, strict=True)
-        ]
-        found = survey(views, [subset, *self._rows_to_see(views), *(one.rows for one in recipes)])
+        recipes, found = self._look_at(views, subset)
         extensions = [
             one.fit(partial(found.take, view), found.views[view].mean, views.arrays[view].dtype)
             for view, one in enumerate(recipes)
         ]
-        features, products = feature_products(
-            views, RowFeatures(ViewPlaces(), extensions, views.dtype), self.n_clusters
-        )
-        xp, precision = namespace(products.gram), float(np.finfo(views.dtype).eps)
-        projection = gram_projections(products.gram, features.edges, self.n_clusters, precision, xp=xp)
+        features = RowFeatures(ViewPlaces(), extensions, views.dtype, found.presence.has_holes)
+        features, products = feature_products(views, features, self.n_clusters)
+        projection = self._projections(views, found, features, products)
         rows = self._solve_chunked(views, found, features, products, projection)
+        if self.missing == "impute":
+            self._learnt_repair = self._sampled_repair(found, features, projection)
         self._label_rows(views, rows, found, subset, self.n_clusters, generator)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
+
+    def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
+        """Recipes of all views, and what they must see; a second look where samples turn out to lack views."""
+        similarities, presence = self._similarities(views), None
+        while True:
+            sizes = [views.n_samples] * views.n_views if presence is None else presence.sizes.tolist()
+            recipes = [
+                recipe_of(one, name, size, self.n_clusters)
+                for one, name, size in zip(similarities, views.names, sizes, strict=True)
+            ]
+            wanted = [[one.rows, *self._rows_to_see(views)] for one in recipes]
+            found = survey(views, wanted, subset, presence=presence)
+            if presence is not None or not found.presence.has_holes:
+                return recipes, found
+            presence = found.presence
+            check_presence(views.names, presence, self.n_clusters)
+            self._accept_holes(views, presence)
+
+    def _accept_holes(self, views: ChunkedViews, presence: Presence) -> None:
+        """Remember which samples lack views, or refuse them."""
+        if self.missing != "align":
+            raise lacking_views(
+                views.names,
+                presence,
+                f"missing={self.missing!r} would fill in rows of partitions by those of other samples, which are not "
+                f"in memory. Use missing='align'",
+            )
+        self._remember_holes(views)
+
+    def _projections(
+        self, views: ChunkedViews, found: Survey, features: RowFeatures, products: Products
+    ) -> NDArray[np.float64]:
+        """What turns rows of Φ into rows of all base partitions and, last, of the mean similarity's."""
+        xp, precision = namespace(products.totals), float(np.finfo(views.dtype).eps)
+        projection = gram_projections(products.weighed(-1.0), features.edges, self.n_clusters, precision, xp=xp)
+        if not features.holes:
+            return projection
+        own = gram_projections(products.gram, features.edges, self.n_clusters, precision, xp=xp)
+        width = self.n_clusters * views.n_views
+        projection[:, :width] = own[:, :width] * np.repeat(
+            np.sqrt(found.presence.sizes / views.n_samples), self.n_clusters
+        )
+        return projection
+
+    def _sampled_repair(self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]) -> Repair:
+        """What fills in rows of views that new samples lack, learnt from the drawn samples."""
+        k, m = self.n_clusters, len(found.views)
+        rows = ProjectedRows(features, projection[:, : m * k])([one.drawn for one in found.views], found.drawn)
+        return learn_repair(replace(self._base, partitions=np.split(rows, m, axis=1), average=rows[:, :k]))
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         """Rows that the survey has to bring for the weighing."""
@@ -145,10 +199,15 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
     factor and graphs through anchors, as in memory beyond 6000 and 10 000 samples: from there on labels are those of
     the class in memory on the same views, whatever the chunks.
 
+    A sample lacks a view where its row there is nothing but NaN, or the mask of `latefusion.Views` says so; with
+    ``missing="align"`` it is clustered by the others, as in memory. The `agreement_` of a view that samples lack is
+    taken from the sampled rows, 20 000 or more.
+
     Fitting reads the views three times: for column means and some sampled rows, for the inner products of features, and
     for the consensus rows, on which k-means runs. These are kept in the memory of the workers where they need no more
-    than a quarter of it; otherwise every iteration of k-means reads the views once more. A graph with more components
-    than clusters gets more anchors, which costs one more pass each time. Labels, when they are asked for, cost one.
+    than a quarter of it; otherwise every iteration of k-means reads the views once more. Samples that lack views cost
+    one more pass, and so do more anchors, which a graph with more components than clusters gets. Labels, when they are
+    asked for, cost one.
 
     A chunk that cannot be read or computed, or that workers die of, raises `ChunkError` with its view and number.
 
@@ -174,12 +233,36 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
         products: Products,
         projection: NDArray[np.float64],
     ) -> RowMap:
-        narrow = projection.T @ products.gram @ projection
+        width = self.n_clusters * views.n_views
+        own, mean = projection[:, :width], projection[:, width:]
+        between = own.T @ products.weighed(-0.5) @ mean
+        narrow = np.block([[own.T @ products.gram @ own, between], [between.T, mean.T @ products.weighed(-1.0) @ mean]])
         result = self._solve(*compress_products(narrow, self.n_clusters, xp=namespace(narrow)), self.regularization)
         mixing = np.concatenate(list(result.mixing))  # (m + 1) k × k
         cross = np.split(narrow @ mixing, views.n_views + 1)[:-1]
         self._store_chunked(views, features, projection, result, cross)
-        return ProjectedRows(features, (projection @ mixing).astype(views.dtype))
+        if not features.holes:
+            return ProjectedRows(features, (projection @ mixing).astype(views.dtype))
+        rows = ProjectedRows(
+            features, (own @ mixing[:width]).astype(views.dtype), (mean @ mixing[width:]).astype(views.dtype)
+        )
+        self.agreement_ = self._sampled_agreement(found, ProjectedRows(features, own), rows)
+        return rows
+
+    def _sampled_agreement(self, found: Survey, partitions: RowMap, consensus: RowMap) -> NDArray[np.float64]:
+        """Agreement on the samples that have the view: of the drawn ones, for views that others lack."""
+        blocks = [one.drawn for one in found.views]
+        seen = observed(blocks)
+        own, rows = partitions(blocks, found.drawn), consensus(blocks, found.drawn)
+        lacking = found.presence.sizes < found.presence.n_samples
+        return np.array(
+            [
+                observed_agreement(part, rows, seen, view) if lacking[view] else known
+                for view, (part, known) in enumerate(
+                    zip(np.split(own, len(blocks), axis=1), self.agreement_, strict=True)
+                )
+            ]
+        )
 
 
 class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClustering):
@@ -192,11 +275,19 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
     Notes
     -----
     As `latefusion.distributed.GlobalAlignmentClustering`, with one more pass, in which neighbours are counted. Counts
-    come from sampled neighbourhoods, ``count_samples`` or 512 of them, also where there are few samples.
+    come from sampled neighbourhoods, ``count_samples`` or 512 of them, also where there are few samples. Samples that
+    lack views are refused.
     """
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         return list(draw_samples(views.n_samples, self.count_samples))
+
+    def _accept_holes(self, views: ChunkedViews, presence: Presence) -> None:
+        raise lacking_views(
+            views.names,
+            presence,
+            "neighbours are counted among samples that have all views. Use GlobalAlignmentClustering",
+        )
 
     def _solve_chunked(
         self,

@@ -8,6 +8,7 @@ them waits in memory. What pieces share, where the chunks of views begin in diff
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +28,8 @@ from latefusion.arrays.threads import one_thread
 
 # Neighbouring chunks are put together while all views have no more entries than this in them.
 LEAST_ENTRIES = 2**20
+# Where workers tell the scheduler what they are at.
+PLACES = "latefusion-places"
 
 Nodes = dict[Any, Any]
 
@@ -51,8 +54,28 @@ class ChunkError(RuntimeError):
         return str(self.args[0])
 
 
+def tell_place(view: str | None, chunk: int | None) -> None:
+    """Tell the scheduler what this worker is at: should it be killed, this is all that is left to say.
+
+    Parameters
+    ----------
+    view : str or None
+        None once all chunks of a piece are there.
+    chunk : int or None
+    """
+    cluster = sys.modules.get("distributed")
+    if cluster is None:
+        return
+    try:
+        worker = cluster.get_worker()
+    except ValueError:  # the threads of this process
+        return
+    worker.log_event(PLACES, {"worker": worker.address, "view": view, "chunk": chunk})
+
+
 def alone(function: Callable[..., Any], *args: Any) -> Any:
     """Call a function that works in one thread, its own: tasks are what runs at the same time."""
+    tell_place(None, None)
     with one_thread():
         return function(*args)
 
@@ -69,6 +92,7 @@ class Guarded:
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """What the function returns."""
+        tell_place(self.view, self.chunk)
         try:
             return self.function(*args, **options)
         except ChunkError:
@@ -141,17 +165,24 @@ class ChunkedViews:
 
     def place_of(self, key: str) -> tuple[str, str | None, int | None]:
         """Where a task of a pass works: in words, the view (None for all of them), and the number of chunk or piece."""
-        names = ", ".join(map(repr, self.names))
         number = re.search(r"', (\d+)", key)
         for name, array in zip(self.names, self.arrays, strict=True):
             if number and guarded_name(array, name) in key:
                 return f"view {name!r}, chunk {number[1]}", name, int(number[1])
         if not number or "latefusion-" not in key:
-            return f"a chunk of the views {names}", None, None
+            return f"a chunk of the views {', '.join(map(repr, self.names))}", None, None
         piece = int(number[1])
-        rows = f"rows {self.starts[piece]} to {self.starts[piece + 1] - 1}"
+        first, last = int(self.starts[piece]), int(self.starts[piece + 1]) - 1
+        held = [
+            f"{name!r} chunks {'-'.join(map(str, self._chunks_with(view, first, last)))}"
+            for view, name in enumerate(self.names)
+        ]
         view = self.names[0] if self.n_views == 1 else None
-        return f"piece {piece} ({rows}) of the views {names}", view, piece
+        return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
+
+    def _chunks_with(self, view: int, *rows: int) -> list[int]:
+        """The chunks of a view that rows are in."""
+        return sorted({int(np.searchsorted(np.cumsum(self.arrays[view].chunks[0]), row, side="right")) for row in rows})
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
         """A graph in which one task per piece works on the blocks of all views.

@@ -3,6 +3,10 @@
 A row of Φ = [Φ_1 | … | Φ_s] depends on its sample only, so ΦᵀΦ is a sum over pieces. Features of graphs are sparse and
 not scaled yet; the scale of an anchor is the sum of its column, which the same pass brings, and ΦᵀΦ is scaled by it
 afterwards.
+
+A sample that lacks a view has a row of zeros in Φ_p. In the mean similarity the rows of samples with few views are made
+longer, see `latefusion.partitions.partial_partitions`; so products are kept apart by the share of the views that
+samples have.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from latefusion.partitions.factor import FactorExtension, LinearMap
 from latefusion.partitions.factor_partitions import BLOCK_ENTRIES
 from latefusion.partitions.operators import LARGEST_GRAM
 from latefusion.types import Array
+from latefusion.validation.holes import empty_rows
 
 # Rows of a block of features, at least; those of graphs are sparse, and blocks of them long.
 LEAST_ROWS = 256
@@ -58,11 +63,23 @@ class FeatureBlock(NamedTuple):
     dense : ndarray of shape (n_rows, n_dense)
         Written over when the next block comes.
     sparse : csr_array of shape (n_rows, n_sparse) or None
+    shares : ndarray of shape (n_rows,) or None
+        Share of the views that every sample has; None if all samples have all views.
     """
 
     rows: slice
     dense: NDArray[Any]
     sparse: Any
+    shares: NDArray[np.float64] | None = None
+
+    def by_share(self) -> Iterator[tuple[float, FeatureBlock]]:
+        """The rows apart by the share of the views that samples have."""
+        if self.shares is None or np.all(self.shares == 1.0):
+            yield 1.0, self
+            return
+        for share in np.unique(self.shares).tolist():
+            own = self.shares == share
+            yield share, self._replace(dense=self.dense[own], sparse=None if self.sparse is None else self.sparse[own])
 
 
 @dataclass(frozen=True)
@@ -75,11 +92,14 @@ class RowFeatures:
     extensions : list of FactorExtension or AnchorExtension
     dtype : dtype
         Float type of features side by side.
+    holes : bool, default=False
+        Whether rows of NaN are rows of samples that lack the view; only where every view has one feature map.
     """
 
     places: Places
     extensions: Sequence[Extension]
     dtype: Any
+    holes: bool = False
 
     @property
     def edges(self) -> NDArray[np.intp]:
@@ -117,10 +137,14 @@ class RowFeatures:
         buffer = np.empty((min(n_rows, step), len(self.columns(sparse=False))), dtype=self.dtype)
         for rows in row_blocks(n_rows, step):
             dense, start, ties = buffer[: rows.stop - rows.start], 0, []
-            placed = self.places([block[rows] for block in blocks])
-            for one, part in zip(self.extensions, placed, strict=True):
+            parts = [block[rows] for block in blocks]
+            seen = observed(parts) if self.holes else None
+            placed = self.places(parts if seen is None else list(map(_without_holes, parts, seen.T)))
+            for position, (one, part) in enumerate(zip(self.extensions, placed, strict=True)):
+                here = None if seen is None else seen[:, position]
                 if isinstance(one, AnchorExtension):
-                    ties.append(one.features(part))
+                    own = one.features(part)
+                    ties.append(own if here is None else scipy.sparse.diags_array(here.astype(own.dtype)) @ own)
                     continue
                 place = dense[:, start : start + one.feature_map.width]
                 start += one.feature_map.width
@@ -128,7 +152,10 @@ class RowFeatures:
                     one.feature_map.write(part, place)
                 else:
                     place[:] = features_of(one, part)
-            yield FeatureBlock(rows, dense, scipy.sparse.hstack(ties, format="csr") if ties else None)
+                if here is not None:
+                    place[~here] = 0.0
+            together = scipy.sparse.hstack(ties, format="csr") if ties else None
+            yield FeatureBlock(rows, dense, together, None if seen is None else seen.mean(axis=1))
 
     def project(self, features: Sequence[Array], projection: NDArray[Any]) -> NDArray[Any]:
         """Rows of Φ times a matrix."""
@@ -145,11 +172,43 @@ def features_of(extension: Extension, rows: Array) -> Array:
     return extension.features(rows)
 
 
-class Products(NamedTuple):
-    """ΦᵀΦ and Φᵀ1, in double precision."""
+def observed(blocks: Sequence[Array]) -> NDArray[np.bool_]:
+    """Which of some samples have which views: those whose rows are not all NaN; shape (n_rows, n_views)."""
+    return np.stack([~empty_rows(block) for block in blocks], axis=1)
 
-    gram: NDArray[np.float64]
+
+def _without_holes(block: Array, seen: NDArray[np.bool_]) -> Array:
+    """The same rows, but zeros where there are none: feature maps take finite values."""
+    if seen.all():
+        return block
+    if scipy.sparse.issparse(block):
+        filled = block.copy()
+        filled.data[np.repeat(~seen, np.diff(block.indptr))] = 0.0
+        return filled
+    return np.where(seen[:, None], block, block.dtype.type(0))
+
+
+class Products(NamedTuple):
+    """ΦᵀΦ and Φᵀ1, in double precision.
+
+    Attributes
+    ----------
+    grams : dict of float to ndarray of shape (width, width)
+        ΦᵀΦ of the samples that have this share of the views.
+    totals : ndarray of shape (width,)
+    """
+
+    grams: dict[float, NDArray[np.float64]]
     totals: NDArray[np.float64]
+
+    @property
+    def gram(self) -> NDArray[np.float64]:
+        """ΦᵀΦ of all samples."""
+        return self.weighed(0.0)
+
+    def weighed(self, power: float) -> NDArray[np.float64]:
+        """The same with the term of every sample times a power of the share of the views that it has."""
+        return np.asarray(sum(share**power * gram for share, gram in self.grams.items()))
 
 
 def feature_products(views: ChunkedViews, features: RowFeatures, n_clusters: int) -> tuple[RowFeatures, Products]:
@@ -191,8 +250,8 @@ def feature_products(views: ChunkedViews, features: RowFeatures, n_clusters: int
             scale[part] = feature_map.scale
             one = replace(one, feature_map=feature_map)
         scaled.append(one)
-    gram = products.gram * scale[:, None] * scale
-    return replace(features, extensions=scaled), Products(gram, products.totals * scale)
+    grams = {share: gram * scale[:, None] * scale for share, gram in products.grams.items()}
+    return replace(features, extensions=scaled), Products(grams, products.totals * scale)
 
 
 def _columns(features: RowFeatures) -> list[tuple[Extension, slice]]:
@@ -203,34 +262,49 @@ def _columns(features: RowFeatures) -> list[tuple[Extension, slice]]:
 def _widened(extension: Extension, part: slice, products: Products, n_clusters: int) -> AnchorExtension | None:
     if not isinstance(extension, AnchorExtension):
         return None
-    wider = extension.feature_map.widened(products.gram[part, part], products.totals[part], n_clusters)
+    own = sum(gram[part, part] for gram in products.grams.values())
+    wider = extension.feature_map.widened(own, products.totals[part], n_clusters)
     return None if wider is None else replace(extension, feature_map=wider)
 
 
 def _products(features: RowFeatures, start: int, *blocks: Array) -> Products:
-    width = int(features.edges[-1])
-    dense_columns, sparse_columns = features.columns(sparse=False), features.columns(sparse=True)
-    n_dense, n_sparse = len(dense_columns), len(sparse_columns)
-    dense_gram, mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
-    sparse_gram: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
-    totals = np.zeros(width)
-    xp = namespace(dense_gram)
+    sums: dict[float, _Sums] = {}
     for block in features.split(blocks):
-        if n_dense:
-            dense_gram += inner_products(block.dense, xp=xp)
-        if n_sparse:
+        for share, part in block.by_share():
+            sums.setdefault(share, _Sums(features)).add(part)
+    return Products({share: own.gram() for share, own in sums.items()}, sum(own.totals for own in sums.values()))
+
+
+class _Sums:
+    """Running sums over blocks of features: dense and sparse columns apart, and between them."""
+
+    def __init__(self, features: RowFeatures) -> None:
+        self.dense, self.sparse = features.columns(sparse=False), features.columns(sparse=True)
+        n_dense, n_sparse = len(self.dense), len(self.sparse)
+        self.of_dense, self.mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
+        self.of_sparse: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
+        self.totals: Any = np.zeros(n_dense + n_sparse)
+
+    def add(self, block: FeatureBlock) -> None:
+        if len(self.dense):
+            self.of_dense += inner_products(block.dense, xp=namespace(block.dense))
+        if len(self.sparse):
             ties = block.sparse.astype(np.float64)
-            totals[sparse_columns] += ties.sum(axis=0)
-            sparse_gram = sparse_gram + ties.T @ ties
-            if n_dense:
-                mixed += ties.T @ block.dense
-    gram = np.zeros((width, width))
-    gram[np.ix_(dense_columns, dense_columns)] = dense_gram
-    gram[np.ix_(sparse_columns, sparse_columns)] = sparse_gram.toarray()
-    gram[np.ix_(sparse_columns, dense_columns)] = mixed
-    gram[np.ix_(dense_columns, sparse_columns)] = mixed.T
-    return Products(gram, totals)
+            self.totals[self.sparse] += ties.sum(axis=0)
+            self.of_sparse = self.of_sparse + ties.T @ ties
+            if len(self.dense):
+                self.mixed += ties.T @ block.dense
+
+    def gram(self) -> NDArray[np.float64]:
+        gram = np.zeros((len(self.totals), len(self.totals)))
+        gram[np.ix_(self.dense, self.dense)] = self.of_dense
+        gram[np.ix_(self.sparse, self.sparse)] = self.of_sparse.toarray()
+        gram[np.ix_(self.sparse, self.dense)] = self.mixed
+        gram[np.ix_(self.dense, self.sparse)] = self.mixed.T
+        return gram
 
 
 def _add(parts: Sequence[Products]) -> Products:
-    return Products(*(sum(terms) for terms in zip(*parts, strict=True)))
+    shares = sorted({share for part in parts for share in part.grams})
+    grams = {share: sum(part.grams[share] for part in parts if share in part.grams) for share in shares}
+    return Products(grams, sum(part.totals for part in parts))  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ from latefusion.distributed.recipes import Recipe, recipe_of
 from latefusion.distributed.rows import ProjectedRows, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
-from latefusion.distributed.survey import ColumnSums, Survey, survey
+from latefusion.distributed.survey import ColumnSums, Survey, lacking_views, survey
 from latefusion.estimators.late_fusion import (
     ENOUGH_VECTORS,
     SEARCH_SAMPLES,
@@ -79,7 +79,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     What a view holds is told from sampled rows, and its scaling is taken from all. The number of clusters, the kinds of
     partition and λ are chosen on 3000 sampled rows, as in memory; what was chosen is fitted on all rows, kernels
     through a factor and graphs through anchors. Passes over the views are those of
-    `latefusion.distributed.GlobalAlignmentClustering`.
+    `latefusion.distributed.GlobalAlignmentClustering`. Samples that lack views are refused.
 
     Examples
     --------
@@ -111,6 +111,13 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         """
         if not is_chunked(X):
             return super().fit(X, y)
+        with self._all_or_nothing():
+            self._fit_chunked(X)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _fit_chunked(self, X: Any) -> None:
         views = self._read_chunked(X, min(self._numbers()) if self._seeks_number() else self.n_clusters)
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         generator = check_random_state(self._seed)
@@ -119,14 +126,17 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         seen = _draw_search(views.n_samples, most, self._seed)
         similarities = self._named_similarities(views)
         recipes = _Recipes(similarities, self._together(similarities), views, most)
-        found = survey(views, [subset, seen, *recipes.rows], spreads=True)
+        found = survey(views, [[seen, *recipes.rows]] * views.n_views, subset, spreads=True)
+        if found.presence.has_holes:
+            raise lacking_views(
+                views.names,
+                found.presence,
+                "the search would judge by neighbours in views that were filled in. Use GlobalAlignmentClustering",
+            )
         self._sources = self._sampled_sources(views, found, seen, similarities)
         _, plan, _ = self._decide(views.names)
         rows = self._fit_plan(views, found, recipes, plan)
         self._label_rows(views, rows, found, subset, self.n_clusters_, generator)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> Any:
         """As in memory; refused after a fit on chunked views.
@@ -323,7 +333,7 @@ class _PlacedSample:
                 return (sums.mean - shift) * preparation.weights
             if preparation.kind in ("coordinates", "given"):
                 return sums.mean
-        sample = self(self.found.wanted)
+        sample = self(self.found.wanted[0])
         return np.asarray(sample.mean(axis=0, dtype=np.float64)).ravel()
 
 

@@ -15,7 +15,7 @@ from dask.task_spec import List, Task, TaskRef
 from dask.tokenize import tokenize
 
 from latefusion.arrays import available_memory
-from latefusion.distributed.chunks import ChunkedViews, ChunkError, Nodes
+from latefusion.distributed.chunks import PLACES, ChunkedViews, ChunkError, Nodes
 
 # Results that are put together in one task.
 FAN_IN = 8
@@ -178,9 +178,20 @@ class _explained:
     def _killed(self, error: Any) -> NoReturn:
         task = str(error.task)
         place, view, chunk = self.views.place_of(task)
+        told = _last_told(error)
+        if told["view"] in self.views.names:
+            view, chunk = told["view"], told["chunk"]
+            place = f"view {view!r}, chunk {chunk}, in {place}"
         raise ChunkError(
             f"In the pass {self.name!r}, workers died again and again at {place}, most likely for lack of memory. Use "
             f"smaller chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",
             view,
             chunk,
         ) from error
+
+
+def _last_told(error: Any) -> dict[str, Any]:
+    """What the last worker that a task killed was at, as far as it could tell."""
+    client, worker = active_client(), getattr(error.last_worker, "address", None)
+    told = [] if client is None else [event for _, event in client.get_events(PLACES) if event["worker"] == worker]
+    return told[-1] if told else {"view": None, "chunk": None}

@@ -91,10 +91,12 @@ def _check_views(model: Any, views: ChunkedViews) -> None:
 
 def lightened(model: Any) -> Any:
     """A copy without what is known about single training samples, small enough to be sent to every worker."""
+    base = model.__dict__.get("_base")
+    if type(base) is BasePartitions and base.partitions and isinstance(base.average, np.ndarray):
+        model._repair()  # learns from training samples what new ones may need
     light = copy(model)
     for name in OF_TRAINING_SAMPLES:
         light.__dict__.pop(name, None)
-    base = light.__dict__.get("_base")
     if type(base) is BasePartitions:
         light._base = replace(base, partitions=[], average=base.average[:0])
     return light

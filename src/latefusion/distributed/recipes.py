@@ -22,7 +22,6 @@ from latefusion.partitions.anchors import MEAN_DISTANCE_SAMPLES as ANCHOR_DISTAN
 from latefusion.partitions.anchors import (
     SAMPLES_PER_ANCHOR,
     AnchorExtension,
-    AnchorMap,
     Placement,
     number_of_anchors,
     plain_anchor_map,
@@ -72,10 +71,10 @@ class LinearRecipe:
 
 
 @dataclass(frozen=True)
-class NystromRecipe:
-    """Any other kernel needs rows for its width, and a subset for landmarks and their mean."""
+class DrawnRecipe:
+    """What goes by drawn rows: some that are spaced evenly tell distances, a random subset tells the rest."""
 
-    similarity: KernelPartition
+    similarity: Any
     n_clusters: int
     spaced: NDArray[np.intp]
     subset: NDArray[np.intp]
@@ -86,6 +85,10 @@ class NystromRecipe:
     def rows(self) -> NDArray[np.intp]:
         """Numbers of the rows that it must see."""
         return np.concatenate([self.spaced, self.subset])
+
+
+class NystromRecipe(DrawnRecipe):
+    """Any other kernel needs rows for its width, and a subset for landmarks and their mean."""
 
     def fit(self, sample: Sample, mean: NDArray[np.float64], dtype: Any) -> FactorExtension:
         """Landmarks and what follows from them, as in `fit_nystrom_map`."""
@@ -105,30 +108,16 @@ class NystromRecipe:
         return FactorExtension(feature_map)
 
 
-@dataclass(frozen=True)
-class AnchorRecipe:
+class AnchorRecipe(DrawnRecipe):
     """A graph needs a subset for its anchors, and rows for the mean distance."""
-
-    similarity: GraphPartition
-    n_anchors: int
-    spaced: NDArray[np.intp]
-    subset: NDArray[np.intp]
-    generator: np.random.RandomState
-    n_samples: int
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """Numbers of the rows that it must see."""
-        return np.concatenate([self.spaced, self.subset])
 
     def fit(self, sample: Sample, mean: NDArray[np.float64], dtype: Any) -> AnchorExtension:
         """Anchors and the map to rows of Z, as in `fit_anchor_graph`; the scale comes with the next pass."""
         spaced = sample(self.spaced)
         placement = Placement.of(spaced, self.similarity.metric)
+        n_anchors = number_of_anchors(self.similarity.n_anchors, self.n_clusters)
         shape = (self.n_samples, spaced.shape[1])
-        plain: AnchorMap = plain_anchor_map(
-            placement(sample(self.subset)), placement, self.n_anchors, self.generator, shape
-        )
+        plain = plain_anchor_map(placement(sample(self.subset)), placement, n_anchors, self.generator, shape)
         return AnchorExtension(plain, mean_distance(placement(spaced)))
 
 
@@ -160,14 +149,14 @@ def recipe_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Re
             f"method='auto'."
         )
     if isinstance(similarity, GraphPartition):
-        generator = check_random_state(similarity.random_state)
-        n_anchors = number_of_anchors(similarity.n_anchors, n_clusters)
-        subset = draw_rows(n_samples, SAMPLES_PER_ANCHOR * n_anchors, generator)
         spaced = np.arange(0, n_samples, max(1, n_samples // ANCHOR_DISTANCE_SAMPLES))
-        return AnchorRecipe(similarity, n_anchors, spaced, subset, generator, n_samples)
-    spaced = np.unique(np.linspace(0, n_samples - 1, min(n_samples, MEAN_DISTANCE_SAMPLES)).astype(np.intp))
-    if isinstance(similarity.kernel, str) and similarity.kernel == "linear":
-        return LinearRecipe(spaced)
+        n_drawn = SAMPLES_PER_ANCHOR * number_of_anchors(similarity.n_anchors, n_clusters)
+        kind: type[AnchorRecipe | NystromRecipe] = AnchorRecipe
+    else:
+        spaced = np.unique(np.linspace(0, n_samples - 1, min(n_samples, MEAN_DISTANCE_SAMPLES)).astype(np.intp))
+        if isinstance(similarity.kernel, str) and similarity.kernel == "linear":
+            return LinearRecipe(spaced)
+        n_drawn, kind = SUBSET_ROWS, NystromRecipe
     generator = check_random_state(similarity.random_state)
-    subset = draw_rows(n_samples, SUBSET_ROWS, generator)
-    return NystromRecipe(similarity, n_clusters, spaced, subset, generator, n_samples)
+    subset = draw_rows(n_samples, n_drawn, generator)
+    return kind(similarity, n_clusters, spaced, subset, generator, n_samples)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import RowFeatures
+from latefusion.distributed.features import RowFeatures, observed
 from latefusion.distributed.passes import lazy_rows, sum_up
+from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_inside, estimate_counts
 from latefusion.types import Array
 
@@ -36,20 +37,57 @@ class ProjectedRows:
     ----------
     features : RowFeatures
     projection : ndarray of shape (total width, n_columns)
+    of_mean : ndarray of shape (total width, n_columns) or None
+        Added for the mean similarity where samples lack views: times one over the root of the share that they have.
     """
 
     features: RowFeatures
     projection: NDArray[Any]
+    of_mean: NDArray[Any] | None = None
 
     def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """The projected rows."""
         projected = np.empty((len(numbers), self.projection.shape[1]), dtype=self.projection.dtype)
-        of_dense, of_sparse = (self.projection[self.features.columns(sparse=sparse)] for sparse in (False, True))
+        dense, sparse = (self.features.columns(sparse=sparse) for sparse in (False, True))
         for block in self.features.split(blocks):
-            np.matmul(block.dense, of_dense, out=projected[block.rows], casting="same_kind")
+            np.matmul(block.dense, self.projection[dense], out=projected[block.rows], casting="same_kind")
             if block.sparse is not None:
-                projected[block.rows] += block.sparse @ of_sparse
+                projected[block.rows] += block.sparse @ self.projection[sparse]
+            if self.of_mean is not None and block.shares is not None:
+                mean = block.dense @ self.of_mean[dense]
+                if block.sparse is not None:
+                    mean = mean + block.sparse @ self.of_mean[sparse]
+                projected[block.rows] += mean / np.sqrt(block.shares)[:, None]
         return projected
+
+
+@dataclass(frozen=True)
+class TrustedRows:
+    """Consensus rows, and one more column: how much is known about a sample by the views that it has.
+
+    Attributes
+    ----------
+    rows : RowMap
+    weights : ndarray of shape (n_views,)
+        Of the views.
+    """
+
+    rows: RowMap
+    weights: NDArray[np.float64]
+
+    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
+        """The rows, and the factor of their confidence."""
+        trust = weigh_confidence(np.ones(len(numbers)), self.weights, observed(blocks))
+        return np.column_stack([self.rows(blocks, numbers), trust])
+
+
+@dataclass(frozen=True)
+class ObservedRows:
+    """Which views a sample has."""
+
+    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
+        """One column per view."""
+        return observed(blocks)
 
 
 @dataclass(frozen=True)

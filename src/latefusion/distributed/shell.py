@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import find_scheduler
 from latefusion.distributed.prediction import lightened, predict, transform
-from latefusion.distributed.rows import RowMap, lazy_map
+from latefusion.distributed.rows import ObservedRows, RowMap, TrustedRows, lazy_map
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.distributed.survey import Survey
 from latefusion.validation import check_n_clusters
@@ -38,6 +39,7 @@ class ChunkedMixin:
     _partition_specs: Any
     _similarities: Any
     _view_kinds: Any
+    view_weights_: Any
 
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
         """Consensus rows of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
@@ -83,6 +85,17 @@ class ChunkedMixin:
         model.__dict__.update(lightened(self).__dict__)
         return model
 
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """A fit that fails leaves the estimator as it was."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
         """Chunked views of the training samples; remembers their names, widths and columns."""
         scheduler = find_scheduler()
@@ -104,10 +117,16 @@ class ChunkedMixin:
         self.view_columns_ = dict(views.columns)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
         self.__dict__.pop("sample_ids_", None)
+        self.__dict__.pop("_learnt_repair", None)
         self.observed_ = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
         self.n_observed_views_ = da.full(views.n_samples, views.n_views, dtype=np.intp, chunks=(views.piece_rows,))
         self._mask = None
         return views
+
+    def _remember_holes(self, views: ChunkedViews) -> None:
+        """Samples lack views: which ones is read off when it is asked for."""
+        self.observed_ = lazy_map(views, ObservedRows(), "observed", width=views.n_views, dtype=np.bool_)
+        self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
 
     def _label_rows(
         self,
@@ -119,8 +138,11 @@ class ChunkedMixin:
         generator: Any,
     ) -> None:
         """Consensus, rule, labels and confidence."""
-        self.consensus_ = lazy_map(views, rows, "consensus", width=n_clusters, dtype=views.dtype)
-        blocks = [found.take(view, subset) for view in range(views.n_views)]
+        holes = found.presence.has_holes
+        made = TrustedRows(rows, self.view_weights_) if holes else rows
+        together = lazy_map(views, made, "consensus", width=n_clusters + holes, dtype=views.dtype)
+        self.consensus_ = together[:, :n_clusters] if holes else together
+        blocks = [found.draw(view, subset) for view in range(views.n_views)]
         drawn = rows(blocks, subset).astype(views.dtype, copy=False)
         self._rule, _ = fit_rule(
             self.consensus_,
@@ -132,6 +154,8 @@ class ChunkedMixin:
             scheduler=views.scheduler,
         )
         self.labels_, self.confidence_ = lazy_labels(self._rule, self.consensus_)
+        if holes:
+            self.confidence_ = self.confidence_ * together[:, n_clusters]
         self._n_features_out = n_clusters
 
 

@@ -15,9 +15,10 @@ import dask.array as da
 import numpy as np
 import scipy.sparse
 from dask import is_dask_collection
+from numpy.typing import NDArray
 
-from latefusion.arrays import place_of
-from latefusion.distributed.chunks import ChunkedViews
+from latefusion.arrays import lies_elsewhere, to_numpy
+from latefusion.distributed.chunks import ChunkedViews, ChunkError
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
 
@@ -62,11 +63,6 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
     -------
     ChunkedViews
     """
-    if isinstance(X, Views) and X.mask is not None and not X.mask.all():
-        raise ValueError(
-            "Chunked views cannot lack samples yet, but the mask says that some do. Keep the complete samples, or fit "
-            "in memory on a sample of the rows and use latefusion.distributed.predict for the others."
-        )
     known = named_views(X) if _has_views(X) else {"view_0": X}
     if names is not None and not isinstance(X, (Mapping, Views)) and len(names) == len(known):
         known = dict(zip(names, known.values(), strict=True))
@@ -84,7 +80,27 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
             f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
             f"that are not in every view."
         )
+    if isinstance(X, Views) and X.mask is not None:
+        pairs = zip(arrays.items(), X.mask.T, strict=True)
+        arrays = {name: array if seen.all() else _hidden(array, seen) for (name, array), seen in pairs}
     return ChunkedViews(tuple(map(str, arrays)), tuple(arrays.values()), columns)
+
+
+def _hidden(array: da.Array, seen: NDArray[np.bool_]) -> da.Array:
+    """The same rows, but NaN for samples that lack the view."""
+    mask = da.from_array(seen[:, None], chunks=(array.chunks[0], 1))
+    return da.map_blocks(_hide, array, mask, chunks=array.chunks, dtype=array.dtype, meta=array._meta)
+
+
+def _hide(block: Any, seen: NDArray[np.bool_]) -> Any:
+    if not scipy.sparse.issparse(block):
+        return np.where(seen, block, block.dtype.type(np.nan))
+    # A row of a sparse matrix is NaN if all that it stores is, and it stores something.
+    holes = np.flatnonzero(~seen[:, 0])
+    marks = (np.full(len(holes), np.nan, dtype=block.dtype), (holes, np.zeros(len(holes), dtype=np.intp)))
+    rows = scipy.sparse.diags_array(seen[:, 0].astype(block.dtype)) @ scipy.sparse.csr_array(block)
+    rows.eliminate_zeros()
+    return scipy.sparse.csr_array(rows + scipy.sparse.csr_array(marks, shape=block.shape))
 
 
 def _has_views(X: Any) -> bool:
@@ -164,7 +180,24 @@ def _frame_values(frame: Any, name: str) -> da.Array:
         raise ValueError(
             f"View {name!r} has columns that are no numbers: {words[:5]}. Drop them, or turn them into numbers first."
         )
-    return frame.to_dask_array(lengths=True)
+    try:
+        return frame.to_dask_array(lengths=True)
+    except Exception:
+        _read_parts(frame, name)
+        raise
+
+
+def _read_parts(frame: Any, name: str) -> None:
+    """Read the partitions of a data frame one by one, so that the error of one that cannot be read names it."""
+    for number, part in enumerate(frame.to_delayed()):
+        try:
+            part.compute()
+        except Exception as error:
+            raise ChunkError(
+                f"View {name!r}, chunk {number} cannot be read or computed: {type(error).__name__}: {error}",
+                name,
+                number,
+            ) from error
 
 
 def _checked(array: Any, name: str) -> da.Array:
@@ -181,15 +214,15 @@ def _checked(array: Any, name: str) -> da.Array:
         )
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
+    if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
+        if not lies_elsewhere(array._meta):
+            raise ValueError(f"{label} has chunks of {type(array._meta).__name__}; turn them into arrays first.")
+        # The sums are done where workers have their memory: a chunk comes there when its turn has come.
+        array = array.map_blocks(to_numpy, meta=to_numpy(array._meta))
     if array.dtype.kind not in "biuf":
         raise ValueError(
             f"{label} has the dtype {array.dtype}, which holds no real numbers. Convert it with astype(float), or name "
             f"the columns that are numbers."
-        )
-    if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
-        raise ValueError(
-            f"{label} has chunks that lie in {place_of(array._meta)}; chunks must be NumPy arrays or sparse matrices. "
-            f"Convert them with map_blocks."
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)

@@ -50,16 +50,20 @@ def check_holes(views: Views, n_clusters: int) -> None:
     n_clusters : int
     """
     assert views.mask is not None
-    sizes = views.mask.sum(axis=0)
-    for name, size in zip(views.names, sizes.tolist(), strict=True):
+    check_sizes(views.names, views.mask.sum(axis=0).tolist(), len(views), n_clusters)
+    _check_connected(views.names, views.mask)
+
+
+def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_clusters: int) -> None:
+    """Refuse views that too few samples have."""
+    for name, size in zip(names, sizes, strict=True):
         if size == 0:
-            raise ValueError(f"View {name!r} is missing in all {len(views)} samples: nobody has it. Drop it.")
+            raise ValueError(f"View {name!r} is missing in all {n_samples} samples: nobody has it. Drop it.")
         if size < max(2, n_clusters):
             raise ValueError(
-                f"View {name!r} has {size} of {len(views)} samples, which cannot be parted into n_clusters="
+                f"View {name!r} has {size} of {n_samples} samples, which cannot be parted into n_clusters="
                 f"{n_clusters}. Drop this view, ask for fewer clusters, or add samples that have it."
             )
-    _check_connected(views.names, views.mask)
 
 
 def check_some_view(views: Views) -> None:
@@ -68,11 +72,16 @@ def check_some_view(views: Views) -> None:
     unseen = np.flatnonzero(~views.mask.any(axis=1))
     if len(unseen):
         ids: Sequence[Any] = (unseen if views.sample_ids is None else views.sample_ids[unseen]).tolist()
-        shown = ", ".join(repr(one) for one in ids[:SHOWN])
-        more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
-        raise ValueError(
-            f"{len(ids)} samples are in no view at all: sample {shown}{more}. Nothing is known about them: remove them."
-        )
+        raise no_view_at_all(ids, len(ids))
+
+
+def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
+    """The error for samples that are in no view, of which the first are named."""
+    shown = ", ".join(repr(one) for one in ids[:SHOWN])
+    more = f" and {n_samples - SHOWN} more" if n_samples > SHOWN else ""
+    return ValueError(
+        f"{n_samples} samples are in no view at all: sample {shown}{more}. Nothing is known about them: remove them."
+    )
 
 
 def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
