@@ -15,8 +15,6 @@ from latefusion.datasets import load_digits_views
 from latefusion.experiments import comparison_table, fit_and_score
 from latefusion.types import MultiViewDataset
 
-SUMMARY = "run comparison methods and ours on one data set and print one table"
-
 EXAMPLES = """\
 examples:
   latefusion compare                                      all methods on five views of digits

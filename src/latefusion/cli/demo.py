@@ -14,7 +14,6 @@ from latefusion.plots import draw_overview
 from latefusion.types import MultiViewDataset
 
 OURS = "LateFusionClustering"
-SUMMARY = "cluster five views of handwritten digits and show what plain scikit-learn gives beside it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -16,8 +16,6 @@ from latefusion.datasets import cache_folder, data_folder, find_datasets, load_v
 from latefusion.datasets.catalogue import FoundDataset
 from latefusion.experiments import format_table
 
-SUMMARY = "show what is installed, what a data file holds, or which data sets are here"
-
 LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "matplotlib", "pandas", "polars", "pyarrow", "h5py", "anndata", "mudata"),
     *("torch", "cupy"),
