@@ -149,6 +149,27 @@ def test_bad_views_are_refused_by_name(view, kind, words):
     assert error.match(words)
 
 
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ([[0.0, 1.0], [0.3, 0.7], [1.0, 0.0], [0.0, 0.0]], "memberships"),  # nothing, too, is a share
+        ([[0.0, 1.0], [0.3, 0.7], [-1.0, 2.0], [0.0, 1.0]], "embedding"),
+        ([[0.0, 1.0], [0.3, 0.9], [1.0, 0.0], [0.0, 1.0]], "embedding"),
+    ],
+)
+def test_shares_that_sum_to_one_are_memberships(table, kind):
+    assert GivenPartition().fit_map(np.array(table)).kind == kind
+
+
+def test_a_column_that_another_one_repeats_adds_no_direction():
+    """Whatever rounding leaves of its difference."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        column = rng.standard_normal(40)
+        alone = similarity(np.outer(column, [1.0, 0.0]), "embedding")
+        np.testing.assert_allclose(similarity(np.outer(column, rng.standard_normal(2)), "embedding"), alone, atol=1e-9)
+
+
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match=r"kind must be one of .*got 'soft'"):
         GivenPartition("soft")

@@ -86,6 +86,14 @@ def test_directions_that_a_kernel_does_not_have_are_zero(seed):
     np.testing.assert_array_equal(partitions[0][:, 2:], 0.0)
 
 
+def test_what_counts_as_a_direction():
+    """An eigenvalue a thousand million times smaller than the largest does, one that may be a rounding error not."""
+    kernel = np.diag([1.0, 1e-9, 1e-13, 0.0])
+    partitions, average = base_partitions([kernel], 4)
+    for partition in (*partitions, average):
+        np.testing.assert_allclose(np.linalg.norm(partition, axis=0), [1, 1, 0, 0])
+
+
 def test_golden_base_partitions(golden):
     problem = golden("problem_synth")
     partitions, average = base_partitions(list(problem["K"]), int(problem["k"]))
