@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from latefusion.datasets import make_views
 from latefusion.partitions import GraphPartition, fit_base_partitions
 from latefusion.partitions.adaptive import connected_components
-from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph
+from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph, number_of_anchors
 from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
@@ -124,3 +124,9 @@ def test_samples_that_are_all_alike_are_refused():
     rows = np.outer(np.arange(1.0, 30.0), [1.0, 2.0])
     with pytest.raises(ValueError, match=r"at least 2 different anchors.*method='exact'"):
         fit_anchor_graph(sp.csr_array(rows), 2, metric="cosine", n_anchors=2)
+
+
+def test_many_clusters_get_more_anchors_and_whoever_names_a_number_gets_it():
+    assert number_of_anchors(None, 3) == number_of_anchors(None, 50) == 500
+    assert number_of_anchors(None, 70) == 700
+    assert number_of_anchors(33, 70) == 33

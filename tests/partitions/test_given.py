@@ -167,7 +167,14 @@ def test_a_column_that_another_one_repeats_adds_no_direction():
         rng = np.random.default_rng(seed)
         column = rng.standard_normal(40)
         alone = similarity(np.outer(column, [1.0, 0.0]), "embedding")
-        np.testing.assert_allclose(similarity(np.outer(column, rng.standard_normal(2)), "embedding"), alone, atol=1e-9)
+        for copies in (2, 4):
+            repeated = np.outer(column, rng.standard_normal(copies))
+            np.testing.assert_allclose(similarity(repeated, "embedding"), alone, atol=1e-9)
+
+
+def test_a_list_of_values_is_labels_and_a_list_of_rows_a_table():
+    assert GivenPartition().fit_map(["a", "b", "a", "b", "a"]).kind == "labels"
+    assert GivenPartition().fit_map([[1.0, 2.0], [0.5, 3.0], [2.0, 1.0], [-1.0, 0.0]]).kind == "embedding"
 
 
 def test_an_unknown_kind_is_refused():

@@ -41,7 +41,8 @@ def main(which, folder, *arguments):
     subprocess.run([*install, "--editable", ROOT], check=True)
     subprocess.run([python, "-m", "pip", "check"], check=True)
     subprocess.run([python, "-m", "pip", "list"], check=True)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    # scikit-learn before 1.8 wants SciPy to be told that other array libraries will be at work, as some tests do.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "SCIPY_ARRAY_API": "1"}
     tests = [f"tests/{room}" for room in ROOMS]
     command = [python, "-m", "pytest", "-q", "-m", "not slow", *tests, *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode

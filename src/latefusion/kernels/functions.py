@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
-from math import isfinite
+from math import frexp, isfinite, ldexp
 from numbers import Integral, Real
 from typing import Any
 
@@ -66,14 +66,13 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    product: NDArray[Any]
     if lies_elsewhere(X):
-        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
-    else:
-        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
-        X, Y = check_pairwise_arrays(X, Y)
-        product = safe_sparse_dot(X, Y.T, dense_output=True)
-    return product
+        product: NDArray[Any] = X @ namespace(X).matrix_transpose(X if Y is None else Y)
+        return product
+    # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+    X, Y = check_pairwise_arrays(X, Y)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _check_range(safe_sparse_dot(X, Y.T, dense_output=True), "linear")
 
 
 def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
@@ -92,10 +91,11 @@ def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scal
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
+    X, Y, unit = _within_reach(X, Y)
     kernel = linear_kernel(X, Y)
-    kernel /= _mean_squared_norm(X) if scale is None else scale
-    powers: NDArray[Any] = kernel**degree
-    return powers
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        kernel /= _mean_squared_norm(X) if scale is None else scale / unit / unit
+        return _check_range(kernel**degree, "polynomial")
 
 
 def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
@@ -122,7 +122,8 @@ def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = N
            [0.607, 1.   , 0.607],
            [0.135, 0.607, 1.   ]])
     """
-    width = mean_distance(X) if sigma is None else sigma
+    X, Y, unit = _within_reach(X, Y)
+    width = mean_distance(X) if sigma is None else sigma / unit
     kernel = _distances(X, Y, squared=True)
     kernel *= -0.5 / width**2
     return _elementwise("exp", kernel)
@@ -143,7 +144,8 @@ def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = No
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    width = mean_distance(X) if sigma is None else sigma
+    X, Y, unit = _within_reach(X, Y)
+    width = mean_distance(X) if sigma is None else sigma / unit
     kernel = _distances(X, Y, squared=False)
     kernel *= -1.0 / width
     return _elementwise("exp", kernel)
@@ -168,8 +170,9 @@ def sigmoid_kernel(
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
+    X, Y, unit = _within_reach(X, Y)
     kernel = linear_kernel(X, Y)
-    kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma
+    kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma * unit * unit
     kernel += theta
     return _elementwise("tanh", kernel)
 
@@ -282,8 +285,7 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
-    if not lies_elsewhere(X):
-        X, _ = check_pairwise_arrays(X, None)
+    X, _, unit = _within_reach(X, None)
     X = _spaced_rows(X)
     n_samples = X.shape[0]
     if n_samples < 2:
@@ -291,7 +293,43 @@ def mean_distance(X: Array) -> float:
     distances = _distances(X, None, squared=False)
     xp = namespace(distances)
     total = float(xp.sum(distances, dtype=xp.float64))
-    return total / (n_samples * (n_samples - 1)) or 1.0
+    return unit * total / (n_samples * (n_samples - 1)) or 1.0
+
+
+def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:
+    """The rows in a unit in which squares of their entries neither overflow nor vanish, and that unit.
+
+    It is a power of two, and one wherever that will do: no digit changes.
+    """
+    if lies_elsewhere(X):
+        return X, X if Y is None else Y, 1.0
+    X, Y = check_pairwise_arrays(X, Y)
+    entries = [one.data if scipy.sparse.issparse(one) else one for one in (X, Y)]
+    largest = max(float(np.max(np.abs(one), initial=0.0)) for one in entries)
+    limits = np.finfo(X.dtype)
+    if largest == 0 or float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+        return X, Y, 1.0
+    unit = ldexp(1.0, frexp(largest)[1] - 1)
+    smaller = _divided(X, unit)
+    return smaller, smaller if Y is X else _divided(Y, unit), unit
+
+
+def _divided(rows: Array, unit: float) -> Array:
+    if not scipy.sparse.issparse(rows):
+        return rows / unit
+    rows = rows.copy()
+    rows.data = rows.data / unit
+    return rows
+
+
+def _check_range(kernel: NDArray[Any], name: str) -> NDArray[Any]:
+    # Minima and maxima, since an array of the kernel's size would take memory; NaN passes through both.
+    if isinstance(kernel, np.ndarray) and kernel.size and not (np.isfinite(kernel.max()) and np.isfinite(kernel.min())):
+        raise ValueError(
+            f"The {name} kernel of this view has values beyond the range of {kernel.dtype} numbers: divide the view by "
+            f"a constant first."
+        )
+    return kernel
 
 
 def _spaced_rows(X: Array) -> Array:
