@@ -262,3 +262,12 @@ def test_values_beyond_all_numbers_are_refused(kernel):
     rows = np.random.default_rng(0).standard_normal((12, 3))
     with pytest.raises(ValueError, match="beyond the range of float64 numbers: divide the view by a constant"):
         kernel(1e200 * rows)
+
+
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+def test_rows_that_are_all_the_same_have_the_width_one(container):
+    """And not that of the rounding errors of their distances."""
+    for seed in range(20):
+        rows = container(np.tile(np.random.default_rng(seed).standard_normal(3), (4, 1)))
+        assert mean_distance(rows) == 1.0
+        np.testing.assert_allclose(laplace_kernel(rows), 1.0, atol=1e-6)

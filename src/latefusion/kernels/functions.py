@@ -288,7 +288,8 @@ def mean_distance(X: Array) -> float:
     X, _, unit = _within_reach(X, None)
     X = _spaced_rows(X)
     n_samples = X.shape[0]
-    if n_samples < 2:
+    # The distances of rows that are the same would be rounding errors, and so would be everything in their unit.
+    if n_samples < 2 or _all_rows_same(X):
         return 1.0
     distances = _distances(X, None, squared=False)
     xp = namespace(distances)
@@ -330,6 +331,12 @@ def _check_range(kernel: NDArray[Any], name: str) -> NDArray[Any]:
             f"a constant first."
         )
     return kernel
+
+
+def _all_rows_same(X: Array) -> bool:
+    if scipy.sparse.issparse(X):
+        return bool((X[1:] != X[:-1]).nnz == 0)
+    return not bool(namespace(X).any(X[1:, :] != X[:-1, :]))
 
 
 def _spaced_rows(X: Array) -> Array:
