@@ -10,7 +10,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n 2
 PAGES := docs/_build docs/gallery docs/reference/generated docs/reference/uses
 
-.PHONY: demo test test-slow test-nightly test-browser docs lint format clean
+.PHONY: demo test test-slow test-nightly test-browser test-lowest test-newest coverage mutants docs lint format clean
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -c "$(CHECK_PYTHON)"
@@ -37,6 +37,21 @@ test-slow: $(VENV)/.installed
 # Properties on examples that are drawn anew, fifty times as many as usual.
 test-nightly: $(VENV)/.installed
 	LATEFUSION_EXAMPLES=50 $(PYTEST) $$(grep -rl '@given' tests)
+
+# The core tests with the lowest versions that pyproject.toml declares, and with the newest ones that can be had.
+test-lowest test-newest: test-%:
+	$(PYTHON) -c "$(CHECK_PYTHON)"
+	$(PYTHON) -m tests.trust.versions $* $(VENV)-$*
+
+# Lines of the core rooms that their own tests and those of the estimators reach.
+coverage: $(VENV)/.installed
+	$(ONE_THREAD) $(BIN)/coverage run -m pytest -q -m "not slow and not browser" \
+	  $(addprefix tests/,solvers partitions kernels metrics assignment estimators)
+	$(BIN)/coverage report
+
+# Small faults in the core rooms, and whether a test notices. Goes on where it was; to begin anew, delete the results.
+mutants: $(VENV)/.installed
+	$(ONE_THREAD) $(BIN)/python benchmarks/mutants.py
 
 # Chromium comes from the system; where it cannot be had, the tests are skipped and say so. One after the other: some
 # of them measure time.

@@ -103,3 +103,30 @@ def test_a_start_that_stands_still_is_left_alone(monkeypatch):
     assert seen[0] == 3
     assert seen == sorted(seen, reverse=True)
     assert seen[-1] < 3
+
+
+def test_iterations_end_where_every_centre_is_the_mean_of_its_rows(xp):
+    """Whichever way centres move: here all of them go down, so that movements do not cancel each other out."""
+    rows, _ = planted(noise=0.5)
+    found = room.kmeans(xp.asarray(rows), 5, n_init=3, generator=np.random.RandomState(0), tol=0.0, xp=xp)
+    far = found.centers + 1.0
+    again = room.finish_starts(
+        lambda centers: room.gather_members(xp.asarray(rows), centers, xp), far[None, ...], 1e-12, xp=xp
+    )
+    for centers in (found.centers, again.centers):
+        labels = to_numpy(room.nearest_centers(xp.asarray(rows), centers, xp=xp))
+        means = [rows[labels == cluster].mean(axis=0) for cluster in range(5)]
+        np.testing.assert_allclose(to_numpy(centers), means, atol=1e-5)
+
+
+def test_starts_without_hope_are_left_out():
+    """Two clusters; one start puts both centres into one of them, which costs twice as much and more."""
+    import array_api_compat.numpy as xnp
+
+    rows = np.concatenate([np.zeros((30, 2)), np.full((30, 2), 4.0)]) + planted(60, 2, noise=1.0)[0]
+    good = np.array([rows[:30].mean(axis=0), rows[30:].mean(axis=0)])
+    worse = good + np.array([[0.9, -0.9], [-0.9, 0.9]])
+    costs = room.gather_members(rows, np.stack([good, worse]), xnp).costs
+    assert 1.05 < costs[1] / costs[0] < 2
+    kept = room._hopeful(rows, np.stack([worse, good]), xnp)
+    np.testing.assert_array_equal(kept, good[None])

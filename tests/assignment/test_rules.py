@@ -172,3 +172,11 @@ def test_confidence_has_its_meaning():
     axes = RotatedAxes(np.eye(2))
     np.testing.assert_allclose(axes.confidence(np.array([[2.0, 0.0], [1.0, 1.0], [2.0, 1.0]])), [1, 0, 0.5], atol=1e-12)
     np.testing.assert_array_equal(axes.predict(np.array([[-3.0, 1.0]])), [1])
+
+
+def test_one_start_of_the_rotation_needs_no_luck():
+    """The first start is made of rows that point furthest apart; only further ones are drawn."""
+    rows = np.random.default_rng(0).standard_normal((80, 6))
+    labels = [assign_by_rotation(rows, 6, n_init=1, random_state=seed)[0] for seed in range(4)]
+    for other in labels[1:]:
+        np.testing.assert_array_equal(other, labels[0])

@@ -1,3 +1,5 @@
+import resource
+import sys
 from dataclasses import replace
 
 import pytest
@@ -79,6 +81,25 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path, monkeypatch, small
         write_report(tmp_path, small_summaries, code="new", effort="")
     assert report.read_text() == before
     assert not list(tmp_path.rglob("*.part"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the size of files is limited by a call of Linux")
+def test_a_file_that_is_written_by_half_leaves_the_old_one(tmp_path, small_summaries):
+    """The disk is full in the middle of a file: the system itself ends the write after half of the bytes."""
+    report = write_report(tmp_path, small_summaries, code="old", effort="")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(report.read_bytes()) // 2, usual[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_report(tmp_path, small_summaries, code="new", effort="")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+    after = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert after.keys() == before.keys()
+    assert after[report] == before[report]
+    for path in before:  # shorter ones that came first are new, and whole
+        assert len(after[path]) == len(before[path])
 
 
 def test_data_sets_without_results_are_named_and_have_no_table(tmp_path, small_summaries):

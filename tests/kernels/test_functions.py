@@ -1,5 +1,7 @@
 """Kernels against their formulas written naively, for every kind of input."""
 
+import functools
+
 import array_api_strict
 import numpy as np
 import pytest
@@ -8,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.arrays import to_numpy
-from latefusion.kernels import KERNELS, fit_kernel, functions, linear_kernel, mean_distance
+from latefusion.kernels import (
+    KERNELS,
+    fit_kernel,
+    functions,
+    gaussian_kernel,
+    laplace_kernel,
+    linear_kernel,
+    mean_distance,
+    polynomial_kernel,
+    sigmoid_kernel,
+)
 from tests.properties import examples
 
 generator = np.random.default_rng(0)
@@ -223,3 +235,39 @@ def test_a_callable_must_leave_its_values_where_the_data_lie():
     fitted = fit_kernel(lambda left, right: to_numpy(left) @ to_numpy(right).T, rows)
     with pytest.raises(ValueError, match=r"array_api_strict on .* returned a ndarray of NumPy"):
         fitted(rows)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+@pytest.mark.parametrize("kernel", [gaussian_kernel, laplace_kernel, polynomial_kernel, sigmoid_kernel])
+def test_kernels_that_take_their_width_from_the_view_have_no_unit(kernel, container, dtype):
+    """Not even where squares overflow or vanish; by powers of two, every bit is the same."""
+    rows = np.random.default_rng(0).standard_normal((12, 3)).astype(dtype)
+    expected = kernel(container(rows))
+    reach = np.finfo(dtype).maxexp - 8
+    for power in (-reach + 16, -reach // 2 - 9, reach // 2 + 9, reach):
+        np.testing.assert_array_equal(kernel(container(np.ldexp(rows, power))), expected)
+
+
+def test_a_width_is_in_the_unit_of_the_view():
+    rows = np.random.default_rng(0).standard_normal((12, 3))
+    for unit in (2.0**-600, 2.0**600):
+        np.testing.assert_array_equal(gaussian_kernel(unit * rows, sigma=2 * unit), gaussian_kernel(rows, sigma=2))
+        np.testing.assert_array_equal(laplace_kernel(unit * rows, sigma=2 * unit), laplace_kernel(rows, sigma=2))
+        assert mean_distance(unit * rows) == unit * mean_distance(rows)
+
+
+@pytest.mark.parametrize("kernel", [linear_kernel, functools.partial(polynomial_kernel, scale=1.0)])
+def test_values_beyond_all_numbers_are_refused(kernel):
+    rows = np.random.default_rng(0).standard_normal((12, 3))
+    with pytest.raises(ValueError, match="beyond the range of float64 numbers: divide the view by a constant"):
+        kernel(1e200 * rows)
+
+
+@pytest.mark.parametrize("container", [np.array, sp.csr_array])
+def test_rows_that_are_all_the_same_have_the_width_one(container):
+    """And not that of the rounding errors of their distances."""
+    for seed in range(20):
+        rows = container(np.tile(np.random.default_rng(seed).standard_normal(3), (4, 1)))
+        assert mean_distance(rows) == 1.0
+        np.testing.assert_allclose(laplace_kernel(rows), 1.0, atol=1e-6)

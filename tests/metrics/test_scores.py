@@ -229,3 +229,8 @@ def test_labels_are_not_changed():
     match_labels(y_true, y_pred)
     assert y_true.tolist() == [2, 0, 1]
     assert y_pred.tolist() == ["b", "a", "a"]
+
+
+def test_a_single_value_that_is_no_label_is_named():
+    with pytest.raises(ValueError, match=r"y_pred holds \(1, 2\) of type tuple"):
+        clustering_accuracy(["a", "b", "a"], pd.Series(["x", (1, 2), "y"], dtype=object))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from latefusion.datasets import make_views
 from latefusion.partitions import GraphPartition, fit_base_partitions
 from latefusion.partitions.adaptive import connected_components
-from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph
+from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph, number_of_anchors
 from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
@@ -18,8 +18,8 @@ VIEW = VIEWS[0]
 
 def test_weights_are_their_definition():
     factor, extension = fit_anchor_graph(VIEW, 3, n_anchors=40)
-    anchors = extension.feature_map.finder._fit_X
-    squares = np.sum((extension.feature_map.placement(VIEW)[:, None] - anchors) ** 2, axis=2)
+    anchors = extension.feature_map.finder._fit_X + np.median(VIEW, axis=0)  # they are kept relative to the medians
+    squares = np.sum((VIEW[:, None] - anchors) ** 2, axis=2)
     ties = np.zeros_like(squares)
     for i, row in enumerate(squares):
         order = np.argsort(row)
@@ -28,6 +28,19 @@ def test_weights_are_their_definition():
     np.testing.assert_allclose(factor.toarray(), ties @ np.diag(1 / ties.sum(axis=0)) @ ties.T, atol=1e-10)
     assert sp.issparse(factor.features)
     assert factor.features.nnz == 400 * NEAREST_ANCHORS
+
+
+def test_anchors_lie_nearer_to_the_samples_than_samples_drawn_at_random():
+    """Rounds of k-means never raise the mean squared distance to the nearest one."""
+
+    def cost(anchors):
+        return np.mean(np.min(np.sum((VIEW[:, None] - anchors) ** 2, axis=2), axis=1))
+
+    for seed in range(5):
+        _, extension = fit_anchor_graph(VIEW, 3, n_anchors=12, random_state=seed)
+        anchors = extension.feature_map.finder._fit_X + np.median(VIEW, axis=0)
+        drawn = VIEW[np.random.RandomState(seed).choice(400, 12, replace=False)]
+        assert cost(anchors) < 0.9 * cost(drawn)
 
 
 @examples(25)
@@ -111,3 +124,21 @@ def test_samples_that_are_all_alike_are_refused():
     rows = np.outer(np.arange(1.0, 30.0), [1.0, 2.0])
     with pytest.raises(ValueError, match=r"at least 2 different anchors.*method='exact'"):
         fit_anchor_graph(sp.csr_array(rows), 2, metric="cosine", n_anchors=2)
+
+
+def test_many_clusters_get_more_anchors_and_whoever_names_a_number_gets_it():
+    assert number_of_anchors(None, 3) == number_of_anchors(None, 50) == 500
+    assert number_of_anchors(None, 70) == 700
+    assert number_of_anchors(33, 70) == 33
+
+
+def test_ties_get_wider_until_there_is_no_further_anchor():
+    """Or the search for a connected graph would not end where samples are too far apart for any."""
+    _, extension = fit_anchor_graph(VIEW, 3, n_anchors=9)
+    apart, totals = np.eye(9), np.ones(9)
+    widths, found = [], extension.feature_map
+    while found is not None:
+        widths.append(found.n_neighbors)
+        found = found.widened(apart, totals, 3)
+    assert widths == [5, 8]
+    assert extension.feature_map.widened(np.ones((9, 9)), totals, 3) is None

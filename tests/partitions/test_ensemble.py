@@ -112,3 +112,20 @@ def test_agreement_is_that_of_samples_with_both_views():
     apart[:40, 0] = apart[39:, 1] = True
     assert replace(twins, mask=apart).agreement(0, 1, 3) == 0.0  # one sample says nothing
     assert ensemble.repaired("align", 3, keys).restricted(keys[:1]).columns == [slice(0, 5)]
+
+
+def test_samples_that_have_all_views_need_no_repair(ensemble):
+    assert ensemble.repaired("align", 2, KEYS) is ensemble
+    assert ensemble.repaired("impute", 2, KEYS) is ensemble
+
+
+def test_a_view_with_holes_has_as_many_eigenvectors_as_one_without():
+    """As long as that many samples have it; the number of its features is no bound for a kernel."""
+    observed = np.arange(40) % 4 > 0
+    sources = [PartialSource(FeatureSource.of(VIEWS[0][observed], SIMILARITIES), observed)]
+    holed = fit_ensemble(sources, [EnsembleKey(0, "kernel")], 7, 2)
+    assert holed.basis().shape == (40, 7)
+    direct = fit_spectrum(VIEWS[0][observed], SIMILARITIES["kernel"], 7, 2)
+    # All similarities count alike, however many samples have the view: rows are scaled by the root of their share.
+    np.testing.assert_allclose(holed.basis()[observed], np.sqrt(0.75) * direct.vectors, atol=1e-12)
+    assert not holed.basis()[~observed].any()

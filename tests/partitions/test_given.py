@@ -149,6 +149,35 @@ def test_bad_views_are_refused_by_name(view, kind, words):
     assert error.match(words)
 
 
+@pytest.mark.parametrize(
+    ("table", "kind"),
+    [
+        ([[0.0, 1.0], [0.3, 0.7], [1.0, 0.0], [0.0, 0.0]], "memberships"),  # nothing, too, is a share
+        ([[0.0, 1.0], [0.3, 0.7], [-1.0, 2.0], [0.0, 1.0]], "embedding"),
+        ([[0.0, 1.0], [0.3, 0.9], [1.0, 0.0], [0.0, 1.0]], "embedding"),
+    ],
+)
+def test_shares_that_sum_to_one_are_memberships(table, kind):
+    assert GivenPartition().fit_map(np.array(table)).kind == kind
+
+
+def test_a_column_that_another_one_repeats_adds_no_direction():
+    """Whatever rounding leaves of its difference."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        column = rng.standard_normal(40)
+        alone = similarity(np.outer(column, [1.0, 0.0]), "embedding")
+        for copies in (2, 4):
+            repeated = np.outer(column, rng.standard_normal(copies))
+            assert GivenPartition("embedding").fit_map(repeated).width == 1
+            np.testing.assert_allclose(similarity(repeated, "embedding"), alone, atol=1e-9)
+
+
+def test_a_list_of_values_is_labels_and_a_list_of_rows_a_table():
+    assert GivenPartition().fit_map(["a", "b", "a", "b", "a"]).kind == "labels"
+    assert GivenPartition().fit_map([[1.0, 2.0], [0.5, 3.0], [2.0, 1.0], [-1.0, 0.0]]).kind == "embedding"
+
+
 def test_an_unknown_kind_is_refused():
     with pytest.raises(ValueError, match=r"kind must be one of .*got 'soft'"):
         GivenPartition("soft")

@@ -112,5 +112,6 @@ def test_only_text_and_categories_speak_for_themselves():
         [[1.0], [2.0]],
         None,
         "ab",
+        [],
     ):
         assert not is_label_view(other), other

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
-from latefusion.partitions.preparation import column_spreads, describe_view, fit_preparation
+from latefusion.partitions.preparation import UNEQUAL_SPREADS, column_spreads, describe_view, fit_preparation
 
 RNG = np.random.default_rng(0)
 EXAMPLES = {
@@ -178,3 +178,21 @@ def test_subnormal_columns_count_as_constant():
     scaled = fit_preparation(more)(more)
     np.testing.assert_allclose(scaled[:, :-1], fit_preparation(view)(view))
     assert not scaled[:, -1].any()
+
+
+@pytest.mark.parametrize(("factor", "kind"), [(0.95, "coordinates"), (1.05, "measurements")])
+@pytest.mark.parametrize("unit", [1e-140, 1.0, 1e140])
+def test_columns_are_unequal_by_the_root_mean_square_of_their_spreads_over_the_geometric_mean(factor, kind, unit):
+    """Of two spreads 1 and r that is ((r + 1/r) / 2)^{1/2}; squares of huge ones must not overflow."""
+    level = (factor * UNEQUAL_SPREADS) ** 2
+    ratio = level + np.sqrt(level**2 - 1)
+    column = np.tile([-1.0, 1.0], 20)
+    assert describe_view(unit * np.c_[column, ratio * column[::-1]]) == kind
+
+
+def test_a_row_without_anything_stays_without():
+    view = EXAMPLES["distribution"].copy()
+    view[3] = 0.0
+    prepared = fit_preparation(EXAMPLES["distribution"])(view)
+    assert not prepared[3].any()
+    np.testing.assert_allclose(np.sum(np.delete(prepared, 3, axis=0) ** 2, axis=1), 1)

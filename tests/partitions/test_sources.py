@@ -190,3 +190,25 @@ def test_a_partial_source_is_that_of_the_samples_it_has(kind):
     assert count_samples([source]) == 50
     np.testing.assert_array_equal(observed_mask([source])[:, 0], observed)
     assert observed_mask([inner]) is None
+
+
+@pytest.mark.parametrize("kind", ["features", "kernel"])
+def test_new_samples_meet_those_that_have_the_view(kind):
+    """A kernel of new samples has a column for every training sample, also for those that lack the view."""
+    generator = np.random.default_rng(1)
+    view, new, observed = generator.standard_normal((50, 4)), generator.standard_normal((6, 4)), np.arange(50) % 3 > 0
+    if kind == "features":
+        inner, given, known = FeatureSource.of(view[observed], SIMILARITIES), new, new
+    else:
+        inner = KernelSource.of(linear_kernel(view[observed]), OF_KERNEL)
+        given, known = new @ view.T, new @ view[observed].T
+    source, diagonal = PartialSource(inner, observed), np.sum(new**2, axis=1)
+    assert source.kind == inner.kind
+    assert source.coordinates is inner.coordinates
+    spectrum = fit_spectrum(source.training("kernel"), source.similarities["kernel"], 3, 2)
+    np.testing.assert_allclose(source.place(given, diagonal), inner.place(known, diagonal), atol=1e-12)
+    np.testing.assert_allclose(
+        source.extend("kernel", spectrum, given, diagonal),
+        inner.extend("kernel", spectrum, known, diagonal),
+        atol=1e-12,
+    )

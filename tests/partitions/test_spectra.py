@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions import spectra as module
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.spectra import fit_spectrum
@@ -94,3 +94,13 @@ def test_scattered_rows_are_as_loud_as_if_everybody_had_them():
     np.testing.assert_allclose(np.sum(scattered.vectors**2, axis=0), 0.4)
     np.testing.assert_allclose(scattered.extend(view), scattered.vectors[observed], atol=1e-10)
     np.testing.assert_array_equal(scattered.values, spectrum.values)
+
+
+def test_all_directions_of_a_given_labelling_are_there_and_count_alike():
+    """However few are asked for: one for every cluster but one, which is what its labels span without the constant."""
+    labels = (np.arange(50) % 7)[:, None].astype(float)
+    spectrum = fit_spectrum(labels, GivenPartition("labels"), 3, 2)
+    np.testing.assert_array_equal(spectrum.values, np.ones(6))
+    np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(6), atol=1e-12)
+    np.testing.assert_allclose(spectrum.vectors.sum(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(spectrum.extend(labels[:9]), spectrum.vectors[:9], atol=1e-12)

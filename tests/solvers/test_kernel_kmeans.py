@@ -98,3 +98,14 @@ def test_weights_depend_on_the_kernels_not_on_their_order(seed):
     straight = solve_regularized_weights(kernels, 3, regularizer)
     permuted = solve_regularized_weights([kernels[p] for p in order], 3, regularizer[np.ix_(order, order)])
     np.testing.assert_allclose(permuted.weights, straight.weights[order], atol=1e-8)
+
+
+@pytest.mark.parametrize(("combination", "exponent"), [("squared", 2), ("linear", 1)])
+def test_the_partition_is_that_of_the_kernels_as_they_are_combined(combination, exponent, seed):
+    rng = np.random.default_rng(seed)
+    kernels = [size * kernel for size, kernel in zip((1.0, 2.0, 4.0, 8.0), random_kernels(rng), strict=True)]
+    regularizer = 0.05 * kernel_products(kernels)
+    result = solve_regularized_weights(kernels, 3, regularizer, combination=combination, tol=1e-13, max_iter=2000)
+    combined = sum(weight**exponent * kernel for weight, kernel in zip(result.weights, kernels, strict=True))
+    leading = np.linalg.eigh(combined)[1][:, -3:]
+    np.testing.assert_allclose(result.consensus @ result.consensus.T, leading @ leading.T, atol=1e-4)

@@ -86,6 +86,14 @@ def test_directions_that_a_kernel_does_not_have_are_zero(seed):
     np.testing.assert_array_equal(partitions[0][:, 2:], 0.0)
 
 
+def test_what_counts_as_a_direction():
+    """An eigenvalue a thousand million times smaller than the largest does, one that may be a rounding error not."""
+    kernel = np.diag([1.0, 1e-9, 1e-13, 0.0])
+    partitions, average = base_partitions([kernel], 4)
+    for partition in (*partitions, average):
+        np.testing.assert_allclose(np.linalg.norm(partition, axis=0), [1, 1, 0, 0])
+
+
 def test_golden_base_partitions(golden):
     problem = golden("problem_synth")
     partitions, average = base_partitions(list(problem["K"]), int(problem["k"]))
@@ -122,6 +130,8 @@ def test_fused_is_the_weighted_sum(seed):
     weights = np.array([0.6, 0.8])
     expected = 0.6 * partitions[0] @ rotations[0] + 0.8 * partitions[1] @ rotations[1]
     np.testing.assert_allclose(fuse(list(partitions), list(rotations), weights), expected, atol=1e-12)
+    alone = fuse(list(partitions[:1]), list(rotations[:1]), np.ones(1))
+    np.testing.assert_allclose(alone, partitions[0] @ rotations[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [1.01, 1.5, 2.0, 4.0])

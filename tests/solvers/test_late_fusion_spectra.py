@@ -3,6 +3,7 @@
 import array_api_compat.numpy as xp
 import numpy as np
 import pytest
+import scipy.linalg
 
 from latefusion.arrays import root_of_products
 from latefusion.kernels import gaussian_kernel, standardize_kernel
@@ -201,3 +202,24 @@ def test_agreement_with_a_mask_of_all_samples_is_that_without():
     basis[:15, :3] = 0.0
     again = agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
     assert first == pytest.approx(again)
+
+
+def test_agreement_where_samples_lack_views_is_between_the_spaces_on_what_both_have():
+    """Of columns that are no longer orthonormal once rows are missing, what counts is the space they span."""
+    generator = np.random.default_rng(1)
+    basis = np.concatenate([np.linalg.qr(generator.standard_normal((30, 2)))[0] for _ in range(2)], axis=1)
+    members = [Member(slice(2 * p, 2 * p + 2), np.ones(2)) for p in range(2)]
+    mask = np.ones((30, 2), dtype=bool)
+    mask[:12, 0] = False
+    mask[20:26, 1] = False
+    found = agreement_with_others(basis, members, range(2), np.eye(2), 2, basis=basis, mask=mask)
+    both = mask.all(axis=1)
+    cosines = np.cos(scipy.linalg.subspace_angles(basis[both, :2], basis[both, 2:]))
+    np.testing.assert_allclose(found, np.mean(cosines**2))
+
+
+def test_iterations_go_on_until_they_settle():
+    basis, members = spectra_of(similarities())
+    [found] = fuse_spectra(basis, members, members, K, [0.01])
+    assert found.result.converged
+    assert np.diff(found.result.objective)[-1] <= 1e-6 * found.result.objective[-1]

@@ -66,6 +66,12 @@ def test_an_empty_row_stays_empty():
     np.testing.assert_array_equal(rows.toarray(), target.toarray())
 
 
+def test_a_graph_without_edges_stays_without():
+    bare = penalized_rows(scipy.sparse.csr_array((4, 4)), np.ones((4, 2)), 0.5)
+    assert bare.nnz == 0
+    assert bare.shape == (4, 4)
+
+
 def test_edge_distances_do_not_depend_on_the_block_size(seed, monkeypatch):
     graph, _ = three_heaps(seed)
     embedding = np.random.default_rng(seed).standard_normal((90, 4))

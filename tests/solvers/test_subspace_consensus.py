@@ -109,3 +109,24 @@ def test_copies_are_no_witnesses(seed):
     same = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]])
     copied = spaces_of([first, second, third, third]).trust(same, 400)
     np.testing.assert_allclose(copied[:3], spaces_of([first, second, third]).trust(np.eye(3), 400))
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e6])
+def test_the_unit_of_factors_does_not_matter(seed, size):
+    """With λ in the same unit, U is in that unit, too."""
+    matrices = bases(seed)
+    spaces = spaces_of(matrices)
+    scaled = replace(spaces, factors=size * spaces.factors)
+    here = fused_rows(matrices, spaces)[0]
+    there = fused_rows(matrices, scaled, regularization=0.5 * size)[0] / size
+    np.testing.assert_allclose(there @ there.T, here @ here.T, atol=1e-6)
+
+
+def test_what_counts_as_a_direction():
+    """An eigenvalue a thousand million times smaller than the largest does, one that may be a rounding error not."""
+    matrices = [np.eye(8)[:, [column]] for column in range(3)]
+    spaces = replace(spaces_of(matrices), factors=np.sqrt([1.0, 1e-9, 1e-13]))
+    found = spaces.fuse(3, regularization=1e9, max_iter=5, tol=0.0)
+    pulled = np.abs(np.vstack(found.coefficients))
+    np.testing.assert_allclose(pulled[:2, :2], 1e9 * np.eye(2), rtol=1e-3, atol=1e6)
+    assert pulled[2].max() < 10

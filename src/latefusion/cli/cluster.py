@@ -32,8 +32,6 @@ from latefusion.report import REPORT_STEPS, write_report
 from latefusion.report.judgement import loose_views
 from latefusion.types import MultiViewDataset
 
-SUMMARY = "cluster samples that are described in several files"
-
 EXAMPLES = """\
 Every file is a view, called as the file; a folder, .npz, .mat or .h5mu file may hold several. Rows are matched by id:
 the first column where it is called id, sample or the like, or holds words; --id names another one.

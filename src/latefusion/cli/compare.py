@@ -25,8 +25,6 @@ from latefusion.experiments import (
 )
 from latefusion.types import MultiViewDataset, Views
 
-SUMMARY = "run plain methods, those of the literature, and ours on one data set and print one table"
-
 EXAMPLES = """\
 The honest lines come first: k-means on single views, on all columns side by side, spectral clustering, the mean kernel.
 Samples that are not in every view are left out, since most methods cannot take them.

@@ -14,7 +14,6 @@ from latefusion.experiments import comparison_table, fit_and_score, format_table
 from latefusion.plots import draw_overview
 
 OURS = "LateFusionClustering"
-SUMMARY = "cluster five views of handwritten digits and show what plain scikit-learn gives beside it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

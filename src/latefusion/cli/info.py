@@ -21,8 +21,6 @@ from latefusion.datasets import cache_folder, data_folder, find_datasets, load_v
 from latefusion.datasets.catalogue import FoundDataset
 from latefusion.experiments import format_table
 
-SUMMARY = "show what is installed, what a data file holds, or which data sets are here"
-
 EXAMPLES = """\
 examples:
   latefusion info                 versions, array libraries, GPUs, folders

@@ -19,8 +19,6 @@ from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
 from latefusion.types import Views
 
-SUMMARY = "label new samples with a model that `latefusion cluster --save` wrote"
-
 EXAMPLES = """\
 Files are matched to the views of the model by name, also where there is more in the name (new_genes.csv is genes); else
 in the order in which they are given.

@@ -20,7 +20,6 @@ from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
 
-SUMMARY = "run the paper's evaluation on the data at hand: tables, figures, and what needs no classes beside them"
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170

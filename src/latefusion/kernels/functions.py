@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from inspect import signature
-from math import isfinite
+from math import frexp, isfinite, ldexp
 from numbers import Integral, Real
 from typing import Any
 
@@ -66,14 +66,8 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    product: NDArray[Any]
-    if lies_elsewhere(X):
-        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
-    else:
-        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
-        X, Y = check_pairwise_arrays(X, Y)
-        product = safe_sparse_dot(X, Y.T, dense_output=True)
-    return product
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _check_range(_inner_products(X, Y), "linear")
 
 
 def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
@@ -92,10 +86,8 @@ def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scal
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    kernel = linear_kernel(X, Y)
-    kernel /= _mean_squared_norm(X) if scale is None else scale
-    powers: NDArray[Any] = kernel**degree
-    return powers
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        return _check_range(_powers(X, Y, degree=degree, scale=scale), "polynomial")
 
 
 def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
@@ -122,7 +114,8 @@ def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = N
            [0.607, 1.   , 0.607],
            [0.135, 0.607, 1.   ]])
     """
-    width = mean_distance(X) if sigma is None else sigma
+    X, Y, unit = _within_reach(X, Y)
+    width = mean_distance(X) if sigma is None else sigma / unit
     kernel = _distances(X, Y, squared=True)
     kernel *= -0.5 / width**2
     return _elementwise("exp", kernel)
@@ -143,7 +136,8 @@ def laplace_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = No
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    width = mean_distance(X) if sigma is None else sigma
+    X, Y, unit = _within_reach(X, Y)
+    width = mean_distance(X) if sigma is None else sigma / unit
     kernel = _distances(X, Y, squared=False)
     kernel *= -1.0 / width
     return _elementwise("exp", kernel)
@@ -168,10 +162,30 @@ def sigmoid_kernel(
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    kernel = linear_kernel(X, Y)
-    kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma
+    X, Y, unit = _within_reach(X, Y)
+    kernel = _inner_products(X, Y)
+    kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma * unit * unit
     kernel += theta
     return _elementwise("tanh", kernel)
+
+
+def _inner_products(X: Array, Y: Array | None) -> NDArray[Any]:
+    product: NDArray[Any]
+    if lies_elsewhere(X):
+        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
+    else:
+        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+        X, Y = check_pairwise_arrays(X, Y)
+        product = safe_sparse_dot(X, Y.T, dense_output=True)
+    return product
+
+
+def _powers(X: Array, Y: Array | None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
+    X, Y, unit = _within_reach(X, Y)
+    kernel = _inner_products(X, Y)
+    kernel /= _mean_squared_norm(X) if scale is None else scale / unit / unit
+    powers: NDArray[Any] = kernel**degree
+    return powers
 
 
 KERNELS: dict[str, KernelFunction] = {
@@ -181,6 +195,9 @@ KERNELS: dict[str, KernelFunction] = {
     "laplace": laplace_kernel,
     "sigmoid": sigmoid_kernel,
 }
+
+# The values of a fitted kernel are checked where the view is known.
+_UNCHECKED: dict[KernelFunction, KernelFunction] = {linear_kernel: _inner_products, polynomial_kernel: _powers}
 
 # The parameters that depend on the data, and the statistic of the training view (and of its column means, where they
 # are taken away) each of them takes its value from.
@@ -215,7 +232,7 @@ class FittedKernel:
         """Kernel values between the rows of X and those of Y (X itself when None)."""
         moved = X if self.shift is None else X - self.shift
         other = moved if Y is None else Y if self.shift is None else Y - self.shift
-        values = self.function(moved, other, **self.params)
+        values = _UNCHECKED.get(self.function, self.function)(moved, other, **self.params)
         if lies_elsewhere(X):
             _check_stayed(values, X)
             return values if values.dtype == X.dtype else namespace(X).astype(values, X.dtype)
@@ -282,16 +299,58 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
-    if not lies_elsewhere(X):
-        X, _ = check_pairwise_arrays(X, None)
+    X, _, unit = _within_reach(X, None)
     X = _spaced_rows(X)
     n_samples = X.shape[0]
-    if n_samples < 2:
+    # The distances of rows that are the same would be rounding errors, and so would be everything in their unit.
+    if n_samples < 2 or _all_rows_same(X):
         return 1.0
     distances = _distances(X, None, squared=False)
     xp = namespace(distances)
     total = float(xp.sum(distances, dtype=xp.float64))
-    return total / (n_samples * (n_samples - 1)) or 1.0
+    return unit * total / (n_samples * (n_samples - 1)) or 1.0
+
+
+def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:
+    """The rows in a unit in which squares of their entries neither overflow nor vanish, and that unit.
+
+    It is a power of two, and one wherever that will do: no digit changes.
+    """
+    if lies_elsewhere(X):
+        return X, X if Y is None else Y, 1.0
+    X, Y = check_pairwise_arrays(X, Y)
+    entries = [one.data if scipy.sparse.issparse(one) else one for one in (X, Y)]
+    largest = max(float(np.max(np.abs(one), initial=0.0)) for one in entries)
+    limits = np.finfo(X.dtype)
+    if largest == 0 or float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+        return X, Y, 1.0
+    unit = ldexp(1.0, frexp(largest)[1] - 1)
+    smaller = _divided(X, unit)
+    return smaller, smaller if Y is X else _divided(Y, unit), unit
+
+
+def _divided(rows: Array, unit: float) -> Array:
+    if not scipy.sparse.issparse(rows):
+        return rows / unit
+    rows = rows.copy()
+    rows.data = rows.data / unit
+    return rows
+
+
+def _check_range(kernel: NDArray[Any], name: str) -> NDArray[Any]:
+    # Minima and maxima, since an array of the kernel's size would take memory; NaN passes through both.
+    if isinstance(kernel, np.ndarray) and kernel.size and not (np.isfinite(kernel.max()) and np.isfinite(kernel.min())):
+        raise ValueError(
+            f"The {name} kernel of this view has values beyond the range of {kernel.dtype} numbers: divide the view by "
+            f"a constant first."
+        )
+    return kernel
+
+
+def _all_rows_same(X: Array) -> bool:
+    if scipy.sparse.issparse(X):
+        return bool((X[1:] != X[:-1]).nnz == 0)
+    return not bool(namespace(X).any(X[1:, :] != X[:-1, :]))
 
 
 def _spaced_rows(X: Array) -> Array:

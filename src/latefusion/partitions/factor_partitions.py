@@ -86,10 +86,6 @@ class FactorStack:
         """The columns of every view."""
         return [features[:, start:stop] for start, stop in zip(self.edges[:-1], self.edges[1:], strict=True)]
 
-    def zeros(self, *shape: int, dtype: Any = None) -> Array:
-        """An array of zeros beside the features."""
-        return self.xp.zeros(shape, dtype=self.dtype if dtype is None else dtype, device=self.device)
-
     def _features(self, rows: slice) -> Array:
         if len(self.factors) == 1:
             return self.factors[0].rows(rows.start, rows.stop)
@@ -115,7 +111,7 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
     xp, width = stack.xp, int(stack.edges[-1])
 
     def products(ranges: Sequence[slice]) -> Array:
-        total = stack.zeros(width, width, dtype=xp.float64)
+        total = xp.zeros((width, width), dtype=xp.float64, device=stack.device)
         for rows in ranges:
             total += inner_products(stack.features(rows), xp=xp)
         return total

@@ -131,7 +131,7 @@ def edge_distances(graph: scipy.sparse.csr_array, embedding: NDArray[Any]) -> ND
 
 def _project_stored_rows(values: NDArray[Any], indptr: NDArray[Any]) -> NDArray[Any]:
     lengths = np.diff(indptr)
-    stored = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    stored = np.arange(lengths.max(initial=1)) < lengths[:, None]  # one column, even if nothing is stored
     padded = np.full(stored.shape, -np.inf)
     padded[stored] = values
     # An entry one below the largest of its row is projected to zero, so two below is as good as absent.

@@ -1,0 +1,185 @@
+"""Files that hold anything and commands of any words: an answer, or one line that names the file or the word.
+
+`test_damaged_files` breaks the bytes of files; here they are sound, and what they hold is odd.
+"""
+
+import contextlib
+import io
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import latefusion as lf
+from latefusion.cli import main
+from tests.properties import examples
+from tests.trust.inputs import SCALES, SHAPES, seeds
+
+REFUSALS = (ValueError, OSError)
+WORDS = st.sampled_from(
+    ["", " ", "id", "label", "1", "-1", "0.5", "1e400", "NaN", "inf", "ä", "a,b", 'q"q', "=1+1", "\t", "x\0y"]
+)
+
+
+def load(path):
+    """The data set, or None where the file is refused by name; warnings are errors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return lf.datasets.load_views(path)
+        except REFUSALS as error:
+            refusal = error
+    assert Path(path).name in str(refusal), repr(refusal)
+    return None
+
+
+def check(data):
+    """What every data set promises, whatever it was read from."""
+    assert data.views.n_views >= 1
+    assert len({view.shape[0] for view in data.views.arrays}) == 1
+    assert all(view.ndim == 2 for view in data.views.arrays)
+    if data.target is not None:
+        assert len(data.target) == len(data.views)
+
+
+@examples(60)
+@given(
+    table=st.lists(
+        st.lists(st.one_of(WORDS, st.floats(width=32).map(str), st.text(max_size=5)), max_size=5), max_size=8
+    ),
+    separator=st.sampled_from([",", "\t", ";"]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]),
+    suffix=st.sampled_from([".csv", ".tsv"]),
+)
+def test_tables_of_any_words(tmp_path, table, separator, encoding, suffix):
+    path = tmp_path / f"words{suffix}"
+    path.write_text("\n".join(separator.join(row) for row in table), encoding=encoding, errors="replace")
+    data = load(path)
+    if data is not None:
+        check(data)
+
+
+@st.composite
+def arrays(draw):
+    """Of any shape, type, scale and order of memory."""
+    rng = np.random.default_rng(draw(seeds))
+    shape = draw(
+        st.sampled_from([(), (0,), (6,), (1, 6), (6, 1), (6, 0), (0, 3), (6, 3), (6, 3), (6, 6), (6, 3, 2), (6, 6, 2)])
+    )
+    with np.errstate(all="ignore"):
+        values = rng.standard_normal(shape) * draw(st.sampled_from(SCALES))
+        kind = draw(
+            st.sampled_from(["f8", "f8", "f4", "f2", "i8", "u1", "?", "c16", "U3", "S2", "M8[s]", "O", ">f8", "g"])
+        )
+        values = np.nan_to_num(values).clip(-1e6, 1e6).astype(kind) if kind[0] in "iuUSM" else values.astype(kind)
+    values = np.asarray(values, dtype=kind)  # a single object is no array
+    return np.asfortranarray(values) if draw(st.booleans()) and values.ndim else values
+
+
+NAMES = st.sampled_from(
+    ["view_0", "view_1", "view_2", "y", "names", "kernel_0", "X", "Y", "KH", "gt", "view_0_data", "ä"]
+)
+
+
+@examples(60)
+@given(members=st.dictionaries(NAMES, arrays(), max_size=4))
+def test_archives_of_any_arrays(tmp_path, members):
+    path = tmp_path / "arrays.npz"
+    np.savez(path, **members)
+    data = load(path)
+    if data is not None:
+        check(data)
+
+
+@examples(60)
+@given(
+    members=st.dictionaries(NAMES.filter(str.isascii), arrays(), max_size=4), sparse=st.booleans(), cell=st.booleans()
+)
+def test_matlab_files_of_any_arrays(tmp_path, members, sparse, cell):
+    path = tmp_path / "arrays.mat"
+    members = {name: value for name, value in members.items() if value.dtype.kind not in "MOg" and value.dtype != "f2"}
+    if sparse:
+        members["X"] = sp.csc_matrix(np.eye(6))
+    if cell:
+        holder = np.empty((1, len(members)), dtype=object)
+        holder[0, :] = [None] * len(members)
+        for position, value in enumerate(members.values()):
+            holder[0, position] = value
+        members = {**members, "X": holder}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scipy.io.savemat(path, members)
+    data = load(path)
+    if data is not None:
+        check(data)
+
+
+OPTIONS = [
+    [],
+    ["-k", "2"],
+    ["-k", "1-3"],
+    ["-k", "0"],
+    ["-k", "99"],
+    ["-k", "two"],
+    ["--method", "gam"],
+    ["--method", "MKKM"],
+    ["--method", "nobody"],
+    ["--seed", "-1"],
+    ["--id", "nowhere"],
+    ["--labels", "label"],
+    ["--labels", "nothing.csv"],
+    ["-o", "out.csv"],
+    ["-o", "no/such/folder/out.csv"],
+    ["-o", "out.xyz"],
+    ["--json"],
+    ["--quiet"],
+    ["--save", "."],
+    ["--nonsense"],
+]
+
+
+def run(words):
+    """Exit code of a command and what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            code = main(words)
+        except SystemExit as stop:
+            code = stop.code
+    return code, out.getvalue(), err.getvalue()
+
+
+@examples(15)
+@given(
+    seed=seeds,
+    shape=st.sampled_from(SHAPES),
+    scale=st.sampled_from(SCALES),
+    n=st.integers(1, 12),
+    options=st.lists(st.sampled_from(OPTIONS), max_size=2),
+    command=st.sampled_from(["cluster", "cluster", "compare", "info", "predict"]),
+    odd=st.sampled_from([None, None, "", "word", "nan"]),
+)
+def test_commands_of_any_words(tmp_path, monkeypatch, seed, shape, scale, n, options, command, odd):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(seed)
+    for name in ("a.csv", "b.csv"):
+        with np.errstate(all="ignore"):
+            rows = (scale * shape(rng, n, 2)).astype(str)
+        if odd is not None:
+            rows[0, 0] = odd
+        lines = [",".join([f"s{number}", *row, "x"]) for number, row in enumerate(rows)]
+        Path(name).write_text("\n".join(["id,u,v,label", *lines]))
+    code, _, err = run([command, "a.csv", "b.csv", *(word for option in options for word in option)])
+    assert code in (0, 1, 2), err
+    if code == 1:
+        assert err.startswith(f"latefusion {command}: ")
+        assert len(err.splitlines()) == 1
+    if code == 2:
+        assert err.startswith("usage: latefusion")
+    assert "Traceback" not in err
+    assert not list(tmp_path.glob("**/*.part"))
