@@ -299,8 +299,9 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
-    X, _, unit = _within_reach(X, None)
-    X = _spaced_rows(X)
+    if not lies_elsewhere(X):
+        X, _ = check_pairwise_arrays(X, None)
+    X, _, unit = _within_reach(_spaced_rows(X), None)
     n_samples = X.shape[0]
     # The distances of rows that are the same would be rounding errors, and so would be everything in their unit.
     if n_samples < 2 or _all_rows_same(X):
@@ -320,7 +321,8 @@ def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:
         return X, X if Y is None else Y, 1.0
     X, Y = check_pairwise_arrays(X, Y)
     entries = [one.data if scipy.sparse.issparse(one) else one for one in (X, Y)]
-    largest = max(float(np.max(np.abs(one), initial=0.0)) for one in entries)
+    # Minima and maxima: absolute values would be a copy of the view.
+    largest = max(float(max(np.max(one, initial=0.0), -np.min(one, initial=0.0))) for one in entries)
     limits = np.finfo(X.dtype)
     if largest == 0 or float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
         return X, Y, 1.0
