@@ -84,6 +84,7 @@ class ViewDiagnosticsMixin:
     _average: Any
     _assign: Any
     _fusion: Any
+    _fusions: Any
     _judge: Any
     _keys_of: Any
     _mask: Any
@@ -166,8 +167,10 @@ class ViewDiagnosticsMixin:
         """
         seen = self.searched_samples()
         sources = self._sources if len(seen) == len(self.labels_) else [one.take(seen) for one in self._sources]
-        keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-        judge = self._judge(self._fusion(sources, keys))
+        keys = None  # where rows are filled in, neighbours in all views together are those of what was filled in
+        if self._mask is None:
+            keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+        judge = self._judge(*self._fusions(sources, keys).values())
 
         def score(labels: NDArray[Any]) -> float:
             own = np.unique(labels, return_inverse=True)[1]
