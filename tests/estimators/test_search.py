@@ -98,6 +98,15 @@ def test_score_is_the_mean_of_the_three_informations(judge):
     assert judge.score(labels, 3).value == pytest.approx(expected)
 
 
+def test_several_ways_to_fill_in_rows_are_judged_by_their_mean(judge):
+    labels = np.random.default_rng(0).integers(3, size=60)
+    other = judge.neighborhoods._replace(joint=[np.roll(judge.neighborhoods.joint[0], 7, axis=0)])
+    both = judge.neighborhoods._replace(joint=[*judge.neighborhoods.joint, *other.joint])
+    values = [Judge(one, judge.opinions, judge.shares).score(labels, 3).value for one in (other, both)]
+    assert values[1] == pytest.approx((judge.score(labels, 3).value + values[0]) / 2)
+    assert values[0] != values[1]
+
+
 def test_the_truth_scores_best(judge):
     rng = np.random.default_rng(0)
     right = judge.score(DATA.target, 3)

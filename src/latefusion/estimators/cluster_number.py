@@ -37,6 +37,8 @@ N_STARTS = 3
 # Samples that are looked at, and the largest number of clusters that "auto" tries.
 NUMBER_SAMPLES = 1000
 GREATEST_NUMBER = 20
+# With fewer samples, halves of them say nothing.
+LEAST_SAMPLES = 20
 # A cluster of a half should have at least this many samples on average.
 LEAST_CLUSTER = 5
 VECTORS_PER_CLUSTER = 3
@@ -170,6 +172,16 @@ def stability_without_views(
     everything = frozenset(range(len(sources)))
     trials = [_Trial(number, everything), *(_Trial(number, everything - {view}) for view in sorted(everything))]
     return np.array([weigh.stability(sources, trials, *split) for split in splits]).T
+
+
+def stability_of(
+    sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
+) -> NDArray[np.float64]:
+    """How well a number of clusters is found again in other samples, one value per split; as above, from all views."""
+    sources, splits = _halve(sources, np.random.default_rng(seed))
+    weigh = _Weigher(_keys(sources, choice), choice, assign)
+    trial = _Trial(number, frozenset(range(len(sources))))
+    return np.array([weigh.stability(sources, [trial], *split)[0] for split in splits])
 
 
 def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:

@@ -95,9 +95,7 @@ class Fusion:
     def repaired(self, missing: str = "impute", n_directions: int | None = None) -> Fusion:
         """The same with the rows of samples that lack views repaired, if there are any; see `Ensemble.repaired`."""
         scoring = [
-            key
-            for key in self.ensemble.keys
-            if key.similarity in similarity_names(self.sources[key.view], "both")
+            key for key in self.ensemble.keys if key.similarity in similarity_names(self.sources[key.view], "both")
         ]
         return replace(self, ensemble=self.ensemble.repaired(missing, self.n_clusters, scoring, n_directions))
 

@@ -17,7 +17,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latefusion.arrays import lies_elsewhere, threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
-from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
+from latefusion.estimators.cluster_number import (
+    GREATEST_NUMBER,
+    LEAST_CLUSTER,
+    LEAST_SAMPLES,
+    NUMBER_SAMPLES,
+    choose_number,
+)
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.incomplete import (
@@ -37,13 +43,12 @@ from latefusion.partitions.sources import (
     PartialSource,
     ViewSource,
     count_samples,
+    observed_mask,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Array, Views
 from latefusion.validation import check_diagonals
 
-# With fewer samples, halves of them say nothing about a number of clusters.
-LEAST_SAMPLES = 20
 GRAPH_SIZES = (5, 10, 20)
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
@@ -281,7 +286,7 @@ class LateFusionClustering(
         self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
         fusion, plan, seen = self._decide(views.names)
         if seen is not None:
-            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
+            fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
 
     def _decide(self, names: Sequence[str]) -> tuple[Fusion, Mapping[EnsembleKey, float], NDArray[np.intp] | None]:
@@ -452,14 +457,13 @@ class LateFusionClustering(
             found[number] = fusion
         return found
 
-    def _keys_to_fit(self, plan: Mapping[EnsembleKey, float]) -> list[EnsembleKey]:
-        """The similarities of a plan, and those that rows of missing views are filled in from."""
-        keys = list(plan)
-        if self._mask is None:
+    def _keys_to_fit(self, sources: Sequence[ViewSource], keys: list[EnsembleKey]) -> list[EnsembleKey]:
+        """Some similarities, and those that rows of missing views are filled in from."""
+        if observed_mask(sources) is None:
             return keys
-        scoring = self._keys_of(self._sources, Choice("both", WEIGHINGS[0]))
-        together = [key for key in keys if key.view == self.n_views_]
-        return [*dict.fromkeys([key for key in keys if key.view < self.n_views_] + scoring), *together]
+        scoring = self._keys_of(sources, Choice("both", WEIGHINGS[0]))
+        together = [key for key in keys if key.view == len(sources)]
+        return [*dict.fromkeys([key for key in keys if key.view < len(sources)] + scoring), *together]
 
     def _keys_of(self, sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
         """The similarities that a choice consists of."""
