@@ -233,6 +233,24 @@ def test_a_view_is_left_out_of_the_samples_that_have_another(mask, fitted):
     assert (intervals.lower <= intervals.upper).all()
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        GAM(K, random_state=0),
+        GAM(K, missing="impute", random_state=0),
+        LFC(K, partition="kernel", regularization=1.0, random_state=0),
+    ],
+    ids=["GAM", "GAM, impute", "LFC, kernel"],
+)
+def test_samples_that_coincide_are_found_again(data, mask, model):
+    arrays = [view.copy() for view in data.views.arrays]
+    arrays[1][::2] = 0.0  # as empty documents
+    arrays[0][10:25] = arrays[0][10]
+    views = Views(arrays, mask=mask)
+    model = lf_clone(model).fit(views)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
 def test_of_two_views_the_other_one_is_left(data):
     mask = np.ones((90, 2), dtype=bool)
     mask[:40, 1] = False

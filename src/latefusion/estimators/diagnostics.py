@@ -204,7 +204,7 @@ class ViewDiagnosticsMixin:
         verdicts = []
         for view, (name, (whole, found)) in enumerate(zip(self.view_names_, self._stabilities(), strict=True)):
             rest, kept = without_view(self._sources, view)
-            before = self.labels_ if kept is None else self.labels_[kept]
+            before = self.labels_[kept]
             labels = match_labels(before, self._labels_of(rest))
             gains = found - whole
             verdicts.append(
@@ -240,7 +240,7 @@ class ViewDiagnosticsMixin:
         pairs = []
         for view in range(self.n_views_):
             rest, kept = without_view(self._sources, view)
-            every = take_samples(self._sources, np.flatnonzero(kept))
+            every = take_samples(self._sources, kept)
             pairs.append((stability_of(every, *arguments), stability_of(rest, *arguments)))
         return pairs
 

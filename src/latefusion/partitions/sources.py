@@ -246,7 +246,7 @@ def observed_mask(sources: Sequence[ViewSource]) -> NDArray[np.bool_] | None:
     return np.stack([np.ones(n_samples, dtype=bool) if one is None else one for one in known], axis=1)
 
 
-def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSource], NDArray[np.bool_] | None]:
+def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSource], NDArray[np.intp]]:
     """All views but one, of the samples that have any of these.
 
     Parameters
@@ -257,15 +257,15 @@ def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSou
     Returns
     -------
     rest : list of ViewSource
-    kept : ndarray of bool of shape (n_samples,) or None
-        The samples that are left; None if nobody lacked any view.
+    kept : ndarray of int of shape (n_kept,)
+        The samples that are left, in their order.
     """
     rest = [source for position, source in enumerate(sources) if position != view]
     mask = observed_mask(sources)
     if mask is None:
-        return rest, None
-    kept = np.delete(mask, view, axis=1).any(axis=1)
-    return take_samples(rest, np.flatnonzero(kept)), kept
+        return rest, np.arange(count_samples(sources))
+    kept = np.flatnonzero(np.delete(mask, view, axis=1).any(axis=1))
+    return take_samples(rest, kept), kept
 
 
 def take_samples(sources: Sequence[ViewSource], samples: NDArray[np.intp]) -> list[ViewSource]:
