@@ -423,7 +423,8 @@ class LateFusionClustering(
         shares: NDArray[Any] | None = None,
     ) -> Fusion:
         """The similarities of some samples, with missing rows filled in as was chosen."""
-        return self._fusions(sources, keys, shares, [self.n_directions_])[self.n_directions_]
+        number = getattr(self, "n_directions_", None)  # files of older models do not have it
+        return self._fusions(sources, keys, shares, [number])[number]
 
     def _fusions(
         self,

@@ -13,7 +13,7 @@ their mean. `docs/SELECTION.md` has the experiment that chose it among others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,7 +198,7 @@ class Selection:
     Attributes
     ----------
     rows : tuple of dict
-        One per candidate.
+        One per candidate, with the columns below.
     reason : str
         The choice in a sentence.
     n_samples : int
@@ -208,11 +208,9 @@ class Selection:
     rows: tuple[Mapping[str, Any], ...]
     reason: str
     n_samples: int
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of what is known of every candidate."""
-        return tuple(self.rows[0])
+    columns: tuple[str, ...] = field(
+        default=("n_clusters", "kind", "weighing", "regularization", "score", "spread", "chosen")
+    )
 
     def __len__(self) -> int:
         """Number of candidates."""
@@ -289,4 +287,4 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
             f"Best of {len(rows)} candidates: {what}. Its clusters say more about neighbouring samples and about the "
             f"views than those of the default, by {gain:.3f} ± {doubt:.3f}."
         )
-    return Selection(rows, reason, n_samples)
+    return Selection(rows, reason, n_samples, tuple(rows[0]))
