@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators.cluster_number import NumberEvidence, NumberOfClusters, stability_without_views
+from latefusion.estimators.cluster_number import NumberEvidence, NumberOfClusters, stability_of, stability_without_views
 from latefusion.estimators.fusion import Choice
 
 
@@ -72,6 +72,7 @@ def test_stability_without_views_compares_the_same_halves():
     assert found.shape == (5, 5)
     np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))
     assert found[0].mean() > 0.9
+    np.testing.assert_array_equal(stability_of(*arguments, 0), found[0])
     # Without the view of noise nothing is lost; without another view something is.
     assert found[4].mean() >= found[1:4].mean()
 

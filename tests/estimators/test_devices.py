@@ -214,6 +214,9 @@ def test_missing_samples_on_a_device_are_refused(views, moved):
     there = lf.Views([moved(view) for view in views[:2]], mask=mask)
     with pytest.raises(ValueError, match=r"'view_1' lies in .* missing from a view need NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(there)
+    holed = [moved(np.where(seen[:, None], view, np.nan)) for view, seen in zip(views[:2], mask.T, strict=True)]
+    with pytest.raises(ValueError, match=r"'view_1' lies in .* 1 rows that are NaN as a whole.* need NumPy arrays"):
+        lf.GlobalAlignmentClustering(4).fit(holed)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -222,11 +222,65 @@ def test_paths_with_holes(data, mask):
     np.testing.assert_array_equal(sizes[0.3][0].labels, LAM(K, random_state=0).fit(views).labels_)
 
 
-def test_views_cannot_be_left_out_of_samples_that_have_no_other(fitted):
-    with pytest.raises(ValueError, match="have only one"):
-        fitted("LFC").leave_one_view_out()
+def test_a_view_is_left_out_of_the_samples_that_have_another(mask, fitted):
+    verdicts = fitted("LFC").leave_one_view_out()
+    for view, verdict in enumerate(verdicts):
+        alone = ~np.delete(mask, view, axis=1).any(axis=1)
+        assert verdict.left_out == alone.sum() > 0
+        assert f"{verdict.left_out} samples have no other view" in str(verdict)
+        assert 0 <= verdict.changed <= 0.5
     intervals = fitted("LFC").weight_intervals(10)
     assert (intervals.lower <= intervals.upper).all()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        GAM(K, random_state=0),
+        GAM(K, missing="impute", random_state=0),
+        LFC(K, partition="kernel", regularization=1.0, random_state=0),
+    ],
+    ids=["GAM", "GAM, impute", "LFC, kernel"],
+)
+def test_samples_that_coincide_are_found_again(data, mask, model):
+    arrays = [view.copy() for view in data.views.arrays]
+    arrays[1][::2] = 0.0  # as empty documents
+    arrays[0][10:25] = arrays[0][10]
+    views = Views(arrays, mask=mask)
+    model = lf_clone(model).fit(views)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_of_two_views_the_other_one_is_left(data):
+    mask = np.ones((90, 2), dtype=bool)
+    mask[:40, 1] = False
+    mask[85:, 0] = False
+    model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays[:2], mask=mask))
+    first, second = model.leave_one_view_out()
+    assert (first.left_out, second.left_out) == (40, 5)
+    alone = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit([data.views.arrays[0][:85]])
+    assert second.changed == pytest.approx(1 - clustering_accuracy(model.labels_[:85], alone.labels_))
+
+
+def test_a_view_of_few_samples_has_no_halves(data):
+    mask = np.ones((90, 3), dtype=bool)
+    mask[12:, 2] = False
+    model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays, mask=mask))
+    with pytest.raises(ValueError, match="'view_2' has about 12: fit without this view"):
+        model.leave_one_view_out()
+
+
+def test_the_search_chooses_how_rows_are_filled_in(data, mask, fitted):
+    model = fitted("LFC")
+    assert list(dict.fromkeys(row["n_directions"] for row in model.selection_)) == [K, round(K / 2), 2 * K]
+    assert model.n_directions_ == next(row["n_directions"] for row in model.selection_ if row["chosen"])
+    assert f"filled in by {model.n_directions_} directions" in model.selection_.reason
+    assert model._extension._repair.loadings.shape[1] == model.n_directions_
+    chosen = next(row["score"] for row in model.selection_ if row["chosen"])
+    assert model.criterion()(model.labels_) == pytest.approx(chosen)
+    for complete in (fitted("LFC, align"), LFC(K, random_state=0).fit(data.views)):
+        assert complete.n_directions_ is None
+        assert "n_directions" not in complete.selection_.columns
 
 
 def test_fitting_again_without_holes_forgets_them(data, mask):

@@ -25,7 +25,7 @@ VIEWS = DATA.views.arrays
 
 
 def find(views, shares, mask=None, shared=None):
-    joint = None if shared is None else NeighborSearch(shared)
+    joint = () if shared is None else [NeighborSearch(shared)]
     return find_neighborhoods([NeighborSearch(view) for view in views], shares, mask, joint)
 
 
@@ -47,13 +47,13 @@ def test_neighbors_are_the_nearest_of_every_view():
 def test_joint_neighbors_are_the_nearest_side_by_side(shares):
     scaled = [view * np.sqrt(share / view.var(axis=0).sum()) for view, share in zip(VIEWS, shares, strict=True)]
     found = find(VIEWS, np.array(shares))
-    assert sets(found.joint) == sets(nearest(np.hstack(scaled), JOINT_NEIGHBORS))
+    assert sets(found.joint[0]) == sets(nearest(np.hstack(scaled), JOINT_NEIGHBORS))
 
 
 def test_nobody_is_their_own_neighbor():
     twins = np.repeat(VIEWS[0][:10], 3, axis=0)
     found = find([twins], np.ones(1))
-    assert all(row not in neighbors for row, neighbors in enumerate(sets(found.joint)))
+    assert all(row not in neighbors for row, neighbors in enumerate(sets(found.joint[0])))
     assert all(row not in neighbors for row, neighbors in enumerate(sets(found.views[0])))
 
 
@@ -61,7 +61,7 @@ def test_neither_unit_nor_container_of_a_view_matters():
     reference = find(VIEWS, np.ones(2))
     for others in ([VIEWS[0] * 1e6, VIEWS[1] * 1e-6], [sp.csr_array(VIEWS[0]), VIEWS[1]]):
         found = find(others, np.ones(2))
-        assert sets(found.joint) == sets(reference.joint)
+        assert sets(found.joint[0]) == sets(reference.joint[0])
         assert [sets(one) for one in found.views] == [sets(one) for one in reference.views]
 
 
@@ -72,7 +72,7 @@ def test_the_origin_of_a_view_does_not_matter():
 
 def test_a_view_without_distances_has_no_say_in_the_joint_neighbors():
     found = find([VIEWS[0], np.ones((60, 2))], np.ones(2))
-    assert sets(found.joint) == sets(nearest(VIEWS[0], JOINT_NEIGHBORS))
+    assert sets(found.joint[0]) == sets(nearest(VIEWS[0], JOINT_NEIGHBORS))
 
 
 @pytest.mark.parametrize("n_samples", [2, 3, 6])
@@ -80,7 +80,7 @@ def test_few_samples_are_all_neighbors(n_samples):
     found = find([VIEWS[0][:n_samples]], np.ones(1))
     others = [set(range(n_samples)) - {row} for row in range(n_samples)]
     assert sets(found.views[0]) == others
-    assert all(len(row) == min(JOINT_NEIGHBORS, n_samples - 1) for row in sets(found.joint))
+    assert all(len(row) == min(JOINT_NEIGHBORS, n_samples - 1) for row in sets(found.joint[0]))
 
 
 @pytest.fixture(scope="module")
@@ -91,11 +91,20 @@ def judge():
 
 def test_score_is_the_mean_of_the_three_informations(judge):
     labels = np.random.default_rng(0).integers(3, size=60)
-    joint = neighbor_information(labels, judge.neighborhoods.joint, 3)
+    joint = neighbor_information(labels, judge.neighborhoods.joint[0], 3)
     alone = [neighbor_information(labels, one, 3) for one in judge.neighborhoods.views]
     heard = [np.mean([shared_information(labels, one, 3) for one in opinions]) for opinions in judge.opinions]
     expected = (joint + 0.25 * alone[0] + 0.75 * alone[1] + 0.25 * heard[0] + 0.75 * heard[1]) / 3
     assert judge.score(labels, 3).value == pytest.approx(expected)
+
+
+def test_several_ways_to_fill_in_rows_are_judged_by_their_mean(judge):
+    labels = np.random.default_rng(0).integers(3, size=60)
+    other = judge.neighborhoods._replace(joint=[np.roll(judge.neighborhoods.joint[0], 7, axis=0)])
+    both = judge.neighborhoods._replace(joint=[*judge.neighborhoods.joint, *other.joint])
+    values = [Judge(one, judge.opinions, judge.shares).score(labels, 3).value for one in (other, both)]
+    assert values[1] == pytest.approx((judge.score(labels, 3).value + values[0]) / 2)
+    assert values[0] != values[1]
 
 
 def test_the_truth_scores_best(judge):
@@ -123,14 +132,14 @@ def test_a_score_knows_its_uncertainty(judge):
 def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
     labels = np.arange(100) % 5
     neighbors = (np.arange(100)[:, None] + [5, 10]) % 100
-    score = Judge(Neighborhoods(neighbors, [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
+    score = Judge(Neighborhoods([neighbors], [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
     assert score.value == pytest.approx(1)
     assert score.parts.min() > 0.7
 
 
 @pytest.mark.parametrize("n_samples", [2, 3])
 def test_few_samples_have_a_score_without_uncertainty(n_samples):
-    neighborhoods = Neighborhoods(np.array([[1], [0], [0]])[:n_samples], [np.array([[1], [0], [0]])[:n_samples]])
+    neighborhoods = Neighborhoods([np.array([[1], [0], [0]])[:n_samples]], [np.array([[1], [0], [0]])[:n_samples]])
     labels = np.arange(n_samples) % 2
     score = Judge(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
     assert np.isfinite(score.value)
@@ -186,7 +195,7 @@ def test_neighbours_of_samples_that_lack_views():
     coordinates = [generator.standard_normal((30, 3)), generator.standard_normal((30, 4))]
     everything = np.ones((30, 2), dtype=bool)
     plain, masked = (find(coordinates, np.ones(2), mask) for mask in (None, everything))
-    for one, other in zip([plain.joint, *plain.views], [masked.joint, *masked.views], strict=True):
+    for one, other in zip([plain.joint[0], *plain.views], [masked.joint[0], *masked.views], strict=True):
         np.testing.assert_array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
     mask = everything.copy()
     mask[:10, 0] = mask[20:, 1] = False
@@ -195,11 +204,11 @@ def test_neighbours_of_samples_that_lack_views():
     for neighbors, seen in zip(found.views, mask.T, strict=True):
         assert (neighbors[~seen] == -1).all()
         assert seen[neighbors[seen]].all()
-    for sample, neighbors in enumerate(found.joint):
+    for sample, neighbors in enumerate(found.joint[0]):
         assert mask[neighbors][:, mask[sample]].any(axis=1).all()
     shared = generator.standard_normal((30, 2))
-    alone = find([shared], np.ones(1)).joint
-    together = find(parts, np.ones(2), mask, shared).joint
+    alone = find([shared], np.ones(1)).joint[0]
+    together = find(parts, np.ones(2), mask, shared).joint[0]
     np.testing.assert_array_equal(np.sort(alone, axis=1), np.sort(together, axis=1))
 
 

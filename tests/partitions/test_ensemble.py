@@ -90,6 +90,8 @@ def test_repair_leaves_what_was_observed():
     mask[~mask.any(axis=1), 0] = True
     ensemble, keys = holed_ensemble(mask)
     imputed, aligned = (ensemble.repaired(how, 3, keys) for how in ("impute", "align"))
+    assert imputed.repair.loadings.shape[1] == 3
+    assert ensemble.repaired("impute", 3, keys, 2).repair.loadings.shape[1] == 2
     roots = np.sqrt(3 / mask.sum(axis=1))
     for position, observed in enumerate(mask.T):
         before, after = (one.spectra[position].vectors for one in (ensemble, imputed))

@@ -15,6 +15,8 @@ from latefusion.partitions.sources import (
     PartialSource,
     count_samples,
     observed_mask,
+    take_samples,
+    without_view,
 )
 from latefusion.partitions.spectra import fit_spectrum
 
@@ -212,3 +214,20 @@ def test_new_samples_meet_those_that_have_the_view(kind):
         inner.extend("kernel", spectrum, known, diagonal),
         atol=1e-12,
     )
+
+
+def test_without_a_view_those_are_left_who_have_another():
+    views = [RNG.normal(size=(8, 3)), RNG.normal(size=(8, 2))]
+    first, second = np.arange(8) < 6, np.arange(8) > 1
+    sources = [
+        PartialSource(FeatureSource.of(view[seen], {}), seen) for view, seen in zip(views, (first, second), strict=True)
+    ]
+    rest, kept = without_view(sources, 1)
+    np.testing.assert_array_equal(kept, np.flatnonzero(first))
+    assert [one.observed for one in rest] == [None]  # all of them have it
+    np.testing.assert_array_equal(rest[0].coordinates, sources[0].coordinates)
+    both = take_samples(sources, np.array([1, 3]))
+    assert both[0].observed is None
+    np.testing.assert_array_equal(both[1].observed, [False, True])
+    complete = [one.source for one in sources]
+    assert without_view(complete, 0)[0] == complete[1:]

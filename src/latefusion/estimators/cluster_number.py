@@ -37,6 +37,8 @@ N_STARTS = 3
 # Samples that are looked at, and the largest number of clusters that "auto" tries.
 NUMBER_SAMPLES = 1000
 GREATEST_NUMBER = 20
+# With fewer samples, halves of them say nothing.
+LEAST_SAMPLES = 20
 # A cluster of a half should have at least this many samples on average.
 LEAST_CLUSTER = 5
 VECTORS_PER_CLUSTER = 3
@@ -172,6 +174,16 @@ def stability_without_views(
     return np.array([weigh.stability(sources, trials, *split) for split in splits]).T
 
 
+def stability_of(
+    sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
+) -> NDArray[np.float64]:
+    """How well a number of clusters is found again in other samples, one value per split; as above, from all views."""
+    sources, splits = _halve(sources, np.random.default_rng(seed))
+    weigh = _Weigher(_keys(sources, choice), choice, assign)
+    trial = _Trial(number, frozenset(range(len(sources))))
+    return np.array([weigh.stability(sources, [trial], *split)[0] for split in splits])
+
+
 def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
     return [
         EnsembleKey(view, name) for view, source in enumerate(sources) for name in similarity_names(source, choice.kind)
@@ -245,7 +257,7 @@ class _Weigher:
 
     def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
         n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
-        return Fusion.of(sources, self.keys, n_components, greatest)
+        return Fusion.of(sources, self.keys, n_components, greatest).repaired()
 
     def _cluster(self, fusion: Fusion, trial: _Trial) -> Any:
         own = fusion.with_clusters(trial.number)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.estimators.cluster_number import stability_without_views
+from latefusion.estimators.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
 from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.sources import take_samples, without_view
 from latefusion.solvers import compress_partitions, solve_alignment
 
 
@@ -47,6 +48,8 @@ class ViewVerdict(NamedTuple):
         By how much that is more than with all views.
     doubt : float
         Standard error of the gain.
+    left_out : int
+        Samples that have no other view; all of the above is of the others.
     """
 
     view: str
@@ -54,6 +57,7 @@ class ViewVerdict(NamedTuple):
     stability: float
     gain: float
     doubt: float
+    left_out: int = 0
 
     def __str__(self) -> str:
         """The verdict in a sentence."""
@@ -61,7 +65,10 @@ class ViewVerdict(NamedTuple):
             effect = f"leaves stability as it is ({self.gain:+.3f} ± {self.doubt:.3f})"
         else:
             effect = f"{'raises' if self.gain > 0 else 'lowers'} stability ({self.gain:+.3f} ± {self.doubt:.3f})"
-        return f"Dropping view {self.view!r} changes {self.changed:.0%} of the labels and {effect}."
+        verdict = f"Dropping view {self.view!r} changes {self.changed:.0%} of the labels and {effect}."
+        if self.left_out == 0:
+            return verdict
+        return f"{verdict} {self.left_out} samples have no other view and are left out."
 
 
 class ViewDiagnosticsMixin:
@@ -76,7 +83,6 @@ class ViewDiagnosticsMixin:
     view_names_: Any
     partitions_: Any
     n_views_: int
-    n_observed_views_: Any
     n_clusters_: int
     kind_: str
     weighing_: str
@@ -84,8 +90,10 @@ class ViewDiagnosticsMixin:
     _average: Any
     _assign: Any
     _fusion: Any
+    _fusions: Any
     _judge: Any
     _keys_of: Any
+    _keys_to_fit: Any
     _mask: Any
     _plan: Any
     _search_samples: Any
@@ -166,8 +174,10 @@ class ViewDiagnosticsMixin:
         """
         seen = self.searched_samples()
         sources = self._sources if len(seen) == len(self.labels_) else [one.take(seen) for one in self._sources]
-        keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-        judge = self._judge(self._fusion(sources, keys))
+        keys = None  # where rows are filled in, neighbours in all views together are those of what was filled in
+        if self._mask is None:
+            keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+        judge = self._judge(*self._fusions(sources, keys).values())
 
         def score(labels: NDArray[Any]) -> float:
             own = np.unique(labels, return_inverse=True)[1]
@@ -179,6 +189,8 @@ class ViewDiagnosticsMixin:
     def leave_one_view_out(self) -> list[ViewVerdict]:
         """What happens without each of the views: labels that change, and whether clusters become more stable.
 
+        Samples that have no other view are left out, on both sides of the comparison, and counted.
+
         Returns
         -------
         list of ViewVerdict
@@ -188,32 +200,54 @@ class ViewDiagnosticsMixin:
         if self.n_views_ < 2:
             raise ValueError("There is only one view: without it nothing is left.")
         if self._mask is not None:
-            raise ValueError(
-                f"Some samples lack views ({int(np.sum(self.n_observed_views_ == 1))} have only one), so that no view "
-                f"can be left out of all samples: fit on those that have all views."
-            )
-        choice = Choice(self.kind_, WEIGHINGS[0])
-        whole, *without = stability_without_views(self._sources, choice, self.n_clusters_, self._assign, self._seed)
+            self._require_samples_to_halve()
         verdicts = []
-        for view, (name, found) in enumerate(zip(self.view_names_, without, strict=True)):
-            rest = [source for position, source in enumerate(self._sources) if position != view]
-            labels = match_labels(self.labels_, self._labels_of(rest))
+        for view, (name, (whole, found)) in enumerate(zip(self.view_names_, self._stabilities(), strict=True)):
+            rest, kept = without_view(self._sources, view)
+            before = self.labels_[kept]
+            labels = match_labels(before, self._labels_of(rest))
             gains = found - whole
             verdicts.append(
                 ViewVerdict(
                     str(name),
-                    float(np.mean(labels != self.labels_)),
+                    float(np.mean(labels != before)),
                     float(found.mean()),
                     float(gains.mean()),
                     float(gains.std(ddof=1) / np.sqrt(len(gains))),
+                    len(self.labels_) - len(before),
                 )
             )
         return verdicts
 
+    def _require_samples_to_halve(self) -> None:
+        """Both halves of the samples need some in every view."""
+        share = min(1.0, NUMBER_SAMPLES / len(self.labels_))
+        for name, n_observed in zip(self.view_names_, self._mask.sum(axis=0), strict=True):
+            if n_observed * share < LEAST_SAMPLES:
+                raise ValueError(
+                    f"Whether clusters are found again is asked of halves of at most {NUMBER_SAMPLES} samples, among "
+                    f"which every view needs about {LEAST_SAMPLES}, but view {str(name)!r} has about "
+                    f"{n_observed * share:.0f}: fit without this view."
+                )
+
+    def _stabilities(self) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """For every view, how well clusters are found again with it and without it, in the same samples."""
+        choice = Choice(self.kind_, WEIGHINGS[0])
+        arguments = (choice, self.n_clusters_, self._assign, self._seed)
+        if self._mask is None:
+            whole, *without = stability_without_views(self._sources, *arguments)
+            return [(whole, found) for found in without]
+        pairs = []
+        for view in range(self.n_views_):
+            rest, kept = without_view(self._sources, view)
+            every = take_samples(self._sources, kept)
+            pairs.append((stability_of(every, *arguments), stability_of(rest, *arguments)))
+        return pairs
+
     def _labels_of(self, sources: Any) -> NDArray[np.intp]:
         """Labels from other views by the choice that was made for these."""
         choice = Choice(self.kind_, self.weighing_ if len(sources) > 1 else WEIGHINGS[0])
-        fusion = self._fusion(sources, self._keys_of(sources, choice))
+        fusion = self._fusion(sources, self._keys_to_fit(sources, self._keys_of(sources, choice)))
         (fused,) = fusion.fuse(fusion.plan(choice), [self.regularization_], **self._solver_options())
         labels, _ = self._assign(np.asarray(fusion.ensemble.rows(fused.coefficients)), self.n_clusters_)
         found: NDArray[np.intp] = labels

@@ -86,14 +86,18 @@ class Fusion:
         n_components: int,
         n_clusters: int,
         n_jobs: int | None = None,
-        *,
-        missing: str = "impute",
     ) -> Fusion:
-        """Fit the similarities of views that are named."""
+        """Fit the similarities of views that are named; rows of samples that lack a view are zero."""
         searches = [NeighborSearch(source.coordinates) for source in sources]
         ensemble = fit_ensemble(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
-        scoring = [key for key in keys if key.similarity in similarity_names(sources[key.view], "both")]
-        return cls(sources, ensemble.repaired(missing, n_clusters, scoring), len(sources), n_clusters, searches)
+        return cls(sources, ensemble, len(sources), n_clusters, searches)
+
+    def repaired(self, missing: str = "impute", n_directions: int | None = None) -> Fusion:
+        """The same with the rows of samples that lack views repaired, if there are any; see `Ensemble.repaired`."""
+        scoring = [
+            key for key in self.ensemble.keys if key.similarity in similarity_names(self.sources[key.view], "both")
+        ]
+        return replace(self, ensemble=self.ensemble.repaired(missing, self.n_clusters, scoring, n_directions))
 
     def shared_source(self, similarities: Mapping[str, Any]) -> SharedSource:
         """All views together by their filled-in eigenvectors: those of the kernel, where a view has one."""

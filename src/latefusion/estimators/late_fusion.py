@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -17,7 +17,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latefusion.arrays import lies_elsewhere, threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
-from latefusion.estimators.cluster_number import GREATEST_NUMBER, LEAST_CLUSTER, NUMBER_SAMPLES, choose_number
+from latefusion.estimators.cluster_number import (
+    GREATEST_NUMBER,
+    LEAST_CLUSTER,
+    LEAST_SAMPLES,
+    NUMBER_SAMPLES,
+    choose_number,
+)
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.incomplete import (
@@ -37,13 +43,12 @@ from latefusion.partitions.sources import (
     PartialSource,
     ViewSource,
     count_samples,
+    observed_mask,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Array, Views
 from latefusion.validation import check_diagonals
 
-# With fewer samples, halves of them say nothing about a number of clusters.
-LEAST_SAMPLES = 20
 GRAPH_SIZES = (5, 10, 20)
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
@@ -56,6 +61,8 @@ ENOUGH_VECTORS = 160
 # The search looks at no more samples than this, unless that leaves too few for every cluster.
 SEARCH_SAMPLES = 3000
 SEARCH_SAMPLES_PER_CLUSTER = 10
+# Directions per cluster by which rows of missing views are filled in; the first is the default.
+DIRECTIONS_PER_CLUSTER = (1.0, 0.5, 2.0)
 
 
 class LateFusionClustering(
@@ -129,6 +136,9 @@ class LateFusionClustering(
         side are one more view.
     regularization_ : float
         λ that was chosen.
+    n_directions_ : int or None
+        Number of directions that views were taken to have in common when missing rows were filled in; None if none
+        were.
     view_kinds_ : dict
         What every view was found to hold: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
         "memberships" or "embedding"; "given" where the partition is another object.
@@ -276,7 +286,7 @@ class LateFusionClustering(
         self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
         fusion, plan, seen = self._decide(views.names)
         if seen is not None:
-            fusion = self._fusion(self._sources, self._keys_to_fit(plan), self._shares)
+            fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
 
     def _decide(self, names: Sequence[str]) -> tuple[Fusion, Mapping[EnsembleKey, float], NDArray[np.intp] | None]:
@@ -285,13 +295,15 @@ class LateFusionClustering(
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
         self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
         seen = self._search_samples(count_samples(self._sources))
-        fusion = self._fusion(self._sources if seen is None else [one.take(seen) for one in self._sources])
+        fusions = self._fusions(self._sources if seen is None else [one.take(seen) for one in self._sources])
         with warnings.catch_warnings():
             # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            candidates, self.selection_ = self._search(fusion)
+            candidates, self.selection_ = self._search(fusions)
         best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
+        self.n_directions_ = best.n_directions
+        fusion = fusions[best.n_directions]
         plan = fusion.plan(best.choice)
         self._shares = fusion.shares
         return fusion, plan, seen
@@ -398,37 +410,61 @@ class LateFusionClustering(
             rare.append(generator.permutation(np.flatnonzero(observed))[: max(0, lacking)])
         return np.unique(np.concatenate([chosen, *rare]))
 
+    def _numbers_of_directions(self) -> list[int | None]:
+        """The numbers of directions by which missing rows may be filled in; none if none are."""
+        if self._mask is None or self.missing == "align":
+            return [None]
+        return list(dict.fromkeys(max(1, round(number * self.n_clusters_)) for number in DIRECTIONS_PER_CLUSTER))
+
     def _fusion(
         self,
         sources: Sequence[ViewSource],
         keys: Sequence[EnsembleKey] | None = None,
         shares: NDArray[Any] | None = None,
     ) -> Fusion:
-        """The similarities of some samples: those that are named, or all that any candidate needs."""
+        """The similarities of some samples, with missing rows filled in as was chosen."""
+        number = getattr(self, "n_directions_", None)  # files of older models do not have it
+        return self._fusions(sources, keys, shares, [number])[number]
+
+    def _fusions(
+        self,
+        sources: Sequence[ViewSource],
+        keys: Sequence[EnsembleKey] | None = None,
+        shares: NDArray[Any] | None = None,
+        numbers: Sequence[int | None] | None = None,
+    ) -> dict[int | None, Fusion]:
+        """The similarities of some samples, those that are named or all that any candidate needs.
+
+        One for every number of directions by which missing rows are filled in.
+        """
         n_views = len(sources)
         least, most = (number * self.n_clusters_ for number in VECTORS_PER_CLUSTER)
         n_components = min(max(least, min(most, ENOUGH_VECTORS)), count_samples(sources))
         own = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
         named = own if keys is None else [key for key in keys if key.view < n_views]
-        fusion = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs, missing=self.missing)
+        fitted = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs)
         similarities = self._joint_similarities(sources)
         together = list(similarities) if keys is None else [key.similarity for key in keys if key.view == n_views]
-        if not together:
-            return fusion
-        if fusion.ensemble.mask is not None:
-            joint: Any = fusion.shared_source(similarities)
-        else:
-            joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
-        return fusion.with_joint(joint, together, n_components, self.n_jobs)
+        found = {}
+        for number in self._numbers_of_directions() if numbers is None else numbers:
+            fusion = fitted.repaired(self.missing, number)
+            if together:
+                joint: Any
+                if fusion.ensemble.mask is not None:
+                    joint = fusion.shared_source(similarities)
+                else:
+                    joint = JointSource.of(sources, similarities, fusion.shares if shares is None else shares)
+                fusion = fusion.with_joint(joint, together, n_components, self.n_jobs)
+            found[number] = fusion
+        return found
 
-    def _keys_to_fit(self, plan: Mapping[EnsembleKey, float]) -> list[EnsembleKey]:
-        """The similarities of a plan, and those that rows of missing views are filled in from."""
-        keys = list(plan)
-        if self._mask is None:
+    def _keys_to_fit(self, sources: Sequence[ViewSource], keys: list[EnsembleKey]) -> list[EnsembleKey]:
+        """Some similarities, and those that rows of missing views are filled in from."""
+        if observed_mask(sources) is None:
             return keys
-        scoring = self._keys_of(self._sources, Choice("both", WEIGHINGS[0]))
-        together = [key for key in keys if key.view == self.n_views_]
-        return [*dict.fromkeys([key for key in keys if key.view < self.n_views_] + scoring), *together]
+        scoring = self._keys_of(sources, Choice("both", WEIGHINGS[0]))
+        together = [key for key in keys if key.view == len(sources)]
+        return [*dict.fromkeys([key for key in keys if key.view < len(sources)] + scoring), *together]
 
     def _keys_of(self, sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
         """The similarities that a choice consists of."""
@@ -453,11 +489,17 @@ class LateFusionClustering(
         known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
         return {name: one for name, one in known.items() if name in names}
 
-    def _search(self, fusion: Fusion) -> tuple[list[Candidate], Selection]:
-        """Try all kinds, weighings and λ, and take the best."""
-        judge = self._judge(fusion)
+    def _search(self, fusions: Mapping[int | None, Fusion]) -> tuple[list[Candidate], Selection]:
+        """Try all kinds, weighings, λ and ways to fill in missing rows, and take the best."""
+        judge = self._judge(*fusions.values())
+        candidates = [
+            one for number, fusion in fusions.items() for one in self._candidates(fusion, judge, n_directions=number)
+        ]
+        return candidates, choose(candidates, next(iter(fusions.values())).ensemble.n_samples)
+
+    def _candidates(self, fusion: Fusion, judge: Judge, n_directions: int | None) -> Iterator[Candidate]:
         values = REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
-        candidates, seen = [], set()
+        seen = set()
         for choice in [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]:
             plan = fusion.plan(choice)
             if tuple(plan.items()) in seen:  # where views leave no choice, all choices are the same
@@ -465,12 +507,15 @@ class LateFusionClustering(
             seen.add(tuple(plan.items()))
             for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
                 labels, _ = self._assign(fusion.ensemble.rows(fused.coefficients), self.n_clusters_)
-                candidates.append(Candidate(self.n_clusters_, choice, value, judge.score(labels, self.n_clusters_)))
+                score = judge.score(labels, self.n_clusters_)
+                candidate = Candidate(self.n_clusters_, choice, value, score, n_directions)
                 if self.verbose:
-                    logger.info("%s: %s", type(self).__name__, candidates[-1])
-        return candidates, choose(candidates, fusion.ensemble.n_samples)
+                    logger.info("%s: %s", type(self).__name__, candidate)
+                yield candidate
 
-    def _judge(self, fusion: Fusion) -> Judge:
+    def _judge(self, *fusions: Fusion) -> Judge:
+        """What candidates are judged by: the same for all, however missing rows were filled in."""
+        fusion = fusions[0]
         mask = fusion.ensemble.mask
         opinions: list[list[NDArray[np.intp]]] = [[] for _ in range(fusion.n_views)]
         for key, spectrum in zip(fusion.ensemble.keys, fusion.ensemble.spectra, strict=True):
@@ -480,7 +525,7 @@ class LateFusionClustering(
                 opinion = np.full(len(rows), -1)
                 opinion[observed] = self._assign(rows[observed], self.n_clusters_, n_init=OPINION_STARTS)[0]
                 opinions[key.view].append(opinion)
-        joint = fusion.searches[-1] if len(fusion.searches) > fusion.n_views else None
+        joint = [one.searches[-1] for one in fusions if len(one.searches) > one.n_views]
         neighborhoods = find_neighborhoods(fusion.searches[: fusion.n_views], fusion.shares, mask, joint)
         weights = fusion.shares * fusion.presence
         return Judge(neighborhoods, opinions, weights / weights.sum())

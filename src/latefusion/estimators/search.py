@@ -38,11 +38,12 @@ class Neighborhoods(NamedTuple):
 
     Attributes
     ----------
-    joint : ndarray of shape (n_samples, n_neighbors)
+    joint : list of ndarray of shape (n_samples, n_neighbors)
+        One, or one for every way in which missing rows were filled in.
     views : list of ndarray of shape (n_samples, n_neighbors)
     """
 
-    joint: NDArray[np.intp]
+    joint: list[NDArray[np.intp]]
     views: list[NDArray[np.intp]]
 
 
@@ -50,7 +51,7 @@ def find_neighborhoods(
     searches: Sequence[NeighborSearch],
     shares: NDArray[Any],
     mask: NDArray[np.bool_] | None = None,
-    joint: NeighborSearch | None = None,
+    joint: Sequence[NeighborSearch] = (),
 ) -> Neighborhoods:
     """Nearest neighbours by exact distances.
 
@@ -64,44 +65,52 @@ def find_neighborhoods(
     mask : ndarray of bool of shape (n_samples, n_views), default=None
         Which views samples have, where some lack any. Two samples are compared by the views that both have, and -1
         stands for a neighbour that is not there.
-    joint : NeighborSearch, default=None
+    joint : sequence of NeighborSearch, default=()
         Of all samples in all views together, where that is known already.
 
     Returns
     -------
     Neighborhoods
     """
-    if mask is not None:
-        found = _partial_neighborhoods(searches, shares, mask)
-        return found if joint is None else found._replace(joint=joint.others(JOINT_NEIGHBORS))
-    if joint is None:
-        joint = NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])
-    return Neighborhoods(joint.others(JOINT_NEIGHBORS), [one.others(VIEW_NEIGHBORS) for one in searches])
+    if mask is None:
+        joint = joint or [NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])]
+        views = [one.others(VIEW_NEIGHBORS) for one in searches]
+    else:
+        views = [_scattered_neighbors(search, observed) for search, observed in zip(searches, mask.T, strict=True)]
+    together = [one.others(JOINT_NEIGHBORS) for one in joint]
+    if mask is not None and not together:
+        together = [_shared_neighbors(searches, shares, mask)]
+    return Neighborhoods(together, views)
 
 
-def _partial_neighborhoods(
+def _scattered_neighbors(search: NeighborSearch, observed: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Neighbours in a view, as positions among all samples."""
+    samples = np.flatnonzero(observed)
+    own = samples[search.others(VIEW_NEIGHBORS)]
+    neighbors = np.full((len(observed), own.shape[1]), -1)
+    neighbors[samples] = own
+    return neighbors
+
+
+def _shared_neighbors(
     searches: Sequence[NeighborSearch], shares: NDArray[Any], mask: NDArray[np.bool_]
-) -> Neighborhoods:
+) -> NDArray[np.intp]:
+    """Neighbours by the mean distance over the views that two samples share."""
     n_samples = len(mask)
     joint, weights = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
-    views = []
     for search, share, observed in zip(searches, shares, mask.T, strict=True):
-        samples = np.flatnonzero(observed)
-        own = samples[search.others(VIEW_NEIGHBORS)]
-        views.append(np.full((n_samples, own.shape[1]), -1))
-        views[-1][samples] = own
         squared = euclidean_distances(search.placed, squared=True).astype(np.float64, copy=False)
         mean = squared.mean()
         if mean > 0:
-            joint[np.ix_(samples, samples)] += squared * (share / mean)
-            weights[np.ix_(samples, samples)] += share
+            joint[np.ix_(observed, observed)] += squared * (share / mean)
+            weights[np.ix_(observed, observed)] += share
     joint = np.where(weights > 0, joint / np.where(weights > 0, weights, 1.0), np.inf)
     np.fill_diagonal(joint, np.inf)
     n_neighbors = min(JOINT_NEIGHBORS, n_samples - 1)
     nearest = np.argpartition(joint, n_neighbors - 1, axis=1)[:, :n_neighbors]
     np.fill_diagonal(weights, 0.0)
     shared = np.take_along_axis(weights, nearest, axis=1) > 0
-    return Neighborhoods(np.where(shared, nearest, -1), views)
+    return np.where(shared, nearest, -1)
 
 
 class Score(NamedTuple):
@@ -117,12 +126,16 @@ class Score(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """One way of fusing, and how well it did."""
+    """One way of fusing, and how well it did.
+
+    ``n_directions`` is the number of directions that rows of missing views were filled in by; None if none were.
+    """
 
     n_clusters: int
     choice: Choice
     regularization: float
     score: Score
+    n_directions: int | None = None
 
 
 def _standard_error(parts: NDArray[Any]) -> float:
@@ -156,7 +169,12 @@ class Judge:
         return Score(self._score(labels, n_clusters, np.arange(n_samples)), parts)
 
     def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
-        joint = neighbor_information(labels, self.neighborhoods.joint, n_clusters, samples=samples)
+        joint = np.mean(
+            [
+                neighbor_information(labels, neighbors, n_clusters, samples=samples)
+                for neighbors in self.neighborhoods.joint
+            ]
+        )
         alone = [
             neighbor_information(labels, neighbors, n_clusters, samples=samples)
             for neighbors in self.neighborhoods.views
@@ -249,16 +267,17 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
             "kind": one.choice.kind,
             "weighing": one.choice.weighing,
             "regularization": one.regularization,
+            **({} if one.n_directions is None else {"n_directions": one.n_directions}),
             "score": one.score.value,
             "spread": one.score.spread,
             "chosen": one is chosen,
         }
         for one in candidates
     )
-    what = (
-        f"kind {chosen.choice.kind!r}, views {chosen.choice.weighing}, regularization={chosen.regularization:g}, "
-        f"score {chosen.score.value:.3f}"
-    )
+    what = f"kind {chosen.choice.kind!r}, views {chosen.choice.weighing}, regularization={chosen.regularization:g}, "
+    if chosen.n_directions is not None:
+        what += f"missing rows filled in by {chosen.n_directions} directions, "
+    what += f"score {chosen.score.value:.3f}"
     if chosen is default:
         reason = f"The default was kept: {what}."
         if best is not default:
@@ -268,4 +287,4 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
             f"Best of {len(rows)} candidates: {what}. Its clusters say more about neighbouring samples and about the "
             f"views than those of the default, by {gain:.3f} ± {doubt:.3f}."
         )
-    return Selection(rows, reason, n_samples)
+    return Selection(rows, reason, n_samples, tuple(rows[0]))

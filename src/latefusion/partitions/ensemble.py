@@ -90,7 +90,9 @@ class Ensemble:
         """Some of the similarities of samples that have all views."""
         return _side_by_side(list(keys), [self.spectra[self.position(key)] for key in keys])
 
-    def repaired(self, missing: str, n_clusters: int, scoring: Sequence[EnsembleKey]) -> Ensemble:
+    def repaired(
+        self, missing: str, n_clusters: int, scoring: Sequence[EnsembleKey], n_directions: int | None = None
+    ) -> Ensemble:
         """The same with the rows of samples that lack views repaired, if there are any.
 
         Parameters
@@ -98,9 +100,10 @@ class Ensemble:
         missing : {"align", "impute"}
             Whether these rows stay zero, or are filled in from the views that the sample has.
         n_clusters : int
-            Directions that views are taken to have in common.
         scoring : sequence of EnsembleKey
             Similarities that rows are filled in from.
+        n_directions : int, default=None
+            Directions that views are taken to have in common; as many as clusters by default.
 
         Returns
         -------
@@ -108,7 +111,10 @@ class Ensemble:
         """
         if self.mask is None:
             return self
-        repair = Rescaling() if missing == "align" else self.completion(n_clusters, scoring, self.mask)
+        if missing == "align":
+            repair: Completion | Rescaling = Rescaling()
+        else:
+            repair = self.completion(n_clusters, scoring, self.mask, n_directions)
         basis = repair.fill(self.basis(), self.mask)
         spectra = [
             replace(one, vectors=basis[:, own].astype(one.vectors.dtype))
@@ -117,7 +123,11 @@ class Ensemble:
         return replace(self, spectra=spectra, repair=repair)
 
     def completion(
-        self, n_clusters: int, scoring: Sequence[EnsembleKey], mask: NDArray[np.bool_] | None = None
+        self,
+        n_clusters: int,
+        scoring: Sequence[EnsembleKey],
+        mask: NDArray[np.bool_] | None = None,
+        n_directions: int | None = None,
     ) -> Completion:
         """What fills in the rows of samples that lack views.
 
@@ -127,6 +137,8 @@ class Ensemble:
         scoring : sequence of EnsembleKey
         mask : ndarray of bool of shape (n_samples, n_owners), default=None
             Which views the training samples have; all by default.
+        n_directions : int, default=None
+            Directions that views are taken to have in common; as many as clusters by default.
 
         Returns
         -------
@@ -140,7 +152,7 @@ class Ensemble:
             self.basis(),
             mask,
             owners,
-            n_clusters,
+            n_directions or n_clusters,
             scales=np.concatenate([root_values(one.values, n_clusters) for one in self.spectra]),
             scoring=np.repeat([key in scoring for key in self.keys], widths),
         )

@@ -246,6 +246,34 @@ def observed_mask(sources: Sequence[ViewSource]) -> NDArray[np.bool_] | None:
     return np.stack([np.ones(n_samples, dtype=bool) if one is None else one for one in known], axis=1)
 
 
+def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSource], NDArray[np.intp]]:
+    """All views but one, of the samples that have any of these.
+
+    Parameters
+    ----------
+    sources : sequence of ViewSource
+    view : int
+
+    Returns
+    -------
+    rest : list of ViewSource
+    kept : ndarray of int of shape (n_kept,)
+        The samples that are left, in their order.
+    """
+    rest = [source for position, source in enumerate(sources) if position != view]
+    mask = observed_mask(sources)
+    if mask is None:
+        return rest, np.arange(count_samples(sources))
+    kept = np.flatnonzero(np.delete(mask, view, axis=1).any(axis=1))
+    return take_samples(rest, kept), kept
+
+
+def take_samples(sources: Sequence[ViewSource], samples: NDArray[np.intp]) -> list[ViewSource]:
+    """The sources of some of the samples; what all of these have is no longer partial."""
+    taken = [source.take(samples) for source in sources]
+    return [one.source if isinstance(one, PartialSource) and one.observed.all() else one for one in taken]
+
+
 def count_samples(sources: Sequence[ViewSource]) -> int:
     """Number of samples, those that lack some of the views included."""
     mask = observed_mask(sources)

@@ -279,12 +279,18 @@ def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | 
     if observed is not None and not observed.all():
         raise ValueError(f"{label} lies in {place}, but samples that are missing from a view need NumPy arrays.")
     if not np.isfinite(_largest(array)):
-        _refuse_values(xp.isfinite(array), label, xp)
+        _refuse_values(array, label, place, xp)
     return array
 
 
-def _refuse_values(finite: Array, label: str, xp: Any) -> None:
-    bad = to_numpy(xp.stack(xp.nonzero(~finite)))  # an error is allowed to be slow
+def _refuse_values(array: Array, label: str, place: str, xp: Any) -> None:
+    bad = to_numpy(xp.stack(xp.nonzero(~xp.isfinite(array))))  # an error is allowed to be slow
+    n_empty = int(xp.count_nonzero(xp.all(xp.isnan(array), axis=1)))
+    if n_empty:
+        raise ValueError(
+            f"{label} lies in {place} and has {n_empty} rows that are NaN as a whole, but samples that are missing "
+            f"from a view need NumPy arrays."
+        )
     raise ValueError(
         f"{label} holds {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
         f"{bad[1, 0]}. Fill in or drop them; the input must be finite."
