@@ -66,13 +66,8 @@ def linear_kernel(X: Array, Y: Array | None = None) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    if lies_elsewhere(X):
-        product: NDArray[Any] = X @ namespace(X).matrix_transpose(X if Y is None else Y)
-        return product
-    # Products of integers or booleans would overflow in their own type: everything becomes a float first.
-    X, Y = check_pairwise_arrays(X, Y)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _check_range(safe_sparse_dot(X, Y.T, dense_output=True), "linear")
+        return _check_range(_inner_products(X, Y), "linear")
 
 
 def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
@@ -91,11 +86,8 @@ def polynomial_kernel(X: Array, Y: Array | None = None, *, degree: int = 2, scal
     -------
     ndarray of shape (n_samples_X, n_samples_Y)
     """
-    X, Y, unit = _within_reach(X, Y)
-    kernel = linear_kernel(X, Y)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        kernel /= _mean_squared_norm(X) if scale is None else scale / unit / unit
-        return _check_range(kernel**degree, "polynomial")
+        return _check_range(_powers(X, Y, degree=degree, scale=scale), "polynomial")
 
 
 def gaussian_kernel(X: Array, Y: Array | None = None, *, sigma: float | None = None) -> NDArray[Any]:
@@ -171,10 +163,29 @@ def sigmoid_kernel(
     ndarray of shape (n_samples_X, n_samples_Y)
     """
     X, Y, unit = _within_reach(X, Y)
-    kernel = linear_kernel(X, Y)
+    kernel = _inner_products(X, Y)
     kernel *= 1.0 / _mean_squared_norm(X) if gamma is None else gamma * unit * unit
     kernel += theta
     return _elementwise("tanh", kernel)
+
+
+def _inner_products(X: Array, Y: Array | None) -> NDArray[Any]:
+    product: NDArray[Any]
+    if lies_elsewhere(X):
+        product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
+    else:
+        # Products of integers or booleans would overflow in their own type: everything becomes a float first.
+        X, Y = check_pairwise_arrays(X, Y)
+        product = safe_sparse_dot(X, Y.T, dense_output=True)
+    return product
+
+
+def _powers(X: Array, Y: Array | None, *, degree: int = 2, scale: float | None = None) -> NDArray[Any]:
+    X, Y, unit = _within_reach(X, Y)
+    kernel = _inner_products(X, Y)
+    kernel /= _mean_squared_norm(X) if scale is None else scale / unit / unit
+    powers: NDArray[Any] = kernel**degree
+    return powers
 
 
 KERNELS: dict[str, KernelFunction] = {
@@ -184,6 +195,9 @@ KERNELS: dict[str, KernelFunction] = {
     "laplace": laplace_kernel,
     "sigmoid": sigmoid_kernel,
 }
+
+# The values of a fitted kernel are checked where the view is known.
+_UNCHECKED: dict[KernelFunction, KernelFunction] = {linear_kernel: _inner_products, polynomial_kernel: _powers}
 
 # The parameters that depend on the data, and the statistic of the training view (and of its column means, where they
 # are taken away) each of them takes its value from.
@@ -218,7 +232,7 @@ class FittedKernel:
         """Kernel values between the rows of X and those of Y (X itself when None)."""
         moved = X if self.shift is None else X - self.shift
         other = moved if Y is None else Y if self.shift is None else Y - self.shift
-        values = self.function(moved, other, **self.params)
+        values = _UNCHECKED.get(self.function, self.function)(moved, other, **self.params)
         if lies_elsewhere(X):
             _check_stayed(values, X)
             return values if values.dtype == X.dtype else namespace(X).astype(values, X.dtype)
