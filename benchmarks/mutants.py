@@ -406,9 +406,14 @@ def prepare(base: str) -> None:
     os.environ["MUTANTS_COPY"] = str(folder)
 
 
+def equivalents() -> dict[str, str]:
+    """Mutants that no test can notice, and why."""
+    return tomllib.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+
+
 def summary(found: dict[str, dict], drawn: list[Mutant]) -> dict:
     """Figures of what is known by now, by room."""
-    equivalent = tomllib.loads(EQUIVALENT.read_text()) if EQUIVALENT.exists() else {}
+    equivalent = equivalents()
     rows = [found[one.name] for one in drawn if one.name in found]
     for row in rows:
         row.pop("equivalent", None)
@@ -444,36 +449,41 @@ def main() -> None:
         __import__(name)
     drawn = sample(options.count, options.seed)
     found = {row["mutant"]: row for row in json.loads(RESULTS.read_text())["mutants"]} if RESULTS.exists() else {}
-    done = {name for name, row in found.items() if not (options.again and row["verdict"] == "survived")}
-    files = [path.relative_to(ROOT).as_posix() for room in ROOMS for path in (ROOT / "tests" / room).glob("test_*.py")]
-    files = sorted([*files, *GOLDEN])
-    end = time.monotonic() + 60 * options.minutes
-
-    with tempfile.TemporaryDirectory() as base:
-        reached = Path(options.work or base, "reached")
-        reached.mkdir(parents=True, exist_ok=True)
-        os.environ["MUTANTS_REACHED"] = str(reached)
-        with multiprocessing.get_context("fork").Pool(options.jobs, prepare, (base,)) as pool:
-            source = fingerprint(*(path for room in ROOMS for path in files_of(room)))
-            for _ in pool.imap_unordered(watch, [(file, source) for file in files]):
-                pass
-            tests = Tests(reached, files)
-            jobs = []
-            for one in drawn:
-                if one.name not in done:
-                    partner, others = tests.of(one, options.seconds)
-                    jobs.append((one, partner, others, sum(tests.seconds[test] for test in partner + others)))
-            for row in pool.imap_unordered(judge, jobs):
+    again = {name for name, row in found.items() if row["verdict"] == "survived"} - equivalents().keys()
+    todo = [one for one in drawn if one.name not in found or (options.again and one.name in again)]
+    if todo:
+        with tempfile.TemporaryDirectory() as base:
+            for row in judge_all(todo, Path(options.work or base, "reached"), base, options):
                 found[row["mutant"]] = row
                 RESULTS.write_text(json.dumps(summary(found, drawn), indent=1, ensure_ascii=False) + "\n")
                 print(f"{row['verdict']:15} {row['seconds']:6.1f} s  {row['mutant']}", flush=True)
-                if time.monotonic() > end:
-                    pool.terminate()
-                    break
     known = summary(found, drawn)
     RESULTS.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     for room, counts in known["rooms"].items():
         print(room, counts)
+
+
+def judge_all(todo: list[Mutant], reached: Path, base: str, options: argparse.Namespace) -> Iterator[dict]:
+    """What becomes of mutants, as it is known, until the time is up."""
+    end = time.monotonic() + 60 * options.minutes
+    reached.mkdir(parents=True, exist_ok=True)
+    os.environ["MUTANTS_REACHED"] = str(reached)
+    rooms = {one.path.partition("/")[0] for one in todo}
+    files = [path.relative_to(ROOT).as_posix() for room in rooms for path in (ROOT / "tests" / room).glob("test_*.py")]
+    files = sorted([*files, *GOLDEN])
+    source = fingerprint(*(path for room in ROOMS for path in files_of(room)))
+    with multiprocessing.get_context("fork").Pool(options.jobs, prepare, (base,)) as pool:
+        for _ in pool.imap_unordered(watch, [(file, source) for file in files]):
+            pass
+        tests = Tests(reached, files)
+        jobs = []
+        for one in todo:
+            partner, others = tests.of(one, options.seconds)
+            jobs.append((one, partner, others, sum(tests.seconds[test] for test in partner + others)))
+        for row in pool.imap_unordered(judge, jobs):
+            yield row
+            if time.monotonic() > end:
+                break
 
 
 if __name__ == "__main__":

@@ -130,3 +130,15 @@ def test_many_clusters_get_more_anchors_and_whoever_names_a_number_gets_it():
     assert number_of_anchors(None, 3) == number_of_anchors(None, 50) == 500
     assert number_of_anchors(None, 70) == 700
     assert number_of_anchors(33, 70) == 33
+
+
+def test_ties_get_wider_until_there_is_no_further_anchor():
+    """Or the search for a connected graph would not end where samples are too far apart for any."""
+    _, extension = fit_anchor_graph(VIEW, 3, n_anchors=9)
+    apart, totals = np.eye(9), np.ones(9)
+    widths, found = [], extension.feature_map
+    while found is not None:
+        widths.append(found.n_neighbors)
+        found = found.widened(apart, totals, 3)
+    assert widths == [5, 8]
+    assert extension.feature_map.widened(np.ones((9, 9)), totals, 3) is None

@@ -1,10 +1,11 @@
 """Base partitions: leading eigenvectors of every similarity and of their mean, with an exact extension."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion.arrays import memory
+from latefusion.arrays import memory, to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.partitions import (
@@ -157,3 +158,24 @@ def test_what_joins_a_dense_kernel_is_asked_for_before_it_is_formed(others, n_ne
         with pytest.raises(MemoryError, match=words):
             fit_base_partitions(views, similarities, 3, n_neighbors=n_neighbors)
         fit_base_partitions(views[1:], others, 3, n_neighbors=n_neighbors)
+
+
+def test_views_of_another_library_stay_there(monkeypatch):
+    """As on a device: kernels go through factors, none is formed, and partitions are those of NumPy."""
+    kind = type(array_api_strict.zeros(1))
+    monkeypatch.setattr(kind, "_validate_index", lambda *args, **kwargs: None, raising=False)
+    monkeypatch.setattr(kind, "__len__", lambda array: array.shape[0], raising=False)
+    generator = np.random.default_rng(0)
+    views = [generator.standard_normal((60, 4)), generator.standard_normal((60, 3))]
+    there = [array_api_strict.asarray(view) for view in views]
+    expected = fit_base_partitions(views, [KernelPartition("linear", method="factor")] * 2, 3)
+    for method in ("auto", "factor"):
+        found = fit_base_partitions(there, [KernelPartition("linear", method=method)] * 2, 3)
+        for one, other in zip(
+            [*found.partitions, found.average], [*expected.partitions, expected.average], strict=True
+        ):
+            assert isinstance(one, kind)
+            one = to_numpy(one)
+            np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)
+    with pytest.raises(ValueError, match="no n x n kernel is formed, got method='exact'"):
+        fit_base_partitions(there, [KernelPartition("linear", method="exact")] * 2, 3)

@@ -169,6 +169,7 @@ def test_a_column_that_another_one_repeats_adds_no_direction():
         alone = similarity(np.outer(column, [1.0, 0.0]), "embedding")
         for copies in (2, 4):
             repeated = np.outer(column, rng.standard_normal(copies))
+            assert GivenPartition("embedding").fit_map(repeated).width == 1
             np.testing.assert_allclose(similarity(repeated, "embedding"), alone, atol=1e-9)
 
 

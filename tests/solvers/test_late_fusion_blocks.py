@@ -130,6 +130,8 @@ def test_fused_is_the_weighted_sum(seed):
     weights = np.array([0.6, 0.8])
     expected = 0.6 * partitions[0] @ rotations[0] + 0.8 * partitions[1] @ rotations[1]
     np.testing.assert_allclose(fuse(list(partitions), list(rotations), weights), expected, atol=1e-12)
+    alone = fuse(list(partitions[:1]), list(rotations[:1]), np.ones(1))
+    np.testing.assert_allclose(alone, partitions[0] @ rotations[0], atol=1e-12)
 
 
 @pytest.mark.parametrize("exponent", [1.01, 1.5, 2.0, 4.0])

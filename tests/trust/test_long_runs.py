@@ -80,11 +80,11 @@ lf.LateFusionClustering(30, n_init=50, n_jobs={}).fit(data.views)
 def test_an_interrupt_ends_within_a_second(kind, delay, tmp_path):
     """Wherever it strikes, and no process is left behind."""
     if kind.startswith("fit"):
-        command, code, word = ["-c", FIT.format(2 if "two" in kind else None)], -signal.SIGINT, b"KeyboardInterrupt"
+        command, word = ["-c", FIT.format(2 if "two" in kind else None)], b"KeyboardInterrupt"
     else:
         data = lf.datasets.make_views(2500, 30, n_views=1, n_features=40, random_state=0)
         np.savetxt(tmp_path / "view.csv", data.views.arrays[0], delimiter=",", fmt="%.3f")
-        command, code, word = ["-m", "latefusion", "cluster", tmp_path / "view.csv"], 130, b"interrupted"
+        command, word = ["-m", "latefusion", "cluster", tmp_path / "view.csv"], b"interrupted"
     with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, start_new_session=True) as process:
         while processor_seconds(process) < delay:
             assert process.poll() is None
@@ -95,7 +95,7 @@ def test_an_interrupt_ends_within_a_second(kind, delay, tmp_path):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     assert word in errors
-    assert process.returncode == code
+    assert process.returncode in (130, -signal.SIGINT)  # a shell calls both 130
     assert usage.ru_utime + usage.ru_stime - before < 1.0
     with pytest.raises(ProcessLookupError):
         os.killpg(process.pid, 0)
