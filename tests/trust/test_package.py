@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import latefusion
+from tests.trust import licences, versions
 
 USER = """
 import numpy as np
@@ -92,3 +94,37 @@ def test_a_strict_user_can_check_types(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", "user.py"]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_licences_of_all_dependencies_are_on_the_page():
+    page = (Path(__file__).parents[2] / "docs/TRUST.md").read_text()
+    rows = {line.split(" | ")[0].removeprefix("| ") for line in page.splitlines() if line.count(" | ") == 2}
+    assert set(licences.named()) <= rows
+    assert "gpl" not in page.lower().replace("lgpl", "")
+
+
+def test_every_dependency_has_a_lowest_version():
+    """Which `make test-lowest` installs."""
+    project = licences.PROJECT
+    extras = [extra for extra in project["optional-dependencies"] if extra != "dev"]
+    for one in versions.requirements(extras):
+        assert "==" in versions.lowest(one)
+
+
+def test_faults_are_code_that_differs():
+    """Mutants, as `make mutants` makes them, are drawn by their own text: the same ones again, in any order."""
+    path = Path(__file__).parents[2] / "benchmarks/mutants.py"
+    spec = importlib.util.spec_from_file_location("mutants", path)
+    mutants = importlib.util.module_from_spec(spec)
+    sys.modules["mutants"] = mutants
+    try:
+        spec.loader.exec_module(mutants)
+        source = "def f(x, y=2):\n    if x < y and not x:\n        return -x + y\n    raise ValueError(f'{x + 1}')\n"
+        found = mutants.mutants_of("room/file.py", source)
+        changed = {mutants.mutated(source, one.number) for one in found}
+    finally:
+        del sys.modules["mutants"]
+    whole = ast.unparse(ast.parse(source))
+    assert whole not in changed
+    assert len(changed) == len(found) == 10  # y=3, <=, or, no not, always, never, no raise, +x, x - y, None
+    assert all(compile(one, "f", "exec") for one in changed)
