@@ -257,8 +257,17 @@ def test_ids_that_overlap_only_in_part(folder, capsys):
     assert any("20 of 90 samples are not in every view" in told for told in answer["warnings"])
 
 
-def test_what_cannot_be_explained_costs_no_answer(folder, capsys):
+def test_views_are_explained_where_samples_lack_some(folder, capsys):
     pd.read_csv("genes.csv").sort_values("patient")[:80].to_csv("genes.csv", index=False)
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain")
+    texts = {one["view"]: one["text"] for one in answer["dropping"]}
+    assert set(texts) == {"genes", "proteins"}
+    assert "10 samples have no other view and are left out." in texts["proteins"]
+    assert "left out" not in texts["genes"]
+
+
+def test_what_cannot_be_explained_costs_no_answer(folder, capsys):
+    pd.read_csv("genes.csv").sort_values("patient")[:12].to_csv("genes.csv", index=False)
     answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain", "-o", "labels.csv")
     assert answer["dropping"] == []
     assert any("cannot be said" in told for told in answer["warnings"])
