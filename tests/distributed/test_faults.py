@@ -129,7 +129,9 @@ def test_a_chunk_that_no_worker_has_memory_for_is_named(position, cluster, plant
     bad = {**cut, own: cut[own].map_blocks(swell, dtype=float)}
     with Client(cluster) as client:
         client.run_on_scheduler(_allow_no_failures)
-        with pytest.raises(distributed.ChunkError, match=rf"view '{own}', chunk 1, in piece 1 .*memory") as caught:
+        with pytest.raises(
+            distributed.ChunkError, match=rf"view '{own}', chunk 1 \(rows 600 to 1199\).*memory"
+        ) as caught:
             distributed.GlobalAlignmentClustering(4, kernel="linear").fit(bad)
         assert (caught.value.view, caught.value.chunk) == (own, 1)
 

@@ -16,10 +16,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.datasets.hdf5 import open_hdf5
 from latefusion.datasets.headers import Header
 from latefusion.datasets.joining import Part, join_samples
 from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
-from latefusion.datasets.optional import require
 from latefusion.types import Array, MultiViewDataset
 
 # What h5py lets through when a file is damaged.
@@ -87,7 +87,7 @@ def h5mu_header(file: Path) -> Header:
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[Any]:
     try:
-        with require("h5py", file).File(file, "r") as root:
+        with open_hdf5(file) as root:
             yield root
     except UNREADABLE as error:
         raise ValueError(

@@ -32,9 +32,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.io.matlab import MatReadError, MatReadWarning
 
+from latefusion.datasets.hdf5 import open_hdf5
 from latefusion.datasets.headers import Header
 from latefusion.datasets.labels import LABEL_KEYS, encode_labels, plain
-from latefusion.datasets.optional import require
 from latefusion.types import Array, MultiViewDataset, Views
 
 KERNEL_KEYS = ("kh", "k", "ks", "khs", "kernel", "kernels", "kernelmatrix", "kmatrix")
@@ -258,7 +258,7 @@ def _inventory(file: Path) -> dict[str, Stored]:
     with _reading(file):
         if not _is_hdf5(file):
             return {name: Stored(tuple(shape), kind) for name, shape, kind in scipy.io.whosmat(file)}
-        with require("h5py", file).File(file, "r") as root:
+        with open_hdf5(file) as root:
             return {name: _describe(root[name]) for name in root if not name.startswith("#")}
 
 
@@ -270,7 +270,7 @@ def _read(file: Path, names: Sequence[str]) -> dict[str, Variable]:
         if not _is_hdf5(file):
             content = scipy.io.loadmat(file, variable_names=list(names))
             return {name: _from_scipy(content[name]) for name in names}
-        with require("h5py", file).File(file, "r") as root:
+        with open_hdf5(file) as root:
             return {name: _from_hdf5(root[name], root) for name in names}
 
 

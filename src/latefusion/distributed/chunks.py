@@ -180,6 +180,12 @@ class ChunkedViews:
         view = self.names[0] if self.n_views == 1 else None
         return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
 
+    def chunk_in_words(self, name: str, chunk: int) -> str:
+        """A chunk of a view, with its rows."""
+        stops = np.cumsum(self.arrays[self.names.index(name)].chunks[0])
+        first = int(stops[chunk - 1]) if chunk else 0
+        return f"view {name!r}, chunk {chunk} (rows {first} to {int(stops[chunk]) - 1})"
+
     def _chunks_with(self, view: int, *rows: int) -> list[int]:
         """The chunks of a view that rows are in."""
         return sorted({int(np.searchsorted(np.cumsum(self.arrays[view].chunks[0]), row, side="right")) for row in rows})

@@ -180,8 +180,9 @@ class _explained:
         place, view, chunk = self.views.place_of(task)
         told = _last_told(error)
         if told["view"] in self.views.names:
+            # All tasks that the worker had are said to have failed, also those that only waited.
             view, chunk = told["view"], told["chunk"]
-            place = f"view {view!r}, chunk {chunk}, in {place}"
+            place = self.views.chunk_in_words(view, chunk)
         raise ChunkError(
             f"In the pass {self.name!r}, workers died again and again at {place}, most likely for lack of memory. Use "
             f"smaller chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",
