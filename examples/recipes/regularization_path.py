@@ -25,7 +25,7 @@ figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.4), layout="constra
 for name, weights in zip(views.names, np.array([point.weights for point in path]).T, strict=True):
     left.semilogx(values, weights, "o-", base=2, label=name)
 left.set(xlabel="λ", ylabel="view weight")
-left.legend(frameon=False, ncols=2)
+left.legend(frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1))
 right.semilogx(values, [lf.metrics.adjusted_rand(middle, point.labels) for point in path], "o-", base=2)
 right.semilogx(values, [lf.metrics.adjusted_rand(target, point.labels) for point in path], ":", base=2, color="0.5")
 right.set(xlabel="λ", ylabel="adjusted Rand index", ylim=(0, 1.05))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse.linalg import aslinearoperator
 
 from latefusion.arrays import (
+    eigenpairs_between,
     inner_products,
     linalg,
     orient_columns,
@@ -285,3 +286,16 @@ def test_no_eigenvalue_lies_above_the_bound(negative, seed):
     bound = linalg._eigenvalue_bound(matrix)
     largest = np.linalg.eigvalsh(matrix.toarray())[-1]
     assert largest <= bound <= 3 * largest + rng.random()
+
+
+@pytest.mark.parametrize(("start", "stop"), [(4, 16), (0, 5), (15, 16), (0, 16)])
+def test_eigenvalues_that_are_equal_up_to_rounding_are_all_found(start, stop):
+    """A kernel of one sample far off from all others; LAPACK's search for a subset gives up on its zeros."""
+    last_bit = 2.0**-53
+    matrix = np.ones((16, 16)) - 2 * last_bit * (1 - np.eye(16))
+    matrix[:, 11], matrix[11] = 65 * last_bit - 1, 63 * last_bit - 1
+    matrix[11, 11] = 1.0
+    values, vectors = eigenpairs_between(matrix, start, stop)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[start:stop], atol=1e-12)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(stop - start), atol=1e-12)
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)

@@ -5,6 +5,7 @@ from latefusion.arrays.draws import draw_rows
 from latefusion.arrays.linalg import (
     Polar,
     column_means,
+    eigenpairs_between,
     inner_products,
     orient_columns,
     polar,
@@ -42,6 +43,7 @@ __all__ = [
     "detached",
     "device_of",
     "draw_rows",
+    "eigenpairs_between",
     "find_backends",
     "find_devices",
     "inner_products",

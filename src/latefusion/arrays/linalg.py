@@ -173,12 +173,32 @@ def _by_lapack(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[
     size = matrix.shape[0]
     if not isinstance(matrix, np.ndarray):
         matrix = matrix.toarray() if scipy.sparse.issparse(matrix) else matrix @ np.eye(size, dtype=matrix.dtype)
-    wanted = [size - n_components, size - 1]
     with one_product_thread() if size <= ONE_THREAD_LIMIT else nullcontext():
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=wanted, driver="evr")
-        if len(values) < n_components:  # the subset search loses copies of eigenvalues that are equal up to rounding
-            values, vectors = scipy.linalg.eigh(matrix, driver="evd")
-    return values[-n_components:], vectors[:, -n_components:]
+        return eigenpairs_between(matrix, size - n_components, size)
+
+
+def eigenpairs_between(matrix: NDArray[Any], start: int, stop: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Eigenpairs of a dense symmetric matrix by LAPACK: those at positions start to stop - 1 in rising order.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n, n)
+    start, stop : int
+
+    Returns
+    -------
+    values : ndarray of shape (stop - start,)
+    vectors : ndarray of shape (n, stop - start)
+    """
+    try:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=[start, stop - 1], driver="evr")
+        if len(values) == stop - start:
+            return values, vectors
+    except np.linalg.LinAlgError:
+        pass
+    # The search for a subset gives up where eigenvalues are equal up to rounding, or loses copies of them.
+    values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    return values[start:stop], vectors[:, start:stop]
 
 
 def _by_arpack(

@@ -220,14 +220,15 @@ def threshold_singular_values(
     if magnitudes.sum(axis=0).max() * magnitudes.sum(axis=1).max() <= threshold**2:
         return np.zeros_like(matrix), 0.0, 0
     gram = matrix.T @ matrix
+    options: dict[str, Any] = {"driver": "evd"}
     if 4 * expected_rank < len(matrix):
-        values, vectors = scipy.linalg.eigh(
-            gram, subset_by_value=(threshold**2, np.inf), driver="evr", overwrite_a=True, check_finite=False
-        )
-    else:
-        values, vectors = scipy.linalg.eigh(gram, driver="evd", overwrite_a=True, check_finite=False)
-        surviving = values > threshold**2
-        values, vectors = values[surviving], vectors[:, surviving]
+        options = {"driver": "evr", "subset_by_value": (threshold**2, np.inf)}
+    try:
+        values, vectors = scipy.linalg.eigh(gram, **options, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:  # the search for a subset gives up where eigenvalues are equal up to rounding
+        values, vectors = scipy.linalg.eigh(matrix.T @ matrix, driver="evd", check_finite=False)
+    surviving = values > threshold**2
+    values, vectors = values[surviving], vectors[:, surviving]
     singular = np.sqrt(values)
     lowered = ((matrix @ vectors) * (1.0 - threshold / singular)) @ vectors.T
     return lowered, float(np.sum(singular - threshold)), len(singular)

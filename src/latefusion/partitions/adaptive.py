@@ -22,12 +22,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from latefusion.arrays import require_memory, top_eigenpairs
+from latefusion.arrays import eigenpairs_between, require_memory, top_eigenpairs
 from latefusion.partitions.spectral import normalized_affinity
 from latefusion.types import Array
 
@@ -297,10 +296,7 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
 
 def lowest_eigenvectors(matrix: NDArray[Any], n_vectors: int) -> NDArray[Any]:
     """Find the eigenvectors of the lowest eigenvalues of a dense symmetric matrix by LAPACK, whatever their number."""
-    vectors: NDArray[Any] = scipy.linalg.eigh(matrix, subset_by_index=[0, n_vectors - 1], driver="evr")[1]
-    if vectors.shape[1] < n_vectors:  # the subset search can lose copies of an eigenvalue that is repeated
-        vectors = scipy.linalg.eigh(matrix, driver="evd")[1][:, :n_vectors]
-    return vectors
+    return eigenpairs_between(matrix, 0, n_vectors)[1]
 
 
 def normalized_affinities(affinities: Sequence[Array], names: Iterable[str]) -> list[Any]:
