@@ -11,6 +11,7 @@ from scipy.sparse.linalg import aslinearoperator
 from latefusion.arrays import (
     eigenpairs_between,
     inner_products,
+    isometries,
     linalg,
     orient_columns,
     polar,
@@ -68,6 +69,22 @@ def test_polar_keeps_library_and_type(xp, dtype):
     assert factors.isometry.dtype == factors.inverse_root.dtype == matrix.dtype
     gram = to_numpy(xp.matrix_transpose(factors.isometry) @ factors.isometry)
     np.testing.assert_allclose(gram, np.eye(3), atol=1e-5 if dtype == "float32" else 1e-13)
+
+
+@pytest.mark.parametrize("shapes", [[(4, 4)] * 3, [(5, 3)] * 2, [(4, 4), (6, 4)], [(3, 3)]])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_isometries_of_several_matrices_are_those_of_each(xp, shapes, dtype):
+    generator = np.random.default_rng(0)
+    matrices = [generator.standard_normal(shape).astype(dtype) for shape in shapes]
+    matrices[-1][:, 0] = matrices[-1][:, 1]  # of lower rank: no direction is made up in a stack either
+    found, norms = isometries([xp.asarray(one) for one in matrices], xp=xp)
+    for one, isometry, norm in zip(matrices, found, norms, strict=True):
+        alone = polar(xp.asarray(one), xp=xp)
+        assert isometry.dtype == alone.isometry.dtype
+        np.testing.assert_allclose(
+            to_numpy(isometry), to_numpy(alone.isometry), atol=2e-6 if dtype == "float32" else 1e-13
+        )
+        assert norm == pytest.approx(alone.nuclear_norm, rel=1e-6)
 
 
 def assert_leading_pairs(matrix, n_components, tolerance=1e-10):

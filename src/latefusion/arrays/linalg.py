@@ -18,7 +18,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks
+from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks, to_numpy
 from latefusion.arrays.threads import one_product_thread, share_blocks
 from latefusion.types import Array
 
@@ -77,8 +77,7 @@ def polar(matrix: Array, *, xp: Any) -> Polar:
     Polar
     """
     left, values, right = xp.linalg.svd(matrix, full_matrices=False)
-    tolerance = xp.finfo(matrix.dtype).eps * max(matrix.shape)
-    present = values > tolerance * values[0]
+    present = _present(values, matrix, xp)
     kept = xp.astype(present, matrix.dtype)
     inverse = kept / xp.where(present, values, xp.ones_like(values))
     right_transposed = xp.matrix_transpose(right)
@@ -87,6 +86,35 @@ def polar(matrix: Array, *, xp: Any) -> Polar:
         (right_transposed * inverse) @ right,
         float(xp.sum(values)),
     )
+
+
+def isometries(matrices: Sequence[Array], *, xp: Any) -> tuple[list[Array], list[float]]:
+    """Isometries and nuclear norms of the polar decompositions of several matrices, at once if they are of one shape.
+
+    Parameters
+    ----------
+    matrices : sequence of arrays of shape (n, k)
+    xp : module
+
+    Returns
+    -------
+    isometries : list of arrays of shape (n, k)
+    nuclear_norms : list of float
+    """
+    if len({matrix.shape for matrix in matrices}) > 1:
+        found = [polar(matrix, xp=xp) for matrix in matrices]
+        return [one.isometry for one in found], [one.nuclear_norm for one in found]
+    stack = xp.stack(list(matrices))
+    left, values, right = xp.linalg.svd(stack, full_matrices=False)
+    kept = xp.astype(_present(values, stack[0, ...], xp), stack.dtype)
+    turned = (left * kept[:, None, :]) @ right
+    return [turned[p, ...] for p in range(len(matrices))], to_numpy(xp.sum(values, axis=1)).tolist()
+
+
+def _present(values: Array, matrix: Array, xp: Any) -> Array:
+    """Which singular values, in descending order, are more than rounding error."""
+    tolerance = xp.finfo(matrix.dtype).eps * max(matrix.shape)
+    return values > tolerance * values[..., :1]
 
 
 def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -172,8 +172,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
 
     def _named_similarities(self, views: ChunkedViews) -> list[dict[str, Any]]:
         """The similarities of every view by name, as far as they can be had of chunked views."""
-        graphs, kernel = self._similarities_of("graph"), self._similarities_of("kernel")
-        known = {"auto": {**graphs, **kernel}, "graph": graphs, "kernel": kernel}
+        own = self._known_similarities
+        known = {"auto": own.all, "graph": own.graphs, "kernel": own.kernels}
         return [
             known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
             for spec in self._partition_specs(views)
@@ -181,9 +181,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
 
     def _together(self, similarities: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Those of all views side by side."""
-        return self._joint_similarities(
-            [FeatureSource(Preparation("given"), np.empty((0, 0)), one) for one in similarities]
-        )
+        sources = [FeatureSource(Preparation("given"), np.empty((0, 0)), one) for one in similarities]
+        return self._known_similarities.joint(sources, self.missing)
 
     def _sampled_sources(
         self, views: ChunkedViews, found: Survey, seen: NDArray[np.intp], similarities: Sequence[Mapping[str, Any]]
@@ -261,9 +260,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         """All views side by side, each brought to the same mean squared distance of all rows."""
         spreads = np.array([_squared_distance(one, sums) for one, sums in zip(self._sources, found.views, strict=True)])
         scales = np.where(spreads > 0, np.sqrt(self._shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
-        return JointSource(
-            self._sources, scales, np.empty((0, sum(views.widths))), self._joint_similarities(self._sources)
-        )
+        together = self._known_similarities.joint(self._sources, self.missing)
+        return JointSource(self._sources, scales, np.empty((0, sum(views.widths))), together)
 
 
 class _Recipes:

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.arrays import lies_elsewhere, threads_for
+from latefusion.arrays import threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.cluster_number import (
@@ -33,11 +33,10 @@ from latefusion.estimators.incomplete import (
 )
 from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
-from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.estimators.similarities import Similarities
+from latefusion.partitions import GivenPartition
 from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.preparation import Preparation
 from latefusion.partitions.sources import (
-    FeatureSource,
     JointSource,
     KernelSource,
     PartialSource,
@@ -46,13 +45,14 @@ from latefusion.partitions.sources import (
     observed_mask,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.types import Array, Views
+from latefusion.types import Views
 from latefusion.validation import check_diagonals
 
-GRAPH_SIZES = (5, 10, 20)
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
 OPINION_STARTS = 3
+# Starts of the label assignment of a candidate; what is chosen gets all of ``n_init``.
+CANDIDATE_STARTS = 4
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
 # clusters are content with two.
@@ -283,7 +283,12 @@ class LateFusionClustering(
         """Number, kinds and λ, by what the samples say; then the consensus."""
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         specs = self._partition_specs(views)
-        self._sources = [self._observed_source(views, position, spec) for position, spec in enumerate(specs)]
+        self._sources = [
+            self._known_similarities.source(
+                views, position, spec, None if self._mask is None else self._mask[:, position]
+            )
+            for position, spec in enumerate(specs)
+        ]
         fusion, plan, seen = self._decide(views.names)
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
@@ -308,45 +313,9 @@ class LateFusionClustering(
         self._shares = fusion.shares
         return fusion, plan, seen
 
-    def _observed_source(self, views: Views, position: int, spec: Any) -> ViewSource:
-        """The source of a view, of those samples that have it."""
-        view, name = views.arrays[position], views.names[position]
-        observed = None if self._mask is None else self._mask[:, position]
-        if observed is None or observed.all():
-            return self._source(view, spec, name)
-        rows = np.flatnonzero(observed)
-        part = view[rows]
-        if self.view_inputs_[position] == "precomputed":
-            part = part[:, rows]
-        return PartialSource(self._source(part, spec, name), observed)
-
-    def _source(self, view: Array, spec: Any, name: str) -> ViewSource:
-        if lies_elsewhere(view):
-            raise ValueError(
-                f"{type(self).__name__} works on NumPy arrays and sparse matrices, but view {name!r} is a "
-                f"{type(view).__name__}: convert it, or use GlobalAlignmentClustering, which runs where the data lie."
-            )
-        graphs, kernel = self._similarities_of("graph"), self._similarities_of("kernel")
-        if spec == "precomputed" or isinstance(spec, PrecomputedPartition):
-            own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
-            return KernelSource.of(view, {**graphs, "kernel": own})
-        if spec == "labels" or isinstance(spec, GivenPartition):
-            given = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
-            return FeatureSource(given, given(view), {"given": GivenPartition("embedding")})
-        if hasattr(spec, "similarity"):
-            return FeatureSource(Preparation("given"), view, {"given": spec})
-        known = {"auto": {**graphs, **kernel}, "graph": graphs, "kernel": kernel}
-        if spec not in known:
-            raise ValueError(
-                f"partition must be one of {[*known, 'precomputed', 'labels']} or have a method `similarity`, got "
-                f"{spec!r}."
-            )
-        return FeatureSource.of(view, known[spec])
-
-    def _similarities_of(self, kind: str) -> dict[str, Any]:
-        if kind == "kernel":
-            return {"kernel": KernelPartition(self.kernel, kernel_params=self.kernel_params)}
-        return {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES}
+    @property
+    def _known_similarities(self) -> Similarities:
+        return Similarities.of(self.kernel, self.kernel_params)
 
     def _seeks_number(self) -> bool:
         return not isinstance(self.n_clusters, Integral)
@@ -443,7 +412,7 @@ class LateFusionClustering(
         own = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
         named = own if keys is None else [key for key in keys if key.view < n_views]
         fitted = Fusion.of(sources, named, n_components, self.n_clusters_, self.n_jobs)
-        similarities = self._joint_similarities(sources)
+        similarities = self._known_similarities.joint(sources, self.missing)
         together = list(similarities) if keys is None else [key.similarity for key in keys if key.view == n_views]
         found = {}
         for number in self._numbers_of_directions() if numbers is None else numbers:
@@ -475,19 +444,8 @@ class LateFusionClustering(
         ]
         if choice.weighing == WEIGHINGS[0]:
             return keys
-        together = self._joint_similarities(sources)
+        together = self._known_similarities.joint(sources, self.missing)
         return keys + [EnsembleKey(len(sources), name) for name in KINDS[choice.kind] if name in together]
-
-    def _joint_similarities(self, sources: Sequence[ViewSource]) -> dict[str, Any]:
-        """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
-        names = {name for source in sources for name in source.similarities}
-        incomplete = any(source.observed is not None for source in sources)
-        if len(sources) < 2 or "given" in names or (incomplete and self.missing == "align"):
-            return {}
-        if incomplete:  # a kernel of coordinates that were filled in says little that their mean similarity does not
-            return self._similarities_of("graph")
-        known = {**self._similarities_of("graph"), **self._similarities_of("kernel")}
-        return {name: one for name, one in known.items() if name in names}
 
     def _search(self, fusions: Mapping[int | None, Fusion]) -> tuple[list[Candidate], Selection]:
         """Try all kinds, weighings, λ and ways to fill in missing rows, and take the best."""
@@ -506,7 +464,8 @@ class LateFusionClustering(
                 continue
             seen.add(tuple(plan.items()))
             for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
-                labels, _ = self._assign(fusion.ensemble.rows(fused.coefficients), self.n_clusters_)
+                rows = fusion.ensemble.rows(fused.coefficients)
+                labels, _ = self._assign(rows, self.n_clusters_, n_init=min(CANDIDATE_STARTS, self.n_init))
                 score = judge.score(labels, self.n_clusters_)
                 candidate = Candidate(self.n_clusters_, choice, value, score, n_directions)
                 if self.verbose:

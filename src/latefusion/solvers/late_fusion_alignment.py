@@ -32,7 +32,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from latefusion.arrays import Polar, device_of, lies_elsewhere, map_rows, namespace, polar, row_blocks, share_blocks
+from latefusion.arrays import (
+    Polar,
+    device_of,
+    isometries,
+    lies_elsewhere,
+    map_rows,
+    namespace,
+    polar,
+    row_blocks,
+    share_blocks,
+)
 from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
@@ -108,7 +118,6 @@ def solve_alignment(
         blocks = [old + new for old, new in zip(blocks, added, strict=True)] if accumulate else added
         fused = _fuse(partitions, blocks, average, regularization)
         factors = polar(fused, xp=xp)  # Theorem 2: F = S Vᵀ from the SVD of U
-        mixing = _mixing(blocks, regularization, factors, xp)
         rotations, alignments = _update_rotations(partitions, factors.isometry, xp)
         weights = _update_weights(alignments, weights, xp)
         objectives.append(alignment_objective(factors.isometry, alignments, average, regularization, xp=xp))
@@ -122,7 +131,7 @@ def solve_alignment(
         n_iter=len(objectives),
         converged=converged,
         rotations=_stack(rotations, xp),
-        mixing=mixing,
+        mixing=_mixing(blocks, regularization, factors, xp),
     )
 
 
@@ -136,9 +145,9 @@ def _fuse(partitions: Sequence[Array], blocks: Sequence[Array], average: Array, 
 
 def _update_rotations(partitions: Sequence[Array], consensus: Array, xp: Any) -> tuple[list[Array], Array]:
     # Eq. (13): W_p = S Gᵀ from the SVD of H_pᵀ F; its nuclear norm is δ_p = Tr(Fᵀ H_p W_p) ≥ 0.
-    factors = [polar(xp.matrix_transpose(partition) @ consensus, xp=xp) for partition in partitions]
-    alignments = xp.asarray([one.nuclear_norm for one in factors], dtype=consensus.dtype)
-    return [one.isometry for one in factors], alignments
+    products = [xp.matrix_transpose(partition) @ consensus for partition in partitions]
+    rotations, alignments = isometries(products, xp=xp)
+    return rotations, xp.asarray(alignments, dtype=consensus.dtype)
 
 
 def _update_weights(alignments: Array, previous: Array, xp: Any) -> Array:
