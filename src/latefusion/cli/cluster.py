@@ -88,14 +88,16 @@ def run(options: argparse.Namespace) -> None:
     with progress("reading", quiet=options.quiet):
         data, notes = read(options.files, options.id, options.labels)
     model = configured(estimator, options.clusters, data.kind, options.seed)
-    with (
-        progress(f"clustering {len(data.views)} samples", quiet=options.quiet),
-        warnings.catch_warnings(record=True) as told,
-    ):
+    verdicts: list[dict[str, Any]] = []
+    doubts: list[str] = []
+    with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        views = with_columns(data)
-        model.fit(views)
-        verdicts, doubts = explain(model) if options.explain else ([], [])
+        with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
+            views = with_columns(data)
+            model.fit(views)
+        if options.explain:
+            with progress("leaving out one view at a time", quiet=options.quiet):
+                verdicts, doubts = explain(model)
     found = fitted_labels(model)
     put_labels(found, options)
     if options.save is not None:

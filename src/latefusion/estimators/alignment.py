@@ -36,6 +36,7 @@ from latefusion.partitions.partial_partitions import (
     learn_repair,
 )
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
+from latefusion.steps import say, within
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
@@ -76,10 +77,14 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self
         """
         self.__dict__.pop("_learnt_repair", None)  # of an earlier fit
-        self._base = self._fit_partitions(self._fit_views(X))
+        say("base partitions", 0.0)
+        with within(0.0, 0.8):
+            self._base = self._fit_partitions(self._fit_views(X))
         partitions, average = self._aligned_partitions(self._base)
+        say("alignment", 0.8)
         result = self._solve(*self._compress(partitions, average), self.regularization)
         self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
+        say("labels", 0.9)
         self._store_labels()
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)

@@ -30,6 +30,7 @@ from latefusion.partitions import KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
 from latefusion.partitions.sources import FeatureSource, PartialSource, ViewSource, count_samples, observed_mask
+from latefusion.steps import say, within
 
 N_SPLITS = 5
 # Starts of the label assignment: there are hundreds of clusterings.
@@ -144,9 +145,12 @@ def choose_number(
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
     weigh = _Weigher(_keys(sources, choice), choice, assign)
-    evidence = weigh.evidence(sources, numbers, splits)
+    with within(0.0, 0.5):
+        evidence = weigh.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
-    return NumberOfClusters(tuple(evidence), tuple(weigh.evidence(clouds, numbers, splits)))
+    with within(0.5, 1.0):
+        null = weigh.evidence(clouds, numbers, splits)
+    return NumberOfClusters(tuple(evidence), tuple(null))
 
 
 def stability_without_views(
@@ -216,7 +220,12 @@ class _Weigher:
     def evidence(self, sources: Sequence[Any], numbers: Sequence[int], splits: Sequence[Any]) -> list[NumberEvidence]:
         """Stability and information of every number."""
         trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
-        stability = np.array([self.stability(sources, trials, *split) for split in splits])
+        found = []
+        for position, split in enumerate(splits):
+            say("number of clusters", position / (len(splits) + 1))
+            found.append(self.stability(sources, trials, *split))
+        stability = np.array(found)
+        say("number of clusters", len(splits) / (len(splits) + 1))
         fusion = self._fit(sources, max(numbers))
         neighborhoods = find_neighborhoods(fusion.searches, np.ones(len(sources)), observed_mask(sources))
         rows = []

@@ -17,6 +17,10 @@ from latefusion.metrics import match_labels
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import take_samples, without_view
 from latefusion.solvers import compress_partitions, solve_alignment
+from latefusion.steps import say
+
+# About the share of the time of `leave_one_view_out` that stabilities take.
+STABILITY_SHARE = 0.3
 
 
 class WeightIntervals(NamedTuple):
@@ -201,8 +205,11 @@ class ViewDiagnosticsMixin:
             raise ValueError("There is only one view: without it nothing is left.")
         if self._mask is not None:
             self._require_samples_to_halve()
+        say("stability", 0.0)
+        stabilities = self._stabilities()
         verdicts = []
-        for view, (name, (whole, found)) in enumerate(zip(self.view_names_, self._stabilities(), strict=True)):
+        for view, (name, (whole, found)) in enumerate(zip(self.view_names_, stabilities, strict=True)):
+            say(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / self.n_views_)
             rest, kept = without_view(self._sources, view)
             before = self.labels_[kept]
             labels = match_labels(before, self._labels_of(rest))

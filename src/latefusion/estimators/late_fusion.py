@@ -45,6 +45,7 @@ from latefusion.partitions.sources import (
     observed_mask,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
+from latefusion.steps import say, within
 from latefusion.types import Views
 from latefusion.validation import check_diagonals
 
@@ -61,6 +62,9 @@ ENOUGH_VECTORS = 160
 # The search looks at no more samples than this, unless that leaves too few for every cluster.
 SEARCH_SAMPLES = 3000
 SEARCH_SAMPLES_PER_CLUSTER = 10
+# About the share of the time that has gone when the number of clusters is known, and when all choices are made.
+NUMBER_SHARE = 0.6
+SEARCH_SHARE = 0.9
 # Directions per cluster by which rows of missing views are filled in; the first is the default.
 DIRECTIONS_PER_CLUSTER = (1.0, 0.5, 2.0)
 
@@ -290,6 +294,7 @@ class LateFusionClustering(
             for position, spec in enumerate(specs)
         ]
         fusion, plan, seen = self._decide(views.names)
+        say("consensus", SEARCH_SHARE)
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
@@ -298,13 +303,17 @@ class LateFusionClustering(
         """Number, kinds and λ: what was fitted for the search, what is to be fused, and the samples that were seen."""
         self.view_kinds_ = {name: one.kind for name, one in zip(names, self._sources, strict=True)}
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
-        self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
+        with within(0.0, NUMBER_SHARE):
+            self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
+        begun = NUMBER_SHARE if self._seeks_number() else 0.0
+        say("similarities", begun)
         seen = self._search_samples(count_samples(self._sources))
         fusions = self._fusions(self._sources if seen is None else [one.take(seen) for one in self._sources])
         with warnings.catch_warnings():
             # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            candidates, self.selection_ = self._search(fusions)
+            with within((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
+                candidates, self.selection_ = self._search(fusions)
         best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
         self.n_directions_ = best.n_directions
@@ -450,15 +459,18 @@ class LateFusionClustering(
     def _search(self, fusions: Mapping[int | None, Fusion]) -> tuple[list[Candidate], Selection]:
         """Try all kinds, weighings, λ and ways to fill in missing rows, and take the best."""
         judge = self._judge(*fusions.values())
-        candidates = [
-            one for number, fusion in fusions.items() for one in self._candidates(fusion, judge, n_directions=number)
-        ]
+        candidates: list[Candidate] = []
+        for position, (number, fusion) in enumerate(fusions.items()):
+            with within(position / len(fusions), (position + 1) / len(fusions)):
+                candidates += self._candidates(fusion, judge, n_directions=number)
         return candidates, choose(candidates, next(iter(fusions.values())).ensemble.n_samples)
 
     def _candidates(self, fusion: Fusion, judge: Judge, n_directions: int | None) -> Iterator[Candidate]:
         values = REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
         seen = set()
-        for choice in [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]:
+        choices = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
+        for position, choice in enumerate(choices):
+            say(f"ways of fusing, {position + 1} of {len(choices)}", position / len(choices))
             plan = fusion.plan(choice)
             if tuple(plan.items()) in seen:  # where views leave no choice, all choices are the same
                 continue
