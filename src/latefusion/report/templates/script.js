@@ -153,6 +153,12 @@
             }
             return best;
           });
+          this.reaches = groups.map((group, cluster) => {
+            const k = this.centers[cluster];
+            const away = (axis) => Math.max(...group.map((i) =>
+              Math.abs(this.positions[2 * i + axis] - this.positions[2 * k + axis])));
+            return group.length && group.length < 5000 ? [away(0), away(1)] : [65535, 65535];
+          });
         }
         const colours = getComputedStyle(root);
         context.font = "650 " + (data.clusters.length > 30 ? 11 : 13) + "px system-ui, sans-serif";
@@ -164,8 +170,12 @@
         context.fillStyle = colours.getPropertyValue("--ink").trim();
         this.centers.forEach((k, cluster) => {
           if (k < 0 || hidden[cluster]) return;
-          context.strokeText(data.clusters[cluster], this.x(k), this.y(k));
-          context.fillText(data.clusters[cluster], this.x(k), this.y(k));
+          // Samples so close together that the number would cover all of them get it above.
+          const [wide, high] = this.reaches[cluster];
+          const covered = (wide / 65535) * this.width < 12 && (high / 65535) * this.height < 8;
+          const y = covered ? Math.max(8, this.y(k) - (high / 65535) * this.height - 12) : this.y(k);
+          context.strokeText(data.clusters[cluster], this.x(k), y);
+          context.fillText(data.clusters[cluster], this.x(k), y);
         });
       }
       highlight() {
