@@ -205,6 +205,14 @@ def test_what_is_odd_about_the_data_is_pointed_out(folder, capsys):
     assert "clusters" in told  # that there are none
 
 
+def test_samples_of_zeros_are_pointed_out(folder, capsys):
+    genes = pd.read_csv("genes.csv")
+    genes.loc[:8, genes.columns != "patient"] = 0
+    genes.to_csv("zeros.csv", index=False)
+    told = answer_of(capsys, "zeros.csv", "proteins.csv", "-k", "2")["warnings"]
+    assert [one for one in told if one.startswith("View zeros: 9 of its 90 samples are zero in all columns")]
+
+
 def test_quiet_prints_nothing(folder, capsys):
     assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--quiet", "-o", "labels.csv"]) == 0
     captured = capsys.readouterr()

@@ -13,6 +13,7 @@ from latefusion.report.judgement import (
     agreement_table,
     column_variances,
     data_warnings,
+    empty_rows,
     explain_views,
     judge_views,
     loose_views,
@@ -51,6 +52,19 @@ def test_constant_columns_are_counted_and_named(findings, form):
     array[:, [1, 3]] = 0.1
     (found,) = data_warnings(with_array(findings, form(array)))
     assert found == "View view_0: 2 columns are constant (c1, c3) and without meaning here."
+
+
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+def test_samples_that_are_all_zeros_are_counted(findings, form):
+    array = np.random.default_rng(0).poisson(1.0, (90, 12)).astype(float)
+    array[:20] = 0
+    (found,) = data_warnings(with_array(findings, form(array)))
+    assert found.startswith("View view_0: 20 of its 90 samples are zero in all columns")
+    observed = np.arange(90) >= 17  # of those that are in the view
+    assert empty_rows("a", form(array), observed) == []
+    assert empty_rows("a", form(array), np.arange(90) >= 14)[0].startswith("View a: 6 of its 76 samples")
+    array[4:20] = 1e-300
+    assert empty_rows("a", form(array), np.ones(90, dtype=bool)) == []
 
 
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])

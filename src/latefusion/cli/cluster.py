@@ -29,7 +29,7 @@ from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.report import REPORT_STEPS, write_report
-from latefusion.report.judgement import loose_views
+from latefusion.report.judgement import empty_rows, loose_views
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -208,6 +208,9 @@ def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_file
             f"{', '.join(f'{n} in {name}' for name, n in missing.items())}."
         )
         told += loose_views(data.views.names, mask, len(clusters))
+    if data.kind != "kernels":
+        for (name, array), observed in zip(data.views.items(), data.views.observed.T, strict=True):
+            told += empty_rows(name, array, observed) if data.views.n_views > 1 else []
     small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
     for one in small:
         told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")

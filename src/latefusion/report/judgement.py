@@ -16,6 +16,7 @@ from scipy.sparse import issparse
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.metrics import pairwise_agreement, subspace_agreement
 from latefusion.report.findings import Findings, ViewFindings, shorten
+from latefusion.types import Array
 
 # Two views whose own clusters (adjusted Rand index) and whose partitions agree to this much say the same; below the
 # second one clusters have nothing in common.
@@ -30,6 +31,8 @@ UNSURE = 0.2
 DOMINANT = 0.9
 # A view that shares fewer samples per cluster with the others is pointed out.
 LEAST_TIES = 10
+# A view in which more than this share of the samples are all zeros is pointed out.
+MANY_EMPTY = 0.05
 BLOCK_ENTRIES = 2**22
 
 
@@ -172,6 +175,7 @@ def data_warnings(findings: Findings) -> list[str]:
     found += [*_about_result(findings), *_about_holes(findings)]
     for view in findings.views:
         if view.kind == "features":
+            found += empty_rows(view.name, view.array, view.observed)
             found += _about_columns(view, scaled=hasattr(findings.model, "view_kinds_"))
     return found + _about_copies(findings.views)
 
@@ -233,6 +237,36 @@ def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: i
                 f"clusters are those of the other views rests on these. Look whether ids are written alike everywhere."
             )
     return told
+
+
+def empty_rows(name: str, array: Array, observed: NDArray[np.bool_]) -> list[str]:
+    """Whether many samples are all zeros in a view, as documents without any known word are.
+
+    Parameters
+    ----------
+    name : str
+    array : array or sparse matrix of shape (n_samples, n_features)
+    observed : ndarray of bool of shape (n_samples,)
+        Samples that are in the view.
+
+    Returns
+    -------
+    list of str
+        A sentence, or nothing.
+    """
+    if issparse(array):
+        filled = np.asarray((array != 0).sum(axis=1)).ravel() > 0
+    else:
+        blocks = row_blocks(array.shape[0], max(1, BLOCK_ENTRIES // max(1, array.shape[1])))
+        filled = np.concatenate([np.any(to_numpy(array[rows]) != 0, axis=1) for rows in blocks])
+    n_empty = int(np.count_nonzero(observed & ~filled))
+    if n_empty <= max(1, MANY_EMPTY * np.count_nonzero(observed)):
+        return []
+    return [
+        f"View {name}: {n_empty} of its {int(observed.sum())} samples are zero in all columns, and so look alike. If "
+        f"that means that nothing is known of them, give empty cells (NaN) instead: other views then say where they "
+        f"belong."
+    ]
 
 
 def _about_columns(view: ViewFindings, *, scaled: bool) -> list[str]:
