@@ -37,6 +37,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
 from latefusion.estimators.fusion import KINDS, Choice, Fusion
+from latefusion.estimators.similarities import Similarities
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.neighborhoods import count_neighbors
 from measuring import machine
@@ -231,8 +232,8 @@ def local(args, store):
         if store.has({"data": path.stem}):
             continue
         spec = "precomputed" if data.kind == "kernels" else "auto"
-        shell = lf.LateFusionClustering(n_clusters)
-        sources = [shell._source(view, spec, name) for name, view in data.views.items()]
+        similarities = Similarities.of("gaussian", None)
+        sources = [similarities.source(data.views, p, spec, None) for p in range(data.views.n_views)]
         keys = [EnsembleKey(view, name) for view in range(len(sources)) for name in KINDS["both"]]
         fusion = Fusion.of(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
         plan = fusion.plan(Choice("both", "alike"))

@@ -85,7 +85,7 @@ def criteria(model, fusion, judge, candidates):
     labels = {name: model._assign(own, k)[0] for name, own in rows.items()}
     everything = list(labels.values())
     alone = [opinion for own in judge.opinions for opinion in own]
-    joint, of_views = judge.neighborhoods
+    (joint,), of_views = judge.neighborhoods
     distances = pairwise_distances(fusion.sources[-1].coordinates)
     np.fill_diagonal(distances, 0.0)
     members = {choice: list(plan) for choice, plan in plans(fusion).items()}
