@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from latefusion.experiments.archive import Archive, read_archive, write_archive
+from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_regularization, draw_surface
 from latefusion.experiments.report import evaluation_tables
 
@@ -62,6 +62,27 @@ def test_one_line_per_method(archived):
     path, before, _ = archived
     lines = [line for line in path.read_text().splitlines() if line.startswith('{"dataset"')]
     assert len(lines) == len(before)
+
+
+def test_archives_of_parts_are_that_of_the_whole(archived):
+    _, _, whole = archived
+    first, *others = whole.summaries
+    begun = replace(others[0], n_missing=others[0].n_cells, oracle={}, label_free={})
+    parts = [Archive("1+x", "Little.", [first, begun]), Archive("1+x", "Little.", others)]
+    merged = merge_archives(parts)
+    assert (merged.code, merged.effort) == (whole.code, whole.effort)
+    assert {(one.source.name, one.method): one for one in merged.summaries} == {
+        (one.source.name, one.method): one for one in whole.summaries
+    }
+
+
+def test_archives_that_do_not_belong_together_are_refused(archived):
+    _, _, whole = archived
+    with pytest.raises(ValueError, match=r"different code, 1\+x and 2"):
+        merge_archives([whole, whole._replace(code="2")])
+    others = [replace(one, source=replace(one.source, checksum="other")) for one in whole.summaries]
+    with pytest.raises(ValueError, match="different data that are both called"):
+        merge_archives([whole, whole._replace(summaries=others)])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.datasets import data_folder
-from latefusion.experiments.archive import Archive, read_archive, write_archive
+from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
 from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, Effort, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
@@ -51,10 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
     parser.add_argument(
         "--from",
-        dest="archive",
+        dest="archives",
         type=Path,
+        nargs="+",
         metavar="ARCHIVE",
-        help="tables and figures of an archive.json that another evaluation has left; nothing is run, no data needed",
+        help="tables and figures of the archive.json that another evaluation has left, or several, put together; "
+        "nothing is run, no data needed",
     )
     parser.add_argument("--no-figures", action="store_true", help="no figures")
     parser.add_argument(
@@ -70,11 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Evaluate, or read what an evaluation has left; write and print."""
     refused: dict[str, str] = {}
-    if options.archive is None:
+    if options.archives is None:
         archive, refused = _evaluate(options)
-        file = write_archive(options.output / "archive.json", archive)
     else:
-        file, archive = options.archive, read_archive(options.archive)
+        archive = merge_archives([read_archive(path) for path in options.archives])
+    file = write_archive(options.output / "archive.json", archive)
     report = write_report(
         options.output,
         archive.summaries,
@@ -134,7 +136,7 @@ def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Pict
     if options.no_figures:
         return []
     try:
-        return draw_figures(options.output / "figures", summaries, fits=options.archive is None)
+        return draw_figures(options.output / "figures", summaries, fits=options.archives is None)
     except ImportError as error:
         print(f"No figures: {error}", file=sys.stderr)
         return []

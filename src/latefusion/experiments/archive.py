@@ -70,6 +70,43 @@ def read_archive(path: Path) -> Archive:
         raise ValueError(f"{str(path)!r} is no archive of an evaluation: {type(error).__name__}: {error}.") from error
 
 
+def merge_archives(archives: Sequence[Archive]) -> Archive:
+    """Put together what several runs of the same code found, as when data sets or methods were divided among machines.
+
+    Parameters
+    ----------
+    archives : sequence of Archive
+
+    Returns
+    -------
+    Archive
+        Of every data set and method the result of which the fewest cells are missing; of equal ones the first.
+
+    Raises
+    ------
+    ValueError
+        If they come from different code, or two of them from different data of the same name.
+    """
+    codes = list(dict.fromkeys(one.code for one in archives))
+    if len(codes) > 1:
+        raise ValueError(
+            f"The archives come from different code, {' and '.join(codes)}, whose results do not belong in one table: "
+            f"run one of them again with the code of the other."
+        )
+    checksums: dict[str, str] = {}
+    found: dict[tuple[str, str], Summary] = {}
+    for one in (summary for archive in archives for summary in archive.summaries):
+        name, checksum = one.source.name, one.source.checksum
+        if checksums.setdefault(name, checksum) != checksum:
+            raise ValueError(f"Two archives hold results on different data that are both called {name!r}.")
+        known = found.get((name, one.method))
+        if known is None or one.n_missing < known.n_missing:
+            found[name, one.method] = one
+    order = list(checksums)
+    summaries = sorted(found.values(), key=lambda one: order.index(one.source.name))
+    return Archive(codes[0], " ".join(dict.fromkeys(one.effort for one in archives)), summaries)
+
+
 def _block(name: str, rows: Sequence[Any]) -> str:
     body = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f'"{name}": [\n{body}\n]'
