@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> None:
         if options.explain:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 verdicts, doubts = explain(model)
-    found = fitted_labels(model)
+    found = fitted_labels(model).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
