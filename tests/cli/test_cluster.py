@@ -208,7 +208,7 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
     genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
     said = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
-    assert f"1 empty cells, in 1 rows, the first in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
+    assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
 
 
 @pytest.mark.parametrize("words", [["-k", "five"], ["-k", "0"], ["-k", "5-2"], ["-k", "1-4"], ["-k", "-3"], ["--fast"]])
