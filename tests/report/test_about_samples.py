@@ -110,4 +110,4 @@ def test_long_names_of_features_keep_both_ends(content_of, findings):
     html = about_samples.clusters_section(content_of(long))
     for name in columns:
         assert f'title="{name}"' in html
-        assert f"{name[:28]}…{name[-27:]}" in html
+        assert f"{name[:20]}…{name[-19:]}" in html

@@ -24,7 +24,7 @@ MOST_DOUBTFUL = 10
 # A sample of this confidence sits clearly in its cluster; below `UNSURE` it lies between clusters.
 SURE = 0.5
 # Names of features that are longer lose their middle: what tells columns apart stands at an end.
-LONGEST_FEATURE = 56
+LONGEST_FEATURE = 40
 # Weights that differ by less are called alike.
 ALIKE = 0.05
 # Clusterings with a higher adjusted Rand index are called nearly the same.

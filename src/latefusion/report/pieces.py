@@ -170,7 +170,7 @@ def line_chart(
     -------
     Html
     """
-    width, height, left, bottom, top, right = 480, 200, 66, 34, 12, 12
+    width, height, left, bottom, top, right = 480, 200, 86, 34, 12, 12
     values = np.concatenate([np.asarray(own, dtype=float) for _, own in lines])
     low, high = float(values.min()), float(values.max())
     high = high if high > low else low + (abs(low) or 1.0)
