@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, Display
+from latefusion.plots.canvas import PALETTE, Display, legend_above
 
 
 class SelectionDisplay(Display):
@@ -66,8 +66,8 @@ class SelectionDisplay(Display):
         ax.set_ylim(-0.7, len(order) - 0.3)
         ax.get_yticklabels()[place].set_color(PALETTE[2])
         rest = len(ranked) - len(order)
-        ax.set_xlabel("score ± standard error" + (f" ({rest} candidates are left out)" if rest else ""))
-        ax.legend(frameon=False, loc="lower right")
+        ax.set_xlabel("score ± standard error" + (f"\n({rest} candidates are left out)" if rest else ""))
+        legend_above(ax, [self.mark_])
 
 
 def _name(row: Any) -> str:
