@@ -27,7 +27,8 @@ NumberOfClustersDisplay.from_estimator(model)
 # It can be wrong. Here every view shows only some of the five clusters, so that no two halves of the samples agree on
 # all of them, and fewer are found. How often the number is right on real data is measured in :doc:`/SELECTION`.
 hard = lf.datasets.make_views(300, 5, n_views=4, complementary=True, random_state=0)
-print(lf.LateFusionClustering(n_clusters=range(2, 9), random_state=0).fit(hard.views).number_selection_.reason)
+harder = lf.LateFusionClustering(n_clusters=range(2, 9), random_state=0).fit(hard.views)
+print(harder.number_selection_.reason)
 
 # %%
 # Nothing but noise: there is an answer all the same, and a warning that it should not be believed.

@@ -143,6 +143,8 @@ print(mdata.uns["latefusion"]["reason"])
 # For a page to pass on, keep the model; ``features=mdata`` describes clusters by genes and proteins where principal
 # components were clustered::
 #
+#     from latefusion.report import write_report
+#
 #     views = lf.scverse.read_views(mdata).views
 #     model = lf.LateFusionClustering(7, random_state=0).fit(views)
 #     write_report(model, views, "cells.html", features=mdata)

@@ -230,6 +230,8 @@ class MultiViewDataset:
         Whether a view holds the features of its samples (n × d), or their precomputed similarities (n × n).
     feature_names : mapping of str to sequence of str
         Names of the columns of a view, by its name, where they are known.
+    id_name : str
+        What all files call their column of sample ids; empty where they have none, or differ.
     """
 
     views: Views
@@ -239,3 +241,4 @@ class MultiViewDataset:
     description: str = ""
     kind: Literal["features", "kernels"] = "features"
     feature_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    id_name: str = ""

@@ -63,16 +63,45 @@ def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
     ):
         assert words in done.stdout
     labels = pd.read_csv(tmp_path / "labels.csv")
-    assert list(labels.columns) == ["id", "label", "confidence"]
-    known = labels["id"].map(truth.set_index("patient")["subtype"])
+    assert list(labels.columns) == ["patient", "label", "confidence"]
+    known = labels["patient"].map(truth.set_index("patient")["subtype"])
     assert lf.metrics.clustering_accuracy(known, labels["label"]) > 0.95
     assert labels["confidence"].between(0, 1).all()
     model = lf.load(tmp_path / "groups.model")
     np.testing.assert_array_equal(model.labels_, labels["label"])
-    assert model.sample_ids_.tolist() == labels["id"].tolist()
+    assert model.sample_ids_.tolist() == labels["patient"].tolist()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         *("genes.csv", "groups.model", "labels.csv", "proteins.csv", "truth.csv")
     ]
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "expected"),
+    [
+        (("case", "case"), (), "case"),
+        (("case", "case"), ("--id", "case"), "case"),
+        (("case", "Case"), (), "id"),  # which of them?
+        (("", ""), (), "id"),
+        (("confidence", "confidence"), ("--id", "confidence"), "id"),  # there is a column of that name already
+        (("=1+1", "=1+1"), (), "'=1+1"),  # no spreadsheet shall carry it out
+    ],
+)
+def test_ids_are_called_as_in_the_files(folder, names, words, expected):
+    for file, name in zip(("genes.csv", "proteins.csv"), names, strict=True):
+        pd.read_csv(file).rename(columns={"patient": name}).to_csv(file, index=False)
+    assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--quiet", "-o", "labels.csv", *words]) == 0
+    assert list(pd.read_csv("labels.csv").columns) == [expected, "label", "confidence"]
+
+
+def test_labels_can_be_given_back_with_the_same_column_of_ids(folder, capsys):
+    for file in ("genes.csv", "proteins.csv"):  # numbers, which are ids because --id says so
+        table = pd.read_csv(file)
+        table["case"] = table.pop("patient").str[1:].astype(int)
+        table.to_csv(file, index=False)
+    first = ["cluster", "genes.csv", "proteins.csv", "-k", "3", "--id", "case"]
+    assert main([*first, "--quiet", "-o", "groups.csv"]) == 0
+    answer = answer_of(capsys, *first[1:], "--labels", "groups.csv")
+    assert answer["scores"]["accuracy"] == 1.0
 
 
 def test_the_number_is_found_and_the_answer_is_json_alone(folder):
@@ -138,7 +167,7 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
         PYTHONIOENCODING="ascii",
     )
     assert done.returncode == 0
-    assert done.stdout.splitlines()[0] == "id,label,confidence"
+    assert done.stdout.splitlines()[0] == "patient,label,confidence"
     assert len(done.stdout.splitlines()) == 91
     assert all(line.startswith("Zoë p") for line in done.stdout.splitlines()[1:])
     assert done.stderr.startswith("90 samples")
@@ -179,7 +208,7 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
     genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
     said = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
-    assert f"1 empty cells, in 1 rows, the first in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
+    assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
 
 
 @pytest.mark.parametrize("words", [["-k", "five"], ["-k", "0"], ["-k", "5-2"], ["-k", "1-4"], ["-k", "-3"], ["--fast"]])

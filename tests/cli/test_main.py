@@ -5,7 +5,7 @@ import pytest
 
 import latefusion
 from latefusion.cli import info, main
-from latefusion.cli.main import COMMANDS
+from latefusion.cli.main import COMMANDS, build_parser
 
 
 def test_version_and_help(capsys):
@@ -90,3 +90,15 @@ def test_installed_command():
     )
     assert done.returncode == 1
     assert "There is no method 'x'" in done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_shows_examples_of_itself(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    lines = capsys.readouterr().out.partition("examples:")[2].strip().splitlines()
+    assert lines
+    assert all(line.strip().startswith(f"latefusion {command}") for line in lines)
+    for line in lines:  # explanations stand behind two spaces
+        words = line.strip().partition("  ")[0].partition(" > ")[0].split()[1:]
+        build_parser(command).parse_args(words)

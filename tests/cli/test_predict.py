@@ -46,8 +46,8 @@ def test_training_samples_get_their_labels_back(trained, tmp_path):
     done = latefusion(*words, folder=trained)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("90 new samples, mean confidence")
-    again = pd.read_csv(tmp_path / "again.csv").set_index("id")
-    labels = pd.read_csv(trained / "labels.csv").set_index("id").loc[again.index]
+    again = pd.read_csv(tmp_path / "again.csv").set_index("patient")
+    labels = pd.read_csv(trained / "labels.csv").set_index("patient").loc[again.index]
     np.testing.assert_array_equal(again["label"], labels["label"])
     np.testing.assert_allclose(again["confidence"], labels["confidence"], atol=1e-8)
 
@@ -59,7 +59,7 @@ def test_files_are_matched_by_what_they_are_called(folder, trained, capsys, orde
     answer = json.loads(captured.out)
     assert one_line(captured.err)
     assert "new_genes for view genes" in captured.err
-    labels = pd.read_csv(trained / "labels.csv").set_index("id")["label"]
+    labels = pd.read_csv(trained / "labels.csv").set_index("patient")["label"]
     assert answer["samples"]["label"] == labels.loc[answer["samples"]["id"]].tolist()
     assert answer["n_samples"] == 30
 

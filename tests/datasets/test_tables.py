@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.datasets import load_views
+from latefusion.datasets import load_files, load_views
 from tests.properties import examples
 
 pd = pytest.importorskip("pandas")
@@ -203,3 +203,20 @@ def test_without_pandas_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match=r"v\.csv' needs pandas.*latefusion\[io\]"):
         load_views(tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("patient,p\nx,1\ny,2\n", "patient;q\nx;1\ny;2\n", "patient"),
+        ("patient,p\nx,1\ny,2\n", "case,q\nx,1\ny,2\n", ""),
+        ("p,q\n1,2\n3,4\n", "p,q\n1,2\n3,4\n", ""),
+        (",p\nx,1\ny,2\n", ",q\nx,1\ny,2\n", ""),
+        ("x,1\ny,2\n", "x,3\ny,4\n", ""),
+    ],
+)
+def test_the_name_of_the_ids_is_kept_where_all_tables_have_it(tmp_path, first, second, expected):
+    (tmp_path / "a.csv").write_text(first)
+    (tmp_path / "b.csv").write_text(second)
+    assert load_views(tmp_path).id_name == expected
+    assert load_files([tmp_path / "a.csv", tmp_path / "b.csv"]).id_name == expected

@@ -118,6 +118,14 @@ def test_files_hold_ids_labels_and_confidence(suffix, tmp_path):
     assert bare.to_dict("list") == {"id": [0, 1], "label": [1, 0]}
 
 
+def test_ids_have_the_name_that_they_are_given():
+    found = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, 1.0]))
+    assert list(found.called("patient").table()) == ["patient", "label", "confidence"]
+    for taken in ("", "label", "confidence"):
+        assert found.called(taken) is found
+    assert list(found._replace(ids=None).called("patient").table()) == ["id", "label", "confidence"]
+
+
 def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"ends in '.xlsx', but labels are written as .csv"):
         check_labels_target(tmp_path / "labels.xlsx")

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from latefusion.plots.canvas import PALETTE, Display, cluster_colors, get_axes, shown_samples, strip
+from latefusion.plots.canvas import PALETTE, Display, cluster_colors, get_axes, middle_cut, shown_samples, strip
 
 
 @pytest.mark.parametrize("n_clusters", [1, 10, 25])
@@ -62,3 +62,9 @@ def test_a_display_draws_what_it_takes_of_an_estimator():
 def test_shown_samples_are_all_or_evenly_spaced():
     np.testing.assert_array_equal(shown_samples(5, 9), range(5))
     assert shown_samples(1000, 11).tolist() == [0, 99, 199, 299, 399, 499, 599, 699, 799, 899, 999]
+
+
+def test_long_names_lose_their_middle():
+    assert middle_cut("proteins", 8) == "proteins"
+    cut = middle_cut("measurements_of_the_left_ventricle_17", 12)
+    assert (len(cut), cut[:6], cut[-5:]) == (12, "measur", "le_17")

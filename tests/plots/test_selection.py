@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from latefusion.plots import SelectionDisplay
 
@@ -27,6 +28,19 @@ def test_the_chosen_one_is_marked(selecting_model):
     assert display.mark_.get_xdata()[0] == chosen["score"]
     red = [label.get_text() for label in display.ax_.get_yticklabels() if label.get_color() != "black"]
     assert red == [f"{chosen['kind']}, {chosen['weighing']}, λ = {chosen['regularization']:g}"]
+
+
+def test_of_many_candidates_the_best_are_shown_and_the_chosen_one():
+    display = SelectionDisplay([f"c{one}" for one in range(54)], np.linspace(1, 0, 54), np.full(54, 0.1), 40).plot()
+    names = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert names == [*(f"c{one}" for one in range(19)), "c40"]
+    np.testing.assert_allclose(display.mark_.get_xydata(), [[np.linspace(1, 0, 54)[40], 0]])
+    assert "34 candidates are left out" in display.ax_.get_xlabel()
+
+
+def test_an_estimator_that_chooses_nothing_is_refused(model):
+    with pytest.raises(ValueError, match="GlobalAlignmentClustering chooses nothing"):
+        SelectionDisplay.from_estimator(model)
 
 
 def test_error_bars_have_the_spread_and_options_reach_matplotlib():

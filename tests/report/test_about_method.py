@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import clone
 
+import latefusion as lf
 from latefusion.experiments import ComparisonRow
 from latefusion.report import about_method
 from latefusion.report.findings import gather
@@ -75,3 +76,14 @@ def test_the_code_to_reproduce_runs(content_of, findings, planted, tmp_path, mon
 def test_a_missing_seed_is_told(content_of, findings):
     model = clone(findings.model).set_params(random_state=None)
     assert "No seed was set" in about_method.reproduce_section(content_of(replace(findings, model=model)))
+
+
+def test_candidates_of_data_with_holes_can_be_told_apart(content_of, planted):
+    mask = np.random.default_rng(0).random((90, 2)) > 0.2
+    mask[~mask.any(axis=1)] = True
+    views = lf.Views(planted.views.arrays, mask=mask)
+    model = lf.LateFusionClustering(3, random_state=0).fit(views)
+    html = about_method.choices_section(content_of(gather(model, views)))
+    assert "directions that fill holes" in html
+    rows = re.findall(r"<tr>.*?</tr>|<tr class=\"marked\">.*?</tr>", html, flags=re.DOTALL)
+    assert len(rows) == len(set(rows)) == 1 + about_method.MOST_CANDIDATES

@@ -89,3 +89,25 @@ def test_holes(content_of, findings):
     assert html.count('class="unseen"') == 1
     assert html.count('class="seen"') == 3
     assert "90.0%" in html
+
+
+def test_a_plain_method_is_only_praised_for_the_samples_that_it_can_see(content_of, findings):
+    own = ComparisonRow("ours", findings.labels, 1.0, {"agreement": 1.0})
+    lines = HonestLines([own._replace(method="concat-kmeans"), own], 90)
+    text = text_of(about_samples.headline(content_of(findings, lines=lines)))
+    assert "concat-kmeans, with an adjusted Rand index of 1.00. Prefer it" in text
+    first, *others = findings.views
+    holes = replace(findings, views=[replace(first, observed=np.arange(90) >= 20), *others])
+    text = text_of(about_samples.headline(content_of(holes, lines=lines)))
+    assert "On the 70 samples that are in every view, a plain method" in text
+    assert "It says nothing about the others." in text
+
+
+def test_long_names_of_features_keep_both_ends(content_of, findings):
+    first, *others = findings.views
+    columns = [f"{'measurement_of_' * 6}{number}" for number in range(4)]
+    long = replace(findings, views=[replace(first, columns=columns), *others])
+    html = about_samples.clusters_section(content_of(long))
+    for name in columns:
+        assert f'title="{name}"' in html
+        assert f"{name[:20]}…{name[-19:]}" in html

@@ -107,3 +107,9 @@ def test_sections_have_a_heading_that_names_them():
     assert 'aria-labelledby="one-title"' in made
     assert 'id="one-title"' in made
     assert "<script" not in made + code(NASTY)
+
+
+def test_axes_are_labelled_with_few_digits_and_the_chosen_number():
+    made = line_chart([2, 11, 20], [("stability", [0.96411, 0.5, 0.08762])], label="x", x_name="k", marked=11)
+    assert re.findall(r'text-anchor="end">([^<]*)<', made) == ["0.088", "0.96"]
+    assert re.findall(r'text-anchor="middle">(\d+)<', made) == ["2", "20", "11"]

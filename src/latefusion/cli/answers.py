@@ -25,7 +25,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         type=Path,
         metavar="FILE",
-        help="write id, label and confidence (.csv, .tsv, .parquet; - prints)",
+        help="write ids, called as in the files, label and confidence (.csv, .tsv, .parquet; - prints)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")

@@ -29,7 +29,7 @@ from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.report import REPORT_STEPS, write_report
-from latefusion.report.judgement import empty_rows, loose_views
+from latefusion.report.judgement import UNSURE, empty_rows, loose_views
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -47,8 +47,6 @@ examples:
 
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
-# A sample of less confidence lies about as near to a second cluster.
-DOUBTFUL = 0.1
 # A cluster of less than this share of an even one is pointed out.
 SMALL_CLUSTER = 0.1
 
@@ -98,7 +96,7 @@ def run(options: argparse.Namespace) -> None:
         if options.explain:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 verdicts, doubts = explain(model)
-    found = fitted_labels(model)
+    found = fitted_labels(model).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
@@ -159,7 +157,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "n_clusters": len(names),
         "clusters": clusters,
         "confidence": None if confidence is None else float(np.mean(confidence)),
-        "doubtful": None if confidence is None else int(np.sum(confidence < DOUBTFUL)),
+        "doubtful": None if confidence is None else int(np.sum(confidence < UNSURE)),
         "stability": None if number is None else number.chosen.stability,
         "views": _views(model, data),
         "reasons": reasons,
@@ -260,7 +258,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"How sure: mean confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {DOUBTFUL})."
+        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {UNSURE})."
     ]
 
 

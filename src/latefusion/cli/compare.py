@@ -89,7 +89,8 @@ def run(options: argparse.Namespace) -> None:
         data = read(options.files, options.id, options.labels).data if options.files else load_digits_views()
     problem = complete_samples(_draw(data, options.samples, options.seed))
     n_clusters = _number(problem, options)
-    head = f"{len(problem.views)} samples, {problem.views.n_views} views, {n_clusters} clusters"
+    n_views = problem.views.n_views
+    head = f"{len(problem.views)} samples, {n_views} view{'s' * (n_views > 1)}, {n_clusters} clusters"
     if not options.json:
         print("\n".join([head, *problem.notes, ""]), flush=True)
     rows = compare(problem, methods, n_clusters, options.seed, single=not options.methods)

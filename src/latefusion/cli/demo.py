@@ -13,6 +13,12 @@ from latefusion.estimators import GlobalAlignmentClustering, LateFusionClusterin
 from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
 from latefusion.plots import draw_overview
 
+EXAMPLES = """\
+examples:
+  latefusion demo                       a table, and demo-output/digits.png
+  latefusion demo --no-figure --seed 1  other starts, no figure: works without matplotlib
+"""
+
 OURS = "LateFusionClustering"
 
 

@@ -65,7 +65,7 @@ def number_of_clusters(text: str) -> Any:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
     if not dash:
         if int(least) < 1:
-            raise argparse.ArgumentTypeError("there must be at least 1 cluster")
+            raise argparse.ArgumentTypeError(f"{text} is no number of clusters: give at least 1, or auto")
         return int(least)
     if not 2 <= int(least) <= int(most):
         raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
@@ -100,9 +100,13 @@ def _check_cells(data: MultiViewDataset) -> None:
         if empty.any():
             row, column = np.argwhere(empty)[0]
             sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
+            n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
+            found = "an empty cell,"
+            if n_cells > 1:
+                found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
             raise ValueError(
-                f"View {name!r} has {empty.sum()} empty cells, in {empty.any(axis=1).sum()} rows, the first in column "
-                f"{data.feature_names[name][column]!r} of {sample}. Fill them in, or remove these rows or columns."
+                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample}. Fill in what "
+                f"is missing, or remove the row or the column."
             )
 
 

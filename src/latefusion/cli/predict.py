@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)
     with progress(f"labelling {len(views)} samples", quiet=options.quiet):
-        found = predicted_labels(model, views)
+        found = predicted_labels(model, views).called(data.id_name)
     put_labels(found, options)
     names, sizes = np.unique(found.labels, return_counts=True)
     answer: dict[str, Any] = {

@@ -20,6 +20,16 @@ from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
 
+EXAMPLES = """\
+Results are kept in the output folder: a run that was interrupted goes on where it was.
+
+examples:
+  latefusion reproduce --quick                                  some minutes, on what comes with scikit-learn
+  latefusion reproduce --data kernels --only AR10P YALE         two of the paper's data sets, from your files
+  latefusion reproduce --data kernels --methods SimpleMKKM LF-MVC-GAM --jobs 4
+  latefusion reproduce --no-run --format markdown               tables of what is there
+"""
+
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170

@@ -12,17 +12,26 @@ import numpy as np
 
 from latefusion.datasets.files import check_file, load_views
 from latefusion.datasets.joining import Part, join_samples
-from latefusion.datasets.tables import TABLE_SUFFIXES, Table, label_table, numbers_of, take_apart, target_of
+from latefusion.datasets.tables import (
+    TABLE_SUFFIXES,
+    Table,
+    common_name,
+    label_table,
+    numbers_of,
+    take_apart,
+    target_of,
+)
 from latefusion.types import MultiViewDataset
 
 
 class Content(NamedTuple):
-    """What one file gives: views by name, classes if it has any, names of columns, and the kind of its views."""
+    """What one file gives: views by name, classes if it has any, names of columns, kind of its views, name of ids."""
 
     parts: Mapping[str, Part]
     labelled: Table | None
     feature_names: Mapping[str, Sequence[str]]
     kind: Literal["features", "kernels"]
+    id_name: str
 
 
 def load_files(
@@ -102,6 +111,7 @@ def load_files(
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the files'}.",
         kind=contents[places[0]].kind,
         feature_names={name: found for name, found in columns.items() if found is not None},
+        id_name=common_name(content.id_name for content in contents.values()),
     )
 
 
@@ -125,6 +135,7 @@ def _table_content(file: Path, table: Table) -> Content:
         None if table.labels is None else table,
         {file.stem: [str(column) for column in table.values.columns]},
         "features",
+        table.id_name,
     )
 
 
@@ -141,7 +152,7 @@ def _read_other(place: Path, id_column: str | None, label_column: str | None) ->
     if data.target is not None:
         classes = np.asarray(data.target_names)[data.target] if data.target_names else data.target
     labelled = None if classes is None else Table(None, ids, classes)
-    return Content(parts, labelled, data.feature_names, data.kind)
+    return Content(parts, labelled, data.feature_names, data.kind, data.id_name)
 
 
 def _view_names(places: Sequence[Path], contents: Mapping[Path, Content]) -> dict[str, tuple[Path, str]]:

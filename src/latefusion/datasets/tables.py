@@ -17,7 +17,7 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 # Lines looked at to find out how a file is written, and bytes read at a time.
 SAMPLE_LINES = 20
 BLOCK = 2**16
+# What columns are called that have no name in the file.
+MADE_UP = "column {}"
 # Stands for the column behind the last separator, where every line ends in one.
 TRAILING = "\0"
 LABEL_FILES = ("labels", "label", "y", "target", "classes", "class", "truth", "gt")
@@ -50,11 +52,12 @@ ID_NAMES = (
 
 
 class Table(NamedTuple):
-    """One file, taken apart."""
+    """One file, taken apart; the name of its column of ids is empty where it has none."""
 
     values: Frame
     ids: NDArray[Any] | None
     labels: NDArray[Any] | None
+    id_name: str = ""
 
 
 def read_tables(place: Path, *, id_column: str | None = None, label_column: str | None = None) -> MultiViewDataset:
@@ -96,7 +99,14 @@ def read_tables(place: Path, *, id_column: str | None = None, label_column: str 
         description=f"Read from {place.name}: {len(views)} samples{absent}; "
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the file'}.",
         feature_names={name: [str(column) for column in table.values.columns] for name, table in tables.items()},
+        id_name=common_name(table.id_name for table in tables.values()),
     )
+
+
+def common_name(names: Iterable[str]) -> str:
+    """The one name that all have; empty where they differ."""
+    found = set(names)
+    return found.pop() if len(found) == 1 else ""
 
 
 def _files(place: Path) -> tuple[Path | None, dict[str, Path]]:
@@ -139,12 +149,19 @@ def take_apart(file: Path, id_column: str | None, label_column: str | None) -> T
     if label_column is None:
         label = next((column for column in frame.columns if plain(column) in LABEL_COLUMNS), None)
     labels = None if label is None else np.asarray(frame.pop(label))
-    return Table(frame, None if ids is None else _checked_ids(ids, file), labels)
+    if ids is None:
+        return Table(frame, None, labels)
+    return Table(frame, _checked_ids(ids, file), labels, _own_name(ids.name))
+
+
+def _own_name(name: Any) -> str:
+    """The name of a column as the file has it."""
+    return "" if name is None or name == MADE_UP.format(0) else str(name)
 
 
 def label_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
     """A file of labels: one column of them, perhaps one of ids before it."""
-    values, ids, labels = take_apart(file, id_column, label_column)
+    values, ids, labels, id_name = take_apart(file, id_column, label_column)
     if labels is None:
         if values.shape[1] == 0 and ids is not None:
             ids, labels = None, ids  # words alone are the labels
@@ -155,7 +172,7 @@ def label_table(file: Path, id_column: str | None, label_column: str | None) -> 
                 f"{str(file)!r} has the columns {_listed(values.columns)}, so it is open which one holds the labels: "
                 f"keep one, call it 'label', or give label_column."
             )
-    return Table(values, ids, labels)
+    return Table(values, ids, labels, id_name)
 
 
 def target_of(
@@ -164,7 +181,7 @@ def target_of(
     """Classes in the order of the samples."""
     classes: dict[Any, Any] = {}
     samples = range(n_samples) if sample_ids is None else sample_ids.tolist()
-    for file, (_, ids, labels) in labelled.items():
+    for file, (_, ids, labels, _) in labelled.items():
         assert labels is not None  # for the type checker: only tables with labels come here
         if (ids is None or sample_ids is None) and len(labels) != n_samples:
             raise ValueError(f"{file!r} has {len(labels)} labels, but there are {n_samples} samples in the views.")
@@ -338,7 +355,7 @@ def _column_names(lines: list[str], separator: str, file: Path) -> tuple[list[st
     if len(names) > 1 and (plain(names[0]) in ID_NAMES or names[1:] in (counted[1:], counted[:-1])):
         headless = False
     if headless:
-        names = [f"column {number}" for number in counted]
+        names = [MADE_UP.format(number) for number in counted]
     elif not trailing and len(first_row) == len(names) + 1:
         names = ["", *names]  # the ids have no name, as R writes tables
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)

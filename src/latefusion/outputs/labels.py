@@ -32,11 +32,19 @@ class Labels(NamedTuple):
     labels : ndarray of shape (n_samples,)
     confidence : ndarray of shape (n_samples,) or None
         None where the method has none.
+    id_name : str
+        What the column of ids is called.
     """
 
     ids: NDArray[Any] | None
     labels: NDArray[Any]
     confidence: NDArray[Any] | None
+    id_name: str = "id"
+
+    def called(self, id_name: str) -> Labels:
+        """The same with another name for the ids, if there are any and it is no name of another column."""
+        taken = not id_name or self.ids is None or id_name in self.columns()
+        return self if taken else self._replace(id_name=id_name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Label and confidence by name."""
@@ -44,7 +52,7 @@ class Labels(NamedTuple):
 
     def table(self) -> dict[str, NDArray[Any]]:
         """The same after the ids, which are row numbers from 0 where there are none."""
-        return {"id": np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
+        return {self.id_name: np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
 
 
 def fitted_labels(model: Any) -> Labels:
@@ -125,7 +133,7 @@ def _first_frame(X: Any) -> Array:
 
 
 def write_labels(found: Labels, path: str | os.PathLike[str]) -> None:
-    """Write a table with columns ``id``, ``label`` and, where there is one, ``confidence``.
+    """Write a table of ids (as ``found.id_name``), ``label`` and, where there is one, ``confidence``.
 
     Parameters
     ----------

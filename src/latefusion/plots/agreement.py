@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latefusion.metrics import pairwise_agreement
-from latefusion.plots.canvas import Display
+from latefusion.plots.canvas import LONGEST_NAME, Display, middle_cut
 
 # Above so many names, numbers in the cells could not be read.
 MOST_WRITTEN = 12
@@ -46,8 +46,9 @@ class ViewAgreementDisplay(Display):
         style = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0} | options
         self.image_ = ax.imshow(self.table, **style)
         places = np.arange(len(self.names))
-        ax.set_xticks(places, self.names, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_yticks(places, self.names)
+        names = [middle_cut(name, LONGEST_NAME) for name in self.names]
+        ax.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(places, names)
         if len(self.names) <= MOST_WRITTEN:
             for row, column in np.argwhere(np.isfinite(self.table)):
                 value = self.table[row, column]

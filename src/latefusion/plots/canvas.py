@@ -21,6 +21,8 @@ PALETTE = (
     "#92dadd",
 )
 MOST_LEGEND_ENTRIES = 20
+# Names of views that are longer would take the room of the picture.
+LONGEST_NAME = 28
 
 
 class Display:
@@ -127,6 +129,14 @@ def cluster_legend(ax: Any, clusters: Any, colors: Any) -> None:
         return
     handles = [ax.scatter([], [], s=30, color=[one], label=str(c)) for c, one in zip(clusters, colors, strict=True)]
     ax.legend(handles=handles, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), title="cluster")
+
+
+def middle_cut(text: str, longest: int) -> str:
+    """A name without its middle where it is longer than that: what tells names apart stands at an end."""
+    if len(text) <= longest:
+        return text
+    head = longest // 2
+    return f"{text[:head]}…{text[len(text) - (longest - head - 1) :]}"
 
 
 def shown_samples(n_samples: int, most: int) -> NDArray[np.intp]:

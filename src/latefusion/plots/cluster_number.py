@@ -54,7 +54,7 @@ class NumberOfClustersDisplay(Display):
         if not hasattr(estimator, "number_selection_"):
             raise ValueError(
                 f"The number of clusters was given to this {type(estimator).__name__}, so there is nothing to show: "
-                f"fit it with n_clusters='auto' or a range."
+                f"fit LateFusionClustering with n_clusters='auto' or a range."
             )
         found = estimator.number_selection_
         numbers, stability, spread, information = zip(*found.evidence, strict=True)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, Display
+from latefusion.plots.canvas import LONGEST_NAME, PALETTE, Display, middle_cut
 
 
 class HolesDisplay(Display):
@@ -78,9 +78,9 @@ class HolesDisplay(Display):
             ax.annotate(f"{size} ({share:.0%})", (size, row), (3, 0), textcoords="offset points", va="center")
         if self.n_others:
             ax.text(columns.mean(), rows[-1], "other combinations", ha="center", va="center")
-        for name, column in zip(self.names, columns, strict=True):
-            have = int(self.mask[:, self.names.index(name)].sum())
-            ax.text(column, rows[0] + 0.6, f"{name} ({have})", rotation=45, ha="left", va="bottom")
+        for name, column, have in zip(self.names, columns, self.mask.sum(axis=0), strict=True):
+            words = f"{middle_cut(name, LONGEST_NAME)} ({have})"
+            ax.text(column, rows[0] + 0.6, words, rotation=45, ha="left", va="bottom")
         ax.set_xlim(columns[0] - longest * 0.1, longest * 1.25)
         ax.set_ylim(-0.6, len(sizes) - 0.4)
         ax.set_yticks([])

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import PALETTE, Display
+from latefusion.plots.canvas import PALETTE, Display, legend_above
 
 
 class SelectionDisplay(Display):
-    """Score of every candidate with its standard error, best on top, the chosen one marked.
+    """Scores of the best candidates with their standard errors, best on top, the chosen one marked.
 
     Options go to `matplotlib.axes.Axes.errorbar`.
 
@@ -23,38 +23,53 @@ class SelectionDisplay(Display):
         Standard errors of the scores.
     chosen : int
         Position of the candidate that was taken.
+    most : int, default=20
+        Candidates that are drawn: the chosen one and the best others.
 
     Attributes
     ----------
     dots_ : matplotlib ErrorbarContainer
-        All candidates, best first.
+        The candidates, best first.
     mark_ : matplotlib Line2D
         The chosen one.
     """
 
-    def __init__(self, names: Any, scores: Any, spreads: Any, chosen: int) -> None:
+    def __init__(self, names: Any, scores: Any, spreads: Any, chosen: int, *, most: int = 20) -> None:
         self.names = [str(name) for name in names]
         self.scores = np.asarray(scores, dtype=np.float64)
         self.spreads = np.asarray(spreads, dtype=np.float64)
         self.chosen = chosen
+        self.most = most
 
     @classmethod
     def _of(cls, estimator: Any) -> Self:
+        if not hasattr(estimator, "selection_"):
+            raise ValueError(
+                f"{type(estimator).__name__} chooses nothing, so there is nothing to show: fit LateFusionClustering."
+            )
         rows = list(estimator.selection_)
-        names = [f"{row['kind']}, {row['weighing']}, λ = {row['regularization']:g}" for row in rows]
+        names = [_name(row) for row in rows]
         chosen = [bool(row["chosen"]) for row in rows].index(True)
         return cls(names, [row["score"] for row in rows], [row["spread"] for row in rows], chosen)
 
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:
-        order = np.argsort(-self.scores, kind="stable")
-        heights = np.empty(len(order))
-        heights[order] = np.arange(len(order))[::-1]
+        ranked = np.argsort(-self.scores, kind="stable")
+        rank = int(np.flatnonzero(ranked == self.chosen)[0])
+        order = ranked[: self.most] if rank < self.most else np.append(ranked[: self.most - 1], self.chosen)
+        place = min(rank, len(order) - 1)
+        heights = np.arange(len(order))[::-1]
         style = {"fmt": "o", "markersize": 5, "color": PALETTE[0], "elinewidth": 1.2} | options
-        self.dots_ = ax.errorbar(self.scores[order], heights[order], xerr=self.spreads[order], **style)
-        at = self.scores[self.chosen], heights[self.chosen]
+        self.dots_ = ax.errorbar(self.scores[order], heights, xerr=self.spreads[order], **style)
+        at = self.scores[self.chosen], heights[place]
         (self.mark_,) = ax.plot(*at, "o", color=PALETTE[2], markersize=9, zorder=3, label="chosen")
-        ax.set_yticks(heights, self.names)
+        ax.set_yticks(heights, [self.names[one] for one in order])
         ax.set_ylim(-0.7, len(order) - 0.3)
-        ax.get_yticklabels()[self.chosen].set_color(PALETTE[2])
-        ax.set_xlabel("score ± standard error")
-        ax.legend(frameon=False, loc="lower right")
+        ax.get_yticklabels()[place].set_color(PALETTE[2])
+        rest = len(ranked) - len(order)
+        ax.set_xlabel("score ± standard error" + (f"\n({rest} candidates are left out)" if rest else ""))
+        legend_above(ax, [self.mark_])
+
+
+def _name(row: Any) -> str:
+    filled = f", {row['n_directions']} directions" if "n_directions" in row else ""  # where samples lack views
+    return f"{row['kind']}, {row['weighing']}, λ = {row['regularization']:g}{filled}"

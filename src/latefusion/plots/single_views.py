@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from latefusion.plots.canvas import require_pyplot, shown_samples
+from latefusion.plots.canvas import LONGEST_NAME, middle_cut, require_pyplot, shown_samples
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.embedding import METHODS, embed
 
@@ -92,7 +92,7 @@ class ViewMapsDisplay:
             raise ValueError(f"There are {len(self.axes_)} axes for {len(self.maps)} views: give one per view.")
         for position, ((name, one), ax) in enumerate(zip(self.maps.items(), self.axes_, strict=False)):
             one.plot(ax=ax, **kwargs)
-            ax.set_title(name)
+            ax.set_title(middle_cut(name, LONGEST_NAME))
             if position < len(self.maps) - 1 and ax.get_legend() is not None:
                 ax.get_legend().remove()  # one for all
         self.figure_ = self.axes_[0].figure

@@ -115,7 +115,7 @@ def choices_section(content: ReportContent) -> Html | None:
     parts: list[Any] = []
     if number is not None:
         numbers = [one.n_clusters for one in number.evidence]
-        parts += [element("h3", "The number of clusters"), element("p", number.reason)]
+        parts += [element("h3", "The number of clusters"), element("p", _unbroken(number.reason))]
         if len(numbers) > 1:
             series = [
                 ("stability of these data", [one.stability for one in number.evidence]),
@@ -133,16 +133,22 @@ def choices_section(content: ReportContent) -> Html | None:
             parts.append(_numbers_table(number))
     if selection is not None:
         best = sorted(selection, key=lambda row: -row["score"])[:MOST_CANDIDATES]
+        filled = any(row.get("n_directions") is not None for row in best)  # samples lack views
         rows = [
-            [row["kind"], row["weighing"], f"{row['regularization']:g}", f"{row['score']:.3f} ± {row['spread']:.3f}"]
+            [
+                *(row["kind"], row["weighing"], f"{row['regularization']:g}"),
+                *([_or_dash(row.get("n_directions"))] if filled else []),
+                f"{row['score']:.3f} ± {row['spread']:.3f}",
+            ]
             for row in best
         ]
         marked = next((place for place, row in enumerate(best) if row["chosen"]), -1)
-        header = ["similarity", "views count", "pull to the mean (λ)", "score"]
+        header = ["similarity", "views count", "pull to the mean (λ)"]
+        header += ["directions that fill holes", "score"] if filled else ["score"]
         left_out = len(selection) - len(best)
         parts += [
             element("h3", "Similarity, weighing and λ"),
-            element("p", selection.reason),
+            element("p", _unbroken(selection.reason)),
             table(header, rows, label="Candidates by score", text=2, marked=marked),
             element("p", f"{left_out} candidates with no higher score are left out.", class_="small")
             if left_out
@@ -155,6 +161,15 @@ def choices_section(content: ReportContent) -> Html | None:
         "classes are used.",
         *parts,
     )
+
+
+def _unbroken(text: str) -> str:
+    """A sentence in which no line ends between ± and its number."""
+    return text.replace("± ", "±\u00a0")
+
+
+def _or_dash(value: Any) -> str:
+    return "–" if value is None else str(value)
 
 
 def _numbers_table(number: Any) -> Html:

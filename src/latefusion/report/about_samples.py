@@ -9,8 +9,10 @@ import numpy as np
 
 from latefusion.experiments.comparison import SCORES
 from latefusion.metrics import clustering_scores
+from latefusion.plots.canvas import middle_cut
 from latefusion.report.content import ReportContent
 from latefusion.report.findings import Findings, shorten
+from latefusion.report.judgement import UNSURE
 from latefusion.report.markup import Html, element
 from latefusion.report.pieces import bar, cluster_styles, count, effect_bar, section, signed, swatch, table
 from latefusion.report.profiles import Trait
@@ -19,8 +21,10 @@ from latefusion.report.profiles import Trait
 MOST_TRAITS = 20
 MOST_PATTERNS = 20
 MOST_DOUBTFUL = 10
-# What a sample's confidence is called.
-SURE, UNSURE = 0.5, 0.2
+# A sample of this confidence sits clearly in its cluster; below `UNSURE` it lies between clusters.
+SURE = 0.5
+# Names of features that are longer lose their middle: what tells columns apart stands at an end.
+LONGEST_FEATURE = 40
 # Weights that differ by less are called alike.
 ALIKE = 0.05
 # Clusterings with a higher adjusted Rand index are called nearly the same.
@@ -96,10 +100,14 @@ def _plain_sentence(content: ReportContent) -> list[str]:
     if not same:
         return []
     best = max(same, key=lambda row: row.scores["agreement"])
-    return [
-        f"A plain method finds nearly the same clusters: {best.method}, with an adjusted Rand index of "
-        f"{best.scores['agreement']:.2f}. Prefer it if labels are all you need."
-    ]
+    told = f"{best.method}, with an adjusted Rand index of {best.scores['agreement']:.2f}"
+    complete = int(content.findings.observed.all(axis=1).sum())
+    if complete < content.findings.n_samples:
+        return [
+            f"On the {count(complete)} samples that are in every view, a plain method finds nearly the same clusters: "
+            f"{told}. It says nothing about the others."
+        ]
+    return [f"A plain method finds nearly the same clusters: {told}. Prefer it if labels are all you need."]
 
 
 def warning_list(content: ReportContent) -> Html | None:
@@ -256,9 +264,10 @@ def _trait_table(findings: Findings, traits: list[Trait], largest: float, cluste
         feature = _is_feature(findings, trait)
         drawn = effect_bar(trait.effect, largest) if feature else bar(trait.effect)
         text = signed(trait.effect, 2) if feature else f"{trait.effect:.0%}"
+        name = middle_cut(trait.feature, LONGEST_FEATURE)
         hint = f"{trait.inside:.4g} inside, {trait.outside:.4g} outside"
         cells = [
-            element("td", element("span", trait.feature, title=trait.feature), class_="name"),
+            element("td", element("span", name, title=trait.feature), class_="name"),
             element("td", drawn, title=hint),
             element("td", text, class_="number", title=hint),
         ]

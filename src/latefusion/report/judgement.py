@@ -25,7 +25,7 @@ NOTHING = 0.05
 # Clusters below this many samples, or this share of an average cluster, are tiny.
 TINY = 5
 TINY_SHARE = 0.05
-# A median confidence below this means that most samples lie between clusters.
+# A sample of less confidence lies between clusters; if the median does, most of them.
 UNSURE = 0.2
 # A column with this share of the variance of a view decides alone what the view says.
 DOMINANT = 0.9

@@ -60,7 +60,8 @@ def draw_map(
     rows = unit_rows(np.asarray(rows, dtype=np.float64), xp=namespace(np.empty(0)))
     n_samples, width = rows.shape
     if method == "pca" or n_samples < 5 or (method == "auto" and width <= 2):
-        return Map(embed(rows, "pca"), "PCA: the two directions in which samples differ most.")
+        circle = " Rows of two numbers, brought to one length, lie on a circle." if width == 2 else ""
+        return Map(embed(rows, "pca"), f"PCA: the two directions in which samples differ most.{circle}")
     if n_samples <= most:
         return Map(
             embed(rows, max_iter=max_iter),

@@ -170,7 +170,7 @@ def line_chart(
     -------
     Html
     """
-    width, height, left, bottom, top, right = 480, 200, 66, 34, 12, 12
+    width, height, left, bottom, top, right = 480, 200, 86, 34, 12, 12
     values = np.concatenate([np.asarray(own, dtype=float) for _, own in lines])
     low, high = float(values.min()), float(values.max())
     high = high if high > low else low + (abs(low) or 1.0)
@@ -183,7 +183,8 @@ def line_chart(
     def up(value: float) -> float:
         return height - bottom - (value - low) / (high - low) * (height - bottom - top)
 
-    digits = next((one for one in (4, 6) if f"{low:.{one}g}" != f"{high:.{one}g}"), None)
+    # As few digits as place the ends of the axis well enough.
+    digits = next((one for one in range(2, 7) if all(_near(end, one, high - low) for end in (low, high))), None)
     # Numbers that differ further behind would not fit beside the axis: then the upper one is said by the difference.
     ends = {low: f"{low:.{digits or 6}g}", high: f"{high:.{digits}g}" if digits else f"+{high - low:.1g}"}
     parts = []
@@ -192,7 +193,7 @@ def line_chart(
             element("line", x1=left, x2=width - right, y1=f"{up(value):.1f}", y2=f"{up(value):.1f}", class_="rule")
         )
         parts.append(element("text", words, x=left - 8, y=f"{up(value) + 4:.1f}", text_anchor="end"))
-    for value in dict.fromkeys((first, float(max(x)))):
+    for value in dict.fromkeys((first, float(max(x)), first if marked is None else float(marked))):
         parts.append(element("text", f"{value:g}", x=f"{across(value):.1f}", y=height - 16, text_anchor="middle"))
     middle = f"{(left + width - right) / 2:.0f}"
     parts.append(element("text", x_name, x=middle, y=height - 2, text_anchor="middle"))
@@ -214,6 +215,11 @@ def line_chart(
     ]
     drawing = element("svg", parts, viewBox=f"0 0 {width} {height}", role="img", aria_label=label, class_="chart")
     return element("figure", drawing, element("figcaption", key))
+
+
+def _near(value: float, digits: int, span: float) -> bool:
+    """Whether a number written with so many digits is off by little of the axis."""
+    return abs(float(f"{value:.{digits}g}") - value) <= 0.02 * span
 
 
 def section(name: str, title: str, explanation: Any, *content: Any) -> Html:

@@ -16,8 +16,9 @@ from latefusion.report.findings import Findings, ViewFindings
 
 BLOCK_ENTRIES = 2**22
 # Features that are named per cluster, in all and of each view, and the least effect that is worth a name (Cohen:
-# "small").
+# "small"); where clusters are many, fewer, for nobody reads a hundred screens.
 MOST_TRAITS = 15
+MANY_CLUSTERS, FEWER_TRAITS = 12, 9
 MOST_PER_VIEW = 5
 LEAST_PER_VIEW = 2
 LEAST_EFFECT = 0.2
@@ -58,8 +59,9 @@ def cluster_traits(findings: Findings, described: Mapping[str, Described] | None
     list of list of Trait
         One list per cluster, in the order of the views, largest effect first.
     """
-    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, MOST_TRAITS // len(findings.views)))
     n_clusters = len(findings.clusters)
+    in_all = MOST_TRAITS if n_clusters <= MANY_CLUSTERS else FEWER_TRAITS
+    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(findings.views)))
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for view in findings.views:
         if described is not None and view.name in described and view.kind != "labels":
