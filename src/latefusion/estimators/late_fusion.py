@@ -54,7 +54,8 @@ from latefusion.validation import can_be_fused, check_diagonals
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
 OPINION_STARTS = 3
-# Starts of the label assignment of a candidate; what is chosen gets all of ``n_init``.
+# Starts of the label assignment of a candidate; what is chosen gets all of ``n_init``, and so do all where rows were
+# filled in, which leaves clusters less clear and a bad start more likely.
 CANDIDATE_STARTS = 4
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
@@ -504,7 +505,7 @@ class LateFusionClustering(
             seen.add(tuple(plan.items()))
             for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
                 rows = fusion.ensemble.rows(fused.coefficients)
-                n_init = min(CANDIDATE_STARTS, self.n_init)
+                n_init = min(CANDIDATE_STARTS, self.n_init) if self._mask is None else self.n_init
                 labels, _ = assign_known(self._assign, rows, fusion.ensemble.mask, self.n_clusters_, n_init=n_init)
                 score = judge.score(labels, self.n_clusters_)
                 candidate = Candidate(self.n_clusters_, choice, value, score, n_directions)
