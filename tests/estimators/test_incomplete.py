@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
-from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
+from latefusion.assignment import assign_by_kmeans
+from latefusion.estimators.incomplete import assign_known, observed_agreement, weigh_confidence
 from latefusion.metrics import clustering_accuracy
 
 K = 3
@@ -307,3 +308,106 @@ def test_new_samples_are_as_sure_as_the_training_samples_that_they_are(data, nam
     same = labels == model.labels_
     assert same.mean() > 0.95
     np.testing.assert_allclose(confidence[same], model.confidence_[same], atol=0.02)
+
+
+@pytest.fixture(scope="module")
+def histograms():
+    """Two views of sparse histograms, three kinds of them; which samples have which, and which rows are zeros."""
+    generator = np.random.default_rng(0)
+    target = np.repeat(np.arange(K), 40)
+    arrays = []
+    for width in (30, 20):
+        levels = generator.random((K, width)) ** 4
+        view = generator.random((120, width)) * levels[target]
+        arrays.append(np.where(generator.random(view.shape) < 0.4, view, 0.0))
+    mask = generator.random((120, 2)) > 0.3
+    mask[~mask.any(axis=1), 0] = True
+    empty = generator.random((120, 2)) < [0.1, 0.4]
+    return [np.where(zero[:, None], 0.0, view) for view, zero in zip(arrays, empty.T, strict=True)], mask, empty
+
+
+@pytest.fixture(scope="module", params=["impute", "align"])
+def with_zeros(histograms, request):
+    arrays, mask, _ = histograms
+    return LFC(K, missing=request.param, random_state=0).fit(Views(arrays, mask=mask))
+
+
+def test_rows_of_zeros_are_missing_where_views_are(histograms, with_zeros):
+    arrays, mask, empty = histograms
+    heard = mask & ~empty
+    known = heard.any(axis=1)
+    assert not known.all()
+    assert set(with_zeros.view_kinds_.values()) == {"distribution"}
+    np.testing.assert_array_equal(with_zeros.observed_, heard)
+    np.testing.assert_array_equal(with_zeros.n_observed_views_, heard.sum(axis=1))
+    declared = lf_clone(with_zeros).fit(Views([view[known] for view in arrays], mask=heard[known]))
+    # Filling in starts from other shares of samples, and stops early.
+    assert clustering_accuracy(with_zeros.labels_[known], declared.labels_) > 0.95
+    np.testing.assert_allclose(with_zeros.view_weights_, declared.view_weights_, atol=0.02)
+
+
+def test_of_samples_of_zeros_nothing_is_known(histograms, with_zeros):
+    unknown = with_zeros.n_observed_views_ == 0
+    assert np.all(with_zeros.consensus_[unknown] == 0)
+    assert len(np.unique(with_zeros.labels_[unknown])) == 1
+    assert np.all(with_zeros.confidence_[unknown] == 0)
+    assert np.all(with_zeros.confidence_[~unknown] > 0)
+    weights = with_zeros.sample_view_weights()
+    np.testing.assert_allclose(weights.sum(axis=1), ~unknown)
+    assert np.all(with_zeros.view_labels()[~with_zeros.observed_] == -1)
+
+
+def test_rows_of_zeros_of_new_samples_are_missing_too(histograms, with_zeros):
+    arrays, mask, _ = histograms
+    views = Views(arrays, mask=mask)
+    np.testing.assert_allclose(with_zeros.transform(views), with_zeros.consensus_, atol=1e-8)
+    labels, sure = with_zeros.predict_with_confidence(views)
+    np.testing.assert_array_equal(labels, with_zeros.labels_)
+    np.testing.assert_allclose(sure, with_zeros.confidence_, atol=1e-6)
+    # Without a mask as well: what is zero says nothing to this model.
+    whole = with_zeros.transform([view[:5] for view in arrays])
+    said = np.column_stack([view[:5].any(axis=1) for view in arrays])
+    np.testing.assert_array_equal(whole, with_zeros._extension([view[:5] for view in arrays], said, [None, None]))
+
+
+def test_diagnostics_with_samples_of_zeros(histograms, with_zeros):
+    assert np.isfinite(with_zeros.criterion()(with_zeros.labels_))
+    intervals = with_zeros.weight_intervals(5)
+    assert np.all(np.isfinite(intervals.lower))
+    verdicts = with_zeros.leave_one_view_out()
+    lacking = [int(np.sum(~np.delete(with_zeros.observed_, view, axis=1).any(axis=1))) for view in range(2)]
+    assert [one.left_out for one in verdicts] == lacking
+
+
+def test_the_number_of_clusters_with_samples_of_zeros(histograms):
+    arrays, mask, _ = histograms
+    model = LFC([2, 3, 4], random_state=0).fit(Views(arrays, mask=mask))
+    assert model.n_clusters_ in (2, 3, 4)
+    assert len(model.labels_) == len(mask)
+
+
+def test_rows_of_zeros_are_rows_like_others_without_holes(histograms):
+    arrays, _, _ = histograms
+    assert LFC(K, random_state=0).fit(arrays).observed_.all()
+
+
+def test_rows_of_zeros_stay_where_too_little_would_be_left(histograms):
+    arrays, mask, _ = histograms
+    few = arrays[1].copy()
+    few[np.flatnonzero(few.any(axis=1) & mask[:, 1])[K - 1 :]] = 0.0  # fewer than clusters
+    model = LFC(K, random_state=0).fit(Views([arrays[0], few], mask=mask))
+    np.testing.assert_array_equal(model.observed_, mask)
+    assert np.all(model.confidence_ > 0)
+
+
+def test_samples_of_which_nothing_is_known_make_no_cluster():
+    rows = np.concatenate([np.repeat([[1.0, 0.0], [0.0, 0.9]], 5, axis=0), np.zeros((30, 2))])
+    mask = np.repeat([True, False], [10, 30])[:, None]
+    labels, rule = assign_known(assign_by_kmeans, rows, mask, 2, random_state=0)
+    assert len(set(labels[:5])) == len(set(labels[5:10])) == 1
+    assert labels[0] != labels[5]
+    assert np.all(labels[10:] == labels[5])  # the nearer centre
+    np.testing.assert_array_equal(rule.predict(rows), labels)
+    np.testing.assert_array_equal(
+        assign_known(assign_by_kmeans, rows, None, 2, random_state=0)[0], assign_by_kmeans(rows, 2, random_state=0)[0]
+    )

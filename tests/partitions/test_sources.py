@@ -14,9 +14,11 @@ from latefusion.partitions.sources import (
     KernelSource,
     PartialSource,
     count_samples,
+    known_samples,
     observed_mask,
     take_samples,
     without_view,
+    without_zero_rows,
 )
 from latefusion.partitions.spectra import fit_spectrum
 
@@ -231,3 +233,47 @@ def test_without_a_view_those_are_left_who_have_another():
     np.testing.assert_array_equal(both[1].observed, [False, True])
     complete = [one.source for one in sources]
     assert without_view(complete, 0)[0] == complete[1:]
+
+
+def test_rows_of_zeros_are_missing_where_directions_are_compared():
+    counts = COUNTS.toarray()
+    counts[[4, 9]] = 0.0
+    seen = np.arange(30) > 5
+    sources = [
+        FeatureSource.of(counts, SIMILARITIES),
+        PartialSource(FeatureSource.of(counts[seen], SIMILARITIES), seen),
+        FeatureSource.of(np.where(seen[:, None], MEASURED, 0.0), SIMILARITIES),
+        KernelSource.of(KERNEL, OF_KERNEL),
+    ]
+    left, directed = without_zero_rows(sources)
+    filled = (counts != 0).any(axis=1)
+    assert directed.tolist() == [True, True, False, False]
+    np.testing.assert_array_equal(left[0].observed, filled)
+    np.testing.assert_array_equal(left[1].observed, filled & seen)
+    np.testing.assert_array_equal(left[0].coordinates, sources[0].coordinates[filled])  # scaled as before
+    np.testing.assert_array_equal(left[1].coordinates, sources[1].coordinates[filled[seen]])
+    assert left[2:] == sources[2:]
+
+
+def test_views_without_rows_of_zeros_stay_what_they_are():
+    sources = [FeatureSource.of(COUNTS[(COUNTS != 0).sum(axis=1) > 0], SIMILARITIES)]
+    left, directed = without_zero_rows(sources)
+    assert left[0] is sources[0]
+    assert directed.all()
+
+
+def test_rows_of_zeros_stay_where_all_others_coincide():
+    view = np.zeros((12, 8))
+    view[:7, :3] = 1.0
+    sources = [FeatureSource.of(view, SIMILARITIES)]
+    assert sources[0].kind == "counts"
+    left, directed = without_zero_rows(sources)
+    assert left[0] is sources[0]
+    assert not directed.any()
+
+
+def test_samples_are_known_by_any_view():
+    mask = np.array([[True, False], [False, True], [False, False]])
+    assert known_samples(mask).tolist() == [True, True, False]
+    assert known_samples(mask[:2]) is None
+    assert known_samples(None) is None

@@ -63,6 +63,9 @@ def test_samples_that_are_all_zeros_are_counted(findings, form):
     observed = np.arange(90) >= 17  # of those that are in the view
     assert empty_rows("a", form(array), observed) == []
     assert empty_rows("a", form(array), np.arange(90) >= 14)[0].startswith("View a: 6 of its 76 samples")
+    (found,) = empty_rows("a", form(array), np.ones(90, dtype=bool), np.arange(90) >= 20)
+    assert found.endswith("they were taken as missing.")
+    assert "NaN" in empty_rows("a", form(array), np.ones(90, dtype=bool), np.arange(90) >= 19)[0]
     array[4:20] = 1e-300
     assert empty_rows("a", form(array), np.ones(90, dtype=bool)) == []
 

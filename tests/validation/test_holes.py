@@ -8,7 +8,7 @@ import scipy.sparse as sp
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
 from latefusion.validation import check_views
-from latefusion.validation.holes import check_holes, check_some_view, empty_rows
+from latefusion.validation.holes import can_be_fused, check_holes, check_some_view, empty_rows
 
 generator = np.random.default_rng(0)
 A, B, C = (generator.standard_normal((12, width)) for width in (4, 3, 2))
@@ -130,3 +130,14 @@ def test_other_methods_refuse_by_name():
             method(n_clusters=2).fit(Views([A, B], mask=np.arange(24).reshape(12, 2) % 14 != 0))
         with pytest.raises(ValueError, match=r"2 rows that are NaN as a whole.*LateFusionClustering"):
             method(n_clusters=2).fit([without(A, [1, 2]), B])
+
+
+def test_what_is_refused_cannot_be_fused():
+    mask = np.ones((12, 2), dtype=bool)
+    assert can_be_fused(mask, 12)
+    mask[0, 0] = False
+    assert not can_be_fused(mask, 12)
+    assert can_be_fused(mask, 11)
+    mask[:6, 0] = mask[6:, 1] = False  # no sample has both
+    assert not can_be_fused(mask, 3)
+    assert not can_be_fused(np.eye(3, 2, dtype=bool), 1)  # one sample is no view

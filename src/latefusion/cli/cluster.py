@@ -162,7 +162,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "views": _views(model, data),
         "reasons": reasons,
         "scores": None if data.target is None else clustering_scores(data.target, labels),
-        "warnings": data_warnings(data, clusters, len(options.files)),
+        "warnings": data_warnings(data, model.observed_, clusters, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
         "report": None if options.report is None else str(options.report),
@@ -185,8 +185,8 @@ def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
     return rows
 
 
-def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_files: int) -> list[str]:
-    """What a careful person would have pointed out about the data."""
+def data_warnings(data: MultiViewDataset, used: Any, clusters: list[dict[str, Any]], n_files: int) -> list[str]:
+    """What a careful person would have pointed out about the data, of which the model used some rows."""
     told, n_samples, mask = [], len(data.views), data.views.mask
     if data.views.n_views == 1:
         told.append("There is only one view, so there is nothing to fuse: give a file per view.")
@@ -207,8 +207,8 @@ def data_warnings(data: MultiViewDataset, clusters: list[dict[str, Any]], n_file
         )
         told += loose_views(data.views.names, mask, len(clusters))
     if data.kind != "kernels":
-        for (name, array), observed in zip(data.views.items(), data.views.observed.T, strict=True):
-            told += empty_rows(name, array, observed) if data.views.n_views > 1 else []
+        for (name, array), observed, heard in zip(data.views.items(), data.views.observed.T, used.T, strict=True):
+            told += empty_rows(name, array, observed, heard) if data.views.n_views > 1 else []
     small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
     for one in small:
         told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")

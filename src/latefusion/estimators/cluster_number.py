@@ -29,7 +29,15 @@ from latefusion.metrics import neighbor_information
 from latefusion.partitions import KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.preparation import Preparation
-from latefusion.partitions.sources import FeatureSource, PartialSource, ViewSource, count_samples, observed_mask
+from latefusion.partitions.sources import (
+    FeatureSource,
+    PartialSource,
+    ViewSource,
+    count_samples,
+    known_samples,
+    observed_mask,
+    take_samples,
+)
 from latefusion.steps import say, within
 
 N_SPLITS = 5
@@ -195,7 +203,10 @@ def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
 
 
 def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tuple[Sequence[ViewSource], list[Any]]:
-    """Sources of not too many samples, and several ways to cut these into halves."""
+    """Sources of not too many samples, each of which has a view, and several ways to cut these into halves."""
+    known = known_samples(observed_mask(sources))
+    if known is not None:
+        sources = take_samples(sources, np.flatnonzero(known))
     n_samples = count_samples(sources)
     if n_samples > NUMBER_SAMPLES:
         chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))

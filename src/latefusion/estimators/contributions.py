@@ -76,8 +76,8 @@ def share_contributions(terms: NDArray[Any], observed: NDArray[np.bool_]) -> NDA
     Returns
     -------
     ndarray of shape (n_samples, n_views)
-        Where all views of a sample speak against its cluster, they share alike.
+        Where all views of a sample speak against its cluster, they share alike; zero for a sample without any.
     """
     positive = np.where(observed, np.maximum(terms, 0.0), 0.0)
     positive = np.where(positive.sum(axis=1, keepdims=True) > 0, positive, observed)
-    return positive / positive.sum(axis=1, keepdims=True)
+    return positive / np.maximum(positive.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)

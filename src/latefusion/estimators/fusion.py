@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble, root_values
 from latefusion.partitions.graph import NeighborSearch
-from latefusion.partitions.sources import JointSource, SharedSource, ViewSource
+from latefusion.partitions.sources import JointSource, SharedSource, ViewSource, known_samples
 from latefusion.solvers.late_fusion_spectra import (
     FusedSpectra,
     Member,
@@ -110,8 +110,12 @@ class Fusion:
             columns.append(np.arange(own.start, own.stop))
             roots = root_values(self.ensemble.spectra[position].values, self.n_clusters)
             scales.append(roots * np.sqrt(self.shares[view]))
-        source = SharedSource(np.concatenate(columns), np.concatenate(scales), np.empty((0, 0)), similarities)
-        return replace(source, coordinates=source.place(self.ensemble.basis()).astype(self.ensemble.dtype))
+        known = known_samples(self.ensemble.mask)
+        source = SharedSource(
+            np.concatenate(columns), np.concatenate(scales), np.empty((0, 0)), similarities, observed=known
+        )
+        basis = self.ensemble.basis() if known is None else self.ensemble.basis()[known]
+        return replace(source, coordinates=source.place(basis).astype(self.ensemble.dtype))
 
     def with_joint(
         self, joint: JointSource | SharedSource, names: Sequence[str], n_components: int, n_jobs: int | None = None
@@ -146,9 +150,9 @@ class Fusion:
 
     @cached_property
     def presence(self) -> NDArray[np.float64]:
-        """The share of the samples that have every view."""
+        """The share of the samples that have every view, among those that have any."""
         mask = self.ensemble.mask
-        return np.ones(self.n_views) if mask is None else mask.mean(axis=0)
+        return np.ones(self.n_views) if mask is None else mask[mask.any(axis=1)].mean(axis=0)
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:

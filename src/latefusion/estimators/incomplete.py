@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from latefusion.metrics import subspace_agreement
 from latefusion.partitions.completion import Completion, Rescaling
 from latefusion.partitions.ensemble import Ensemble
-from latefusion.partitions.sources import SharedSource, ViewSource
+from latefusion.partitions.sources import SharedSource, ViewSource, known_samples
 from latefusion.types import Array
+
+Assign = Callable[..., Any]
 
 
 def observed_agreement(
@@ -61,6 +63,35 @@ def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDAr
     return weighed
 
 
+def assign_known(assign: Assign, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
+    """Labels and their rule from the samples that have any view; the others get theirs by the rule.
+
+    Rows of samples of which nothing is known coincide, and would be a cluster of their own, or draw one to themselves.
+
+    Parameters
+    ----------
+    assign : callable
+        From rows to labels and a rule for other rows.
+    rows : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if all samples have all views.
+    *args, **options
+        Of `assign`.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : object
+    """
+    known = known_samples(mask)
+    if known is None:
+        return assign(rows, *args, **options)
+    own, rule = assign(rows[known], *args, **options)
+    labels = np.asarray(rule.predict(rows))
+    labels[known] = own
+    return labels, rule
+
+
 @dataclass(frozen=True)
 class IncompleteExtension:
     """From the views that a new sample has to its consensus row.
@@ -104,8 +135,7 @@ class IncompleteExtension:
         basis = np.concatenate(apart, axis=1)
         if isinstance(self.joint, SharedSource):
             basis = self._repair.fill(basis, mask)
-            placed = self.joint.place(basis).astype(self.joint.coordinates.dtype)
-            together = [self.ensemble.spectra[position].extend(placed) for position in self._of_views(False)]
+            together = self._shared_rows(self.joint, basis, np.asarray(mask.any(axis=1)))
             return np.asarray(np.concatenate([basis, *together], axis=1) @ self.coefficients)
         whole = np.asarray(mask.all(axis=1))
         together = self._joint_rows(views, whole, diagonals)
@@ -129,6 +159,11 @@ class IncompleteExtension:
                 key.similarity, spectrum, views[key.view][here], None if diagonal is None else diagonal[here]
             )
         return rows
+
+    def _shared_rows(self, joint: SharedSource, basis: NDArray[Any], known: NDArray[np.bool_]) -> list[NDArray[Any]]:
+        """Rows in the spectra of what was filled in, zero for samples of which nothing is known."""
+        placed = joint.place(basis).astype(joint.coordinates.dtype)
+        return [self.ensemble.spectra[position].extend(placed) * known[:, None] for position in self._of_views(False)]
 
     def _joint_rows(
         self, views: Sequence[Array], whole: NDArray[np.bool_], diagonals: Sequence[Any]

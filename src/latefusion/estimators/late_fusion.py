@@ -28,6 +28,7 @@ from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
 from latefusion.estimators.incomplete import (
     IncompleteExtension,
+    assign_known,
     observed_agreement,
     weigh_confidence,
 )
@@ -43,16 +44,18 @@ from latefusion.partitions.sources import (
     ViewSource,
     count_samples,
     observed_mask,
+    without_zero_rows,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.steps import say, within
 from latefusion.types import Views
-from latefusion.validation import check_diagonals
+from latefusion.validation import can_be_fused, check_diagonals
 
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
 OPINION_STARTS = 3
-# Starts of the label assignment of a candidate; what is chosen gets all of ``n_init``.
+# Starts of the label assignment of a candidate; what is chosen gets all of ``n_init``, and so do all where rows were
+# filled in, which leaves clusters less clear and a bad start more likely.
 CANDIDATE_STARTS = 4
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
@@ -103,7 +106,9 @@ class LateFusionClustering(
     missing : {"impute", "align"}, default="impute"
         What is done about samples that lack views. Similarities of a view are those of the samples that have it, either
         way. "impute" fills in the rows of its eigenvectors for the others, from the views that they have and by what
-        views have in common; "align" leaves them zero. Without missing views there is no difference.
+        views have in common; "align" leaves them zero. Rows of zeros in views of counts or distributions, which are
+        compared by direction, are missing as well then. Without missing views there is no difference, and rows of
+        zeros are rows like others.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100
@@ -163,9 +168,9 @@ class LateFusionClustering(
     converged_ : bool
     n_clusters_ : int
     observed_ : ndarray of bool of shape (n_samples, n_views)
-        Which samples have which views.
+        Which samples have which views; rows of zeros that were taken as missing are not there.
     n_observed_views_ : ndarray of shape (n_samples,)
-        Number of views that every sample has.
+        Number of views that every sample has; zero for samples that have rows of zeros only.
     view_names_, n_views_, n_features_in_, n_features_per_view_
         What was fitted on.
 
@@ -261,13 +266,14 @@ class LateFusionClustering(
         views = self.new_views(X)
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
-        if self._mask is not None or (views.mask is not None and not views.mask.all()):
+        mask = self._heard(views)
+        if self._mask is not None or (mask is not None and not mask.all()):
             if self._extension is None:
                 raise ValueError(
                     "This model was fitted on chunked views, so it knows no samples from which views that new ones "
                     "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
                 )
-            return self._extension(views.arrays, views.observed, checked)
+            return self._extension(views.arrays, views.observed if mask is None else mask, checked)
         joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
         rows: Any = 0.0
         for key, spectrum, coefficients in self._members:
@@ -279,6 +285,16 @@ class LateFusionClustering(
                 )
             rows = rows + own @ coefficients
         return np.asarray(rows)
+
+    def _heard(self, views: Views) -> NDArray[np.bool_] | None:
+        """Which views of new samples say something; None for all."""
+        directed = np.flatnonzero(getattr(self, "_directed", ()))  # files of older models do not have it
+        if not len(directed):
+            return views.mask
+        mask = views.observed.copy()
+        for view in directed:
+            mask[:, view] &= self._sources[view].has_direction(views.arrays[view])
+        return mask
 
     def _accepts_missing_views(self) -> bool:
         return True
@@ -293,11 +309,23 @@ class LateFusionClustering(
             )
             for position, spec in enumerate(specs)
         ]
+        self._directed = np.zeros(self.n_views_, dtype=bool)
+        if self._mask is not None:
+            self._leave_out_zero_rows()
         fusion, plan, seen = self._decide(views.names)
         say("consensus", SEARCH_SHARE)
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
+
+    def _leave_out_zero_rows(self) -> None:
+        """Rows of zeros are missing in views that are compared by directions, if enough is left."""
+        sources, directed = without_zero_rows(self._sources)
+        mask = observed_mask(sources)
+        assert mask is not None
+        if can_be_fused(mask, min(self._numbers()) if self._seeks_number() else self.n_clusters):
+            self._sources, self._directed, self._mask = sources, directed, mask
+            self.observed_, self.n_observed_views_ = mask, mask.sum(axis=1, dtype=np.intp)
 
     def _decide(self, names: Sequence[str]) -> tuple[Fusion, Mapping[EnsembleKey, float], NDArray[np.intp] | None]:
         """Number, kinds and λ: what was fitted for the search, what is to be fused, and the samples that were seen."""
@@ -477,7 +505,8 @@ class LateFusionClustering(
             seen.add(tuple(plan.items()))
             for value, fused in zip(values, fusion.fuse(plan, values, **self._solver_options()), strict=True):
                 rows = fusion.ensemble.rows(fused.coefficients)
-                labels, _ = self._assign(rows, self.n_clusters_, n_init=min(CANDIDATE_STARTS, self.n_init))
+                n_init = min(CANDIDATE_STARTS, self.n_init) if self._mask is None else self.n_init
+                labels, _ = assign_known(self._assign, rows, fusion.ensemble.mask, self.n_clusters_, n_init=n_init)
                 score = judge.score(labels, self.n_clusters_)
                 candidate = Candidate(self.n_clusters_, choice, value, score, n_directions)
                 if self.verbose:
@@ -511,7 +540,7 @@ class LateFusionClustering(
     def _store(self, fusion: Fusion, plan: Mapping[EnsembleKey, float], fused: FusedSpectra) -> None:
         ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
-        self.labels_, self._rule = self._assign(self.consensus_, self.n_clusters_)
+        self.labels_, self._rule = assign_known(self._assign, self.consensus_, self._mask, self.n_clusters_)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
 from latefusion.estimators.incomplete import weigh_confidence
-from latefusion.types import Array
+from latefusion.types import Array, Views
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
@@ -90,6 +90,10 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         confidence : ndarray of shape (n_new,)
         """
         check_is_fitted(self)
-        rows, mask = self._consensus_rows(X, diagonals), self.new_views(X).mask
+        rows, mask = self._consensus_rows(X, diagonals), self._heard(self.new_views(X))
         sure = to_numpy(self._rule.confidence(rows))
         return self._rule.predict(rows), weigh_confidence(sure, to_numpy(self.view_weights_), mask)
+
+    def _heard(self, views: Views) -> NDArray[np.bool_] | None:
+        """Which views of new samples take part; None for all."""
+        return views.mask

@@ -23,7 +23,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from latefusion.estimators.fusion import Choice
 from latefusion.metrics import neighbor_information, shared_information
 from latefusion.partitions.graph import NeighborSearch
-from latefusion.partitions.sources import join_coordinates
+from latefusion.partitions.sources import join_coordinates, known_samples
 
 # Neighbours of a sample that are looked at: the nearest in all views together, and some more in single views, which are
 # noisier.
@@ -66,7 +66,7 @@ def find_neighborhoods(
         Which views samples have, where some lack any. Two samples are compared by the views that both have, and -1
         stands for a neighbour that is not there.
     joint : sequence of NeighborSearch, default=()
-        Of all samples in all views together, where that is known already.
+        Of all samples that have any view in all views together, where that is known already.
 
     Returns
     -------
@@ -76,17 +76,24 @@ def find_neighborhoods(
         joint = joint or [NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])]
         views = [one.others(VIEW_NEIGHBORS) for one in searches]
     else:
-        views = [_scattered_neighbors(search, observed) for search, observed in zip(searches, mask.T, strict=True)]
-    together = [one.others(JOINT_NEIGHBORS) for one in joint]
+        views = [
+            _scattered_neighbors(search, observed, VIEW_NEIGHBORS)
+            for search, observed in zip(searches, mask.T, strict=True)
+        ]
+    known = known_samples(mask)
+    if known is None:
+        together = [one.others(JOINT_NEIGHBORS) for one in joint]
+    else:
+        together = [_scattered_neighbors(one, known, JOINT_NEIGHBORS) for one in joint]
     if mask is not None and not together:
         together = [_shared_neighbors(searches, shares, mask)]
     return Neighborhoods(together, views)
 
 
-def _scattered_neighbors(search: NeighborSearch, observed: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Neighbours in a view, as positions among all samples."""
+def _scattered_neighbors(search: NeighborSearch, observed: NDArray[np.bool_], n_neighbors: int) -> NDArray[np.intp]:
+    """Neighbours of some samples among each other, as positions among all."""
     samples = np.flatnonzero(observed)
-    own = samples[search.others(VIEW_NEIGHBORS)]
+    own = samples[search.others(n_neighbors)]
     neighbors = np.full((len(observed), own.shape[1]), -1)
     neighbors[samples] = own
     return neighbors

@@ -40,7 +40,7 @@ class Rescaling:
 
     def fill(self, rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
         """Rows times the root of the number of views over those that the sample has."""
-        factors = np.sqrt(mask.shape[1] / mask.sum(axis=1)).astype(rows.dtype)
+        factors = np.sqrt(mask.shape[1] / np.maximum(mask.sum(axis=1), 1)).astype(rows.dtype)
         scaled: NDArray[Any] = rows * factors[:, None]
         return scaled
 

@@ -13,7 +13,8 @@ measurements    columns whose spreads differ widely: other units               c
 coordinates     everything else: embeddings, pixels, one unit for all columns  as they are
 =============== ============================================================== ========================================
 
-The scaling is learnt from the training samples and applied to new ones.
+The scaling is learnt from the training samples and applied to new ones. Rows of the first two kinds have one length, so
+that only their directions are compared; a row of zeros has none.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ SMALL_COUNT = 2
 EQUAL_SUMS = 0.1
 # But where they hold this share of the variance, they are what tells the samples apart: temperatures, say.
 LEVEL_SHARE = 0.5
+# Kinds whose rows are compared by their directions.
+DIRECTED = ("counts", "distribution")
 # Root mean square of the columns' standard deviations over their geometric mean: above this the units differ.
 UNEQUAL_SPREADS = 3.0
 
@@ -67,6 +70,13 @@ class Preparation:
         if self.kind == "measurements":
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
+
+    def has_direction(self, view: Array) -> NDArray[np.bool_]:
+        """Which rows, scaled or not, can be compared: where directions are, all but rows of zeros."""
+        if self.kind not in DIRECTED:
+            return np.ones(view.shape[0], dtype=bool)
+        found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
+        return found
 
 
 def fit_preparation(view: Array) -> Preparation:

@@ -56,6 +56,10 @@ class ViewSource(Protocol):
         """Rows of new samples in the spectrum of the similarity of that name."""
         ...
 
+    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
+        """Which rows of the view, or coordinates, can be compared with others."""
+        ...
+
     def take(self, samples: NDArray[np.intp]) -> ViewSource:
         """The source of some of the samples; their coordinates stay what they are."""
         ...
@@ -103,6 +107,12 @@ class FeatureSource:
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples."""
         return spectrum.extend(self.place(view, diagonal))
+
+    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
+        """All rows, but for those of zeros where directions are compared."""
+        if isinstance(self.preparation, Preparation):
+            return self.preparation.has_direction(rows)
+        return np.ones(rows.shape[0], dtype=bool)
 
     def take(self, samples: NDArray[np.intp]) -> FeatureSource:
         """The source of some of the samples, scaled as all are."""
@@ -155,6 +165,10 @@ class KernelSource:
         if self._is_kernel(name):
             return spectrum.extend(view, diagonal)
         return spectrum.extend(self.place(view, diagonal))
+
+    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
+        """All rows."""
+        return np.ones(rows.shape[0], dtype=bool)
 
     def take(self, samples: NDArray[np.intp]) -> KernelSource:
         """The source of some of the samples."""
@@ -216,6 +230,10 @@ class PartialSource:
         """Rows of new samples that have the view."""
         return self.source.extend(name, spectrum, self._columns(view), diagonal)
 
+    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
+        """Which rows of samples that have the view can be compared."""
+        return self.source.has_direction(rows)
+
     def take(self, samples: NDArray[np.intp]) -> PartialSource:
         """The source of some of the samples."""
         return PartialSource(self.source.take(self._positions(samples)), self.observed[samples])
@@ -244,6 +262,47 @@ def observed_mask(sources: Sequence[ViewSource]) -> NDArray[np.bool_] | None:
     if n_samples is None:
         return None
     return np.stack([np.ones(n_samples, dtype=bool) if one is None else one for one in known], axis=1)
+
+
+def known_samples(mask: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    """Which samples have any view; None if all do."""
+    if mask is None:
+        return None
+    known: NDArray[np.bool_] = np.asarray(mask.any(axis=1))
+    return None if known.all() else known
+
+
+def without_zero_rows(sources: Sequence[ViewSource]) -> tuple[list[ViewSource], NDArray[np.bool_]]:
+    """Take rows of zeros as missing in views that are compared by directions.
+
+    Parameters
+    ----------
+    sources : sequence of ViewSource
+
+    Returns
+    -------
+    left : list of ViewSource
+        Views without such rows are what they were.
+    directed : ndarray of bool of shape (n_views,)
+        Views in which rows of zeros are missing. Views of which too little would be left keep them: all other rows
+        coincide.
+    """
+    left, directed = [], np.zeros(len(sources), dtype=bool)
+    for view, source in enumerate(sources):
+        own = source.has_direction(source.coordinates)
+        nothing = source.has_direction(source.coordinates[:1] * 0)
+        directed[view] = not nothing.all() and bool(column_spreads(source.coordinates[own])[0].any())
+        left.append(_narrowed(source, own) if directed[view] and not own.all() else source)
+    return left, directed
+
+
+def _narrowed(source: ViewSource, kept: NDArray[np.bool_]) -> PartialSource:
+    """The source of some of the samples that have the view; the others lack it."""
+    whole, observed = source, kept
+    if isinstance(source, PartialSource):
+        whole, observed = source.source, source.observed.copy()
+        observed[observed] = kept
+    return PartialSource(whole.take(np.flatnonzero(kept)), observed)
 
 
 def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSource], NDArray[np.intp]]:
@@ -291,7 +350,10 @@ class SharedSource:
     scales : ndarray of shape (n_coordinates,)
         Factor of each: the root of its eigenvalue, so that inner products are those of the similarity.
     coordinates : ndarray of shape (n_samples, n_coordinates)
+        Only those of samples that have any view.
     similarities : mapping of str to Similarity
+    observed : ndarray of bool of shape (n_samples,) or None
+        Which samples have any view; None for all.
     """
 
     columns: NDArray[np.intp]
@@ -299,7 +361,7 @@ class SharedSource:
     coordinates: NDArray[Any]
     similarities: Mapping[str, Similarity]
     kind: str = "joint"
-    observed: None = None
+    observed: NDArray[np.bool_] | None = None
 
     def training(self, name: str) -> NDArray[Any]:
         """The coordinates in all views."""

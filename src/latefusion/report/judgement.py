@@ -173,9 +173,11 @@ def data_warnings(findings: Findings) -> list[str]:
     """
     found = ["There is only one view, so nothing was fused."] if len(findings.views) == 1 else []
     found += [*_about_result(findings), *_about_holes(findings)]
-    for view in findings.views:
+    used = getattr(findings.model, "observed_", None)
+    for position, view in enumerate(findings.views):
         if view.kind == "features":
-            found += empty_rows(view.name, view.array, view.observed)
+            heard = None if used is None else np.asarray(used[:, position])
+            found += empty_rows(view.name, view.array, view.observed, heard)
             found += _about_columns(view, scaled=hasattr(findings.model, "view_kinds_"))
     return found + _about_copies(findings.views)
 
@@ -239,7 +241,9 @@ def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: i
     return told
 
 
-def empty_rows(name: str, array: Array, observed: NDArray[np.bool_]) -> list[str]:
+def empty_rows(
+    name: str, array: Array, observed: NDArray[np.bool_], heard: NDArray[np.bool_] | None = None
+) -> list[str]:
     """Whether many samples are all zeros in a view, as documents without any known word are.
 
     Parameters
@@ -248,6 +252,8 @@ def empty_rows(name: str, array: Array, observed: NDArray[np.bool_]) -> list[str
     array : array or sparse matrix of shape (n_samples, n_features)
     observed : ndarray of bool of shape (n_samples,)
         Samples that are in the view.
+    heard : ndarray of bool of shape (n_samples,), default=None
+        Samples whose rows were used; all that are in the view by default.
 
     Returns
     -------
@@ -262,10 +268,12 @@ def empty_rows(name: str, array: Array, observed: NDArray[np.bool_]) -> list[str
     n_empty = int(np.count_nonzero(observed & ~filled))
     if n_empty <= max(1, MANY_EMPTY * np.count_nonzero(observed)):
         return []
+    told = f"View {name}: {n_empty} of its {int(observed.sum())} samples are zero in all columns"
+    if heard is not None and not np.any(heard & ~filled):
+        return [f"{told}. This view is compared by direction, which they do not have: they were taken as missing."]
     return [
-        f"View {name}: {n_empty} of its {int(observed.sum())} samples are zero in all columns, and so look alike. If "
-        f"that means that nothing is known of them, give empty cells (NaN) instead: other views then say where they "
-        f"belong."
+        f"{told}, and so look alike. If that means that nothing is known of them, give empty cells (NaN) instead: "
+        f"other views then say where they belong."
     ]
 
 

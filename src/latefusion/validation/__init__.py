@@ -2,7 +2,7 @@
 
 from latefusion.validation.columns import split_columns
 from latefusion.validation.frames import align_by_id, columns_of, is_frame
-from latefusion.validation.holes import check_holes, check_some_view
+from latefusion.validation.holes import can_be_fused, check_holes, check_some_view
 from latefusion.validation.kernels import check_cross_kernel, check_diagonals, check_kernel
 from latefusion.validation.views import (
     check_n_clusters,
@@ -16,6 +16,7 @@ from latefusion.validation.views import (
 
 __all__ = [
     "align_by_id",
+    "can_be_fused",
     "check_cross_kernel",
     "check_diagonals",
     "check_holes",

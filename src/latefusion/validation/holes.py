@@ -66,6 +66,21 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_cl
             )
 
 
+def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
+    """Whether every view has samples enough, and views hang together by the samples that they share.
+
+    Parameters
+    ----------
+    mask : ndarray of bool of shape (n_samples, n_views)
+    n_clusters : int
+
+    Returns
+    -------
+    bool
+    """
+    return bool(mask.sum(axis=0).min() >= max(2, n_clusters)) and _groups(mask)[0] == 1
+
+
 def check_some_view(views: Views) -> None:
     """Refuse samples that are in no view."""
     assert views.mask is not None
@@ -86,8 +101,7 @@ def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
 
 def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
     """Groups of samples are tied by views they share; without any tie there is nothing to align."""
-    counts = mask.astype(np.int64)
-    n_groups, group = connected_components(counts.T @ counts > 0, directed=False)
+    n_groups, group = _groups(mask)
     if n_groups == 1:
         return
     described = []
@@ -99,3 +113,10 @@ def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
         f"which clusters of one group are those of another: cluster each on its own, or add samples that have views of "
         f"several. If sample ids should match, check that they are written alike in all views."
     )
+
+
+def _groups(mask: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
+    """How many groups of views share no sample, and the group of every view."""
+    counts = mask.astype(np.int64)
+    n_groups, group = connected_components(counts.T @ counts > 0, directed=False)
+    return int(n_groups), group
