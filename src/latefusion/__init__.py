@@ -4,6 +4,7 @@ The same things, described by several views, become one consensus clustering wit
 clustered on its own, the resulting partitions are aligned, and their consensus is labelled.
 """
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -84,3 +85,8 @@ if not TYPE_CHECKING:  # a type checker reads the imports above, and may complai
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
+
+    # Whoever has NumPy loaded is about to compute: the wait for scikit-learn then belongs to the import, where it is
+    # expected, and not to the first fit. A bare import, as for the help of the command line, loads nothing.
+    if "numpy" in sys.modules:
+        import_module(f"{__name__}.estimators")

@@ -38,6 +38,10 @@ def test_import_takes_less_than_a_second():
     assert seconds("begin = time.process_time(); import latefusion") < 1.0
 
 
+def test_where_numpy_is_loaded_the_first_estimator_costs_nothing_more():
+    assert seconds("import numpy, latefusion; begin = time.process_time(); latefusion.LateFusionClustering") < 0.1
+
+
 def test_first_use_adds_little_to_scikit_learn():
     libraries = "import sklearn.base, sklearn.cluster, sklearn.neighbors"
     ours = "import latefusion; latefusion.LateFusionClustering"
