@@ -248,3 +248,9 @@ def test_real_kernels_survive_the_way_through_matlab(shared_data, tmp_path):
     copy = load_views(tmp_path / "YALE_Kmatrix.mat")
     np.testing.assert_array_equal(np.stack(copy.views.arrays, axis=2), stack)
     np.testing.assert_array_equal(copy.target, original.target)
+
+
+def test_matrices_of_a_stack_among_other_variables_have_names_of_their_own(write):
+    data = load_views(write(view_0=NARROW, view_1=np.stack([WIDE, 2 * WIDE], axis=2), Y=LABELS))
+    assert list(data.views.names) == ["view_0", "view_1(:,:,1)", "view_1(:,:,2)"]
+    np.testing.assert_array_equal(data.views.arrays[2], 2 * WIDE)

@@ -50,3 +50,9 @@ def test_table_shows_scores_only_where_there_are_classes(data):
     assert "ACC" in scored
     assert len(scored.splitlines()) == 2 + 4
     assert np.all(["concat" in line for line in scored.splitlines()[3:5]])
+
+
+def test_views_that_cannot_be_clustered_alone_say_why():
+    rows = honest_lines(lf.Views([np.ones((1, 2))]), 2, target=[0])
+    assert rows[0].method == "KMeans on view_0"
+    assert "n_samples=1 should be >= n_clusters=2" in rows[0].note

@@ -84,7 +84,7 @@ def read_mat(file: Path) -> MultiViewDataset:
     matrices = _matrices(content, layout, file)
     arrays = (_square if layout.kind == "kernels" else _oriented)(matrices, n_labels, file)
     return MultiViewDataset(
-        views=Views(arrays, _view_names(content, layout, len(arrays))),
+        views=Views(arrays, _view_names(content, layout, list(matrices))),
         target=target,
         name=file.stem,
         target_names=target_names,
@@ -245,12 +245,12 @@ def _in_rows(matrix: Array) -> Array:
     return scipy.sparse.csr_array(matrix) if scipy.sparse.issparse(matrix) else np.ascontiguousarray(matrix)
 
 
-def _view_names(content: Mapping[str, Variable], layout: Layout, n_views: int) -> list[str] | None:
+def _view_names(content: Mapping[str, Variable], layout: Layout, matrices: list[str]) -> list[str] | None:
     if len(layout.views) > 1:
-        return list(layout.views)
+        return matrices
     given = np.ravel(content[layout.names[0]]).tolist() if layout.names else []
     names = [str(name).strip() for name in given]
-    return names if len(names) == len(set(names)) == n_views else None
+    return names if len(names) == len(set(names)) == len(matrices) else None
 
 
 def _inventory(file: Path) -> dict[str, Stored]:

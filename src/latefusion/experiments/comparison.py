@@ -159,9 +159,10 @@ def single_view_lines(
         else:
             alone = KMeans(n_clusters, n_init=10, random_state=random_state)
             rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
-    if target is None:
+    scored = [row for row in rows if row.scores]
+    if not scored:  # no classes, or no view that could be clustered
         return rows
-    best = max(rows, key=lambda row: row.scores["accuracy"])
+    best = max(scored, key=lambda row: row.scores["accuracy"])
     return [best._replace(seconds=sum(row.seconds for row in rows), note="view chosen with the classes")]
 
 
