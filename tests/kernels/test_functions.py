@@ -271,3 +271,10 @@ def test_rows_that_are_all_the_same_have_the_width_one(container):
         rows = container(np.tile(np.random.default_rng(seed).standard_normal(3), (4, 1)))
         assert mean_distance(rows) == 1.0
         np.testing.assert_allclose(laplace_kernel(rows), 1.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kernel", [gaussian_kernel, laplace_kernel])
+def test_rows_that_are_the_same_are_alike_however_far_out(kernel, dtype):
+    rows = np.repeat([[56597340.6, -81732364.5, 156907009.0, -135145929.0]], 3, axis=0).astype(dtype)
+    np.testing.assert_array_equal(kernel(rows), 1.0)
