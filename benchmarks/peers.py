@@ -108,9 +108,17 @@ class Method:
     load: object
 
 
+# Views of one kind, as these are: near the graph of all of them side by side, to which linear kernels have a say.
+GRAPH_OF_ALL = {"kernel": "linear", "reference": "graph", "regularization": 8.0, "assign_labels": "cluster_qr"}
 METHODS = {
     "LF-MVC-GAM": Method("ours", None, estimator("latefusion", "GlobalAlignmentClustering")),
     "LF-MVC-GAM, graph": Method("ours", None, estimator("latefusion", "GlobalAlignmentClustering", partition="graph")),
+    "LF-MVC-GAM, graph of all": Method(
+        "ours", None, estimator("latefusion", "GlobalAlignmentClustering", **GRAPH_OF_ALL)
+    ),
+    "LF-MVC-GAM, graph, graph of all": Method(
+        "ours", None, estimator("latefusion", "GlobalAlignmentClustering", partition="graph", reference="graph")
+    ),
     "LF-MVC-LAM": Method("ours", None, estimator("latefusion", "LocalAlignmentClustering")),
     "LF-MVC-LAM, graph": Method("ours", None, estimator("latefusion", "LocalAlignmentClustering", partition="graph")),
     "LateFusionClustering": Method("ours", None, estimator("latefusion", "LateFusionClustering")),

@@ -132,6 +132,15 @@ def test_what_cannot_be_done_with_samples_that_lack_views_is_refused_by_name(hol
         distributed.GlobalAlignmentClustering(4).fit(chunked({first: views[first]}))
 
 
+@pytest.mark.parametrize("name", ["GlobalAlignmentClustering", "LocalAlignmentClustering"])
+def test_chunked_views_are_not_put_side_by_side(planted, chunked, name):
+    views, _ = planted
+    with pytest.raises(ValueError, match=r"reference='graph' .* in memory.*reference='mean'"):
+        getattr(distributed, name)(4, reference="graph").fit(chunked(views))
+    model = getattr(distributed, name)(4, reference="graph", random_state=0).fit(views)
+    np.testing.assert_array_equal(model.predict(chunked(views)).compute(), model.labels_)
+
+
 def counting(views, seen, size=300):
     """Views whose chunks say when they are read."""
 

@@ -365,3 +365,50 @@ def test_verbose_speaks_to_the_logger(data, caplog, capsys):
         model = lf.GlobalAlignmentClustering(3, verbose=True).fit(data.views)
     assert len(caplog.records) == model.n_iter_
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("reference", ["kernel", "graph", lf.GraphPartition(5)])
+def test_a_reference_of_all_views_side_by_side(data, estimator, reference, tmp_path):
+    model = estimator(3, reference=reference, random_state=0).fit(data.views)
+    assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(data.views), model.labels_)
+    np.testing.assert_allclose(model.transform(data.views), model.consensus_, atol=1e-8)
+    mean = estimator(3, random_state=0).fit(data.views)
+    for own, other in zip(model.partitions_, mean.partitions_, strict=True):
+        np.testing.assert_allclose(own @ own.T, other @ other.T, atol=1e-8)
+    # The stronger the pull, the nearer the consensus is to the partition of all views side by side.
+    apart = [
+        np.linalg.norm(point.consensus @ point.consensus.T - model._base.average @ model._base.average.T)
+        for point in estimator(3, reference=reference).regularization_path(data.views, [0.0, 1.0, 1e4])
+    ]
+    if estimator is lf.GlobalAlignmentClustering:
+        assert apart[0] > apart[1] > apart[2]
+        assert apart[2] < 1e-2
+    lf.save(model, tmp_path / "groups.model")
+    np.testing.assert_array_equal(lf.load(tmp_path / "groups.model").predict(data.views), model.labels_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("missing", ["align", "impute"])
+def test_new_samples_without_a_place_among_all_views(data, estimator, missing):
+    model = estimator(3, reference="graph", missing=missing, random_state=0).fit(data.views)
+    named = dict(zip(data.views.names, data.views.arrays, strict=True))
+    for absent in named:
+        labels = model.predict({name: view for name, view in named.items() if name != absent})
+        assert lf.metrics.clustering_accuracy(data.target, labels) > 0.8
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_a_reference_of_all_views_needs_columns_of_all_samples(data, kernels, estimator):
+    arrays = data.views.arrays
+    with pytest.raises(ValueError, match=r"reference='graph' .* view 'view_1' is a kernel .* reference='mean'"):
+        estimator(3, reference="graph", partition=["kernel", "precomputed"]).fit([arrays[0], kernels[1]])
+    with pytest.raises(ValueError, match=r"view 'b' is a partition that is given"):
+        estimator(3, reference="graph").fit({"a": arrays[0], "b": data.target.astype(str)})
+    holes = [arrays[0], arrays[1].copy()]
+    holes[1][:4] = np.nan
+    with pytest.raises(ValueError, match="view 'view_1' is missing for 4 of 150 samples"):
+        estimator(3, reference="kernel").fit(holes)
+    with pytest.raises(ValueError, match="'reference' parameter"):
+        estimator(3, reference="median").fit(arrays)

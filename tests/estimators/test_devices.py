@@ -219,6 +219,11 @@ def test_missing_samples_on_a_device_are_refused(views, moved):
         lf.GlobalAlignmentClustering(4).fit(holed)
 
 
+def test_views_on_a_device_are_not_put_side_by_side(views, moved):
+    with pytest.raises(ValueError, match=r"reference='kernel' .* in NumPy, but view 'view_0' lies in .*"):
+        lf.GlobalAlignmentClustering(4, reference="kernel").fit([moved(view) for view in views])
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_comparison_methods_ask_for_numpy(views, name, moved):
     with pytest.raises(ValueError, match=rf"'view_0' lies in .*, but {METHODS[name].__name__} works on NumPy arrays"):

@@ -137,3 +137,11 @@ def test_indices_of_sparse_matrices_are_looked_at():
     arrays[node["sparse"]["indices"]["array"]] = np.array([0, 1, 10**6], dtype=np.int32)
     with pytest.raises(ValueError, match="indices"):
         rebuild(node, arrays.__getitem__)
+
+
+def test_parameters_that_are_younger_than_the_file_have_their_default():
+    arrays = {}
+    tree = describe(lf.GlobalAlignmentClustering(4, regularization=2.0), arrays)
+    del tree["fields"]["reference"]
+    again = rebuild(tree, arrays.__getitem__)
+    assert again.get_params() == lf.GlobalAlignmentClustering(4, regularization=2.0).get_params()

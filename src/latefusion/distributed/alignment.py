@@ -37,6 +37,7 @@ class _ChunkedAlignment(ChunkedMixin):
     """Alignment in few passes; a subclass says how rows are weighed."""
 
     missing: str
+    reference: Any
     _base: BasePartitions
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -64,6 +65,11 @@ class _ChunkedAlignment(ChunkedMixin):
         return self
 
     def _fit_chunked(self, X: Any) -> None:
+        if self.reference != "mean":
+            raise ValueError(
+                f"reference={self.reference!r} puts all views side by side in memory, which chunked views are not "
+                f"meant for. Use reference='mean'."
+            )
         views = self._read_chunked(X, self.n_clusters)
         generator = check_random_state(self.random_state)
         subset = draw_competition(views, self.n_clusters, generator)

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
@@ -28,7 +29,14 @@ from latefusion.metrics import (
     generalization_bound,
     objective_gap,
 )
-from latefusion.partitions import BasePartitions, describe_partition, fit_base_partitions
+from latefusion.partitions import (
+    BasePartitions,
+    GivenPartition,
+    PrecomputedPartition,
+    describe_partition,
+    fit_base_partitions,
+)
+from latefusion.partitions.joint_partitions import JointPartitions, fit_joint_partitions
 from latefusion.partitions.partial_partitions import (
     PartialPartitions,
     extend_partial,
@@ -47,6 +55,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
+        "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
         "missing": [StrOptions({"align", "impute"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -214,9 +223,18 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
                     f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
                     f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
                 )
+        if isinstance(self._base, JointPartitions):
+            return self._extend_joint(self._base, views)
         if self._mask is None and (views.mask is None or views.mask.all()):
             return self._base.extend(views.arrays, checked)
         return extend_partial(self._base, views.arrays, views.observed, checked, self._repair())
+
+    def _extend_joint(self, base: JointPartitions, views: Views) -> Any:
+        rows = base.extend_observed(views.arrays, views.observed)
+        if self.missing == "align" or views.observed.all():
+            return rows
+        partitions, average = self._repair().fill(rows.partitions, rows.average, views.observed)
+        return rows._replace(partitions=partitions, average=average)
 
     def _repair(self) -> Any:
         """What fills in rows of views that new samples lack: that of the training samples, or learnt from them now."""
@@ -236,6 +254,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
         self._require_partitions(views, copies=1 if n_neighbors is None else 2)
+        if self.reference != "mean":
+            return self._joint_partitions(views, n_neighbors, count_samples)
         with threads_for(len(views)):
             if self._mask is not None:
                 return fit_partial_partitions(
@@ -256,6 +276,41 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
                 count_samples=count_samples,
                 n_jobs=self.n_jobs,
             )
+
+    def _joint_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None) -> JointPartitions:
+        similarities = self._similarities(views)
+        self._check_columns(views, similarities)
+        require_memory(
+            sum(len(array.data) if issparse(array) else array.size for array in views.arrays)
+            * item_bytes(views.arrays[0]),
+            f"reference={self.reference!r}, with {len(views)} x {sum(views.widths)} numbers of all views side by side,",
+            "Use reference='mean', which copies nothing.",
+        )
+        return fit_joint_partitions(
+            views.arrays,
+            similarities,
+            self._similarity(self.reference),
+            self.n_clusters,
+            n_neighbors=n_neighbors,
+            count_samples=count_samples,
+            n_jobs=self.n_jobs,
+        )
+
+    def _check_columns(self, views: Views, similarities: Sequence[Any]) -> None:
+        """Views can be put side by side only where they have columns, and samples have all of them."""
+        for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
+            reasons = {
+                f"lies in {place_of(array)}": lies_elsewhere(array),
+                "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
+                "is a partition that is given": isinstance(similarity, GivenPartition),
+                f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),
+            }
+            reason = next((text for text, holds in reasons.items() if holds), None)
+            if reason is not None:
+                raise ValueError(
+                    f"reference={self.reference!r} puts the columns of all views side by side, in NumPy, but view "
+                    f"{name!r} {reason}. Use reference='mean'."
+                )
 
     def _require_partitions(self, views: Views, copies: int) -> None:
         """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""

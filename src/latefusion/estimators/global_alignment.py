@@ -22,7 +22,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
     n_clusters : int, default=8
         Number of clusters.
     regularization : float, default=1.0
-        Pull towards the partition of the mean kernel (the paper's λ).
+        Pull towards M, the partition of `reference` (the paper's λ).
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     partition : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
@@ -35,6 +35,11 @@ class GlobalAlignmentClustering(AlignmentClustering):
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
+    reference : {"mean", "kernel", "graph"} or object, default="mean"
+        What M is made of, the partition that the consensus is pulled to. "mean" is the paper's: the mean of the
+        similarities of all views. "kernel", "graph" or an object such as `GraphPartition` is one similarity of all
+        views side by side, each brought to the same mean squared distance; it is at its best where views are of one
+        kind. Then training samples need all views.
     missing : {"align", "impute"}, default="align"
         What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
         way. "align" leaves the missing rows of base partitions zero, and compares two samples by the views that both
@@ -139,6 +144,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         partition: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
+        reference: Any = "mean",
         missing: str = "align",
         init: str = "align",
         max_iter: int = 100,
@@ -155,6 +161,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         self.partition = partition
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.reference = reference
         self.missing = missing
         self.init = init
         self.max_iter = max_iter

@@ -31,7 +31,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     n_clusters : int, default=8
         Number of clusters.
     regularization : float, default=1.0
-        Pull towards the partition of the mean kernel (the paper's λ).
+        Pull towards M, the partition of `reference` (the paper's λ).
     neighborhood : float or int, default=0.3
         Size of a neighbourhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
     count_samples : int, default=None
@@ -49,6 +49,11 @@ class LocalAlignmentClustering(AlignmentClustering):
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
+    reference : {"mean", "kernel", "graph"} or object, default="mean"
+        What M is made of, the partition that the consensus is pulled to. "mean" is the paper's: the mean of the
+        similarities of all views. "kernel", "graph" or an object such as `GraphPartition` is one similarity of all
+        views side by side, each brought to the same mean squared distance; it is at its best where views are of one
+        kind. Then training samples need all views.
     missing : {"align", "impute"}, default="align"
         What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
         way. "align" leaves the missing rows of base partitions zero, and compares two samples by the views that both
@@ -92,7 +97,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
         Base partitions (H_p), not weighed.
     neighbor_counts_ : ndarray of shape (n_views + 1, n_samples)
-        How many samples have this one among their neighbours, by view, and last by the mean similarity.
+        How many samples have this one among their neighbours, by view, and last by the similarity of M.
     neighbor_count_error_ : float
         Mean relative standard error of these counts; 0 when they are exact.
     partition_info_ : dict of str to PartitionInfo
@@ -124,7 +129,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     -----
     Solves max Tr(Fᵀ Σ_p β_p D_p H_p W_p) / n + λ Tr(Fᵀ D_0 M) / n over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0, where
     the diagonal matrix D_p counts for every sample how many others have it among their neighbours (the sample itself
-    excluded) by the kernel of view p, and D_0 by the mean kernel. Of equally similar neighbours the one with the lower
+    excluded) by the kernel of view p, and D_0 by that of M. Of equally similar neighbours the one with the lower
     index comes first.
 
     A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides
@@ -169,6 +174,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         partition: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
+        reference: Any = "mean",
         missing: str = "align",
         init: str = "align",
         max_iter: int = 100,
@@ -187,6 +193,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.partition = partition
         self.kernel = kernel
         self.kernel_params = kernel_params
+        self.reference = reference
         self.missing = missing
         self.init = init
         self.max_iter = max_iter

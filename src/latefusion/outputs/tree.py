@@ -52,6 +52,8 @@ SPARSE = {
 }
 # Booleans, integers, floats, complex numbers, words, dates and durations: what has a size and no code in it.
 ARRAY_KINDS = "biufcUSMm"
+# Parameters that older files do not have, and what they would say.
+YOUNGER_FIELDS = {"reference": "mean"}
 
 
 class UnknownContentError(ValueError):
@@ -257,6 +259,7 @@ def _rebuild_object(name: Any, content: dict[str, Any]) -> Any:
             f"it names the class {name!r:.60}, which is none that models of latefusion consist of"
         )
     needed = _field_names(cls) or []
+    content = {field: default for field, default in YOUNGER_FIELDS.items() if field in needed} | content
     absent = [field for field in needed if field not in content]
     foreign = [field for field in content if field not in needed and not issubclass(cls, BaseEstimator)]
     if absent or foreign or not all(field.isidentifier() and not field.startswith("__") for field in content):

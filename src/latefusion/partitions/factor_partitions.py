@@ -145,7 +145,9 @@ def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, prec
     for p in range(n_views):
         own = slice(int(edges[p]), int(edges[p + 1]))
         projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision, xp)
-    projections[:, n_views * n_clusters :] = _whitened(gram, n_clusters, precision, xp)
+    # The mean of one view is that view.
+    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision, xp)
+    projections[:, n_views * n_clusters :] = mean
     return projections
 
 

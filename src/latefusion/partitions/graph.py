@@ -25,12 +25,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.neighbors import NearestNeighbors
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.partitions.anchors import AnchorExtension, Placement, fit_anchor_graph
 from latefusion.partitions.factor import Factor
+from latefusion.partitions.nearest import nearest_neighbors
 from latefusion.types import Array
 
 # The neighbour whose distance sets the local width, as a share of the neighbourhood: the seventh of ten.
@@ -84,7 +84,7 @@ class NeighborSearch:
         with self._lock:  # the graphs of a view may be made at the same time
             if self._found is None or self._found[0].shape[1] <= n_neighbors:
                 sought = min(max(n_neighbors, SEARCHED_NEIGHBORS) + 1, self.placed.shape[0])
-                self._found = NearestNeighbors(n_neighbors=sought).fit(self.placed).kneighbors(self.placed)
+                self._found = nearest_neighbors(self.placed, sought)
             distances, neighbors = self._found
         return distances[:, : n_neighbors + 1], neighbors[:, : n_neighbors + 1]
 

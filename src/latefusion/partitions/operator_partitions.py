@@ -82,6 +82,9 @@ def operator_partitions(
         else:
             own.append(leading_projection(features, n_clusters, precision))
             partitions.append((features @ own[-1]).astype(precision))
+    if len(partitions) == 1:  # the mean of one similarity is that similarity
+        projection = np.concatenate([own[0], own[0]], axis=1).astype(precisions[0])
+        return OperatorPartitions(partitions, partitions[0].copy(), [projection])
     average, shares = mean_partition(similarities, factors, mean, n_clusters, np.result_type(*precisions))
     projections = [
         np.concatenate(pair, axis=1).astype(precision) for *pair, precision in zip(own, shares, precisions, strict=True)

@@ -409,7 +409,7 @@ class JointSource:
     def place(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
         """Coordinates of new samples in all views."""
         placed = [one.place(*new) for one, *new in zip(self.sources, views, diagonals, strict=True)]
-        return _side_by_side(placed, self.scales)
+        return put_side_by_side(placed, self.scales)
 
 
 def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tuple[Array, NDArray[np.float64]]:
@@ -428,10 +428,11 @@ def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tupl
     """
     spreads = np.array([_mean_squared_distance(one) for one in coordinates])
     scales = np.where(spreads > 0, np.sqrt(shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
-    return _side_by_side(coordinates, scales), scales
+    return put_side_by_side(coordinates, scales), scales
 
 
-def _side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
+def put_side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
+    """Columns of all views, each times its factor; sparse as soon as one view is."""
     scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
     if any(scipy.sparse.issparse(part) for part in scaled):  # filling a sparse view may need more memory than there is
         return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")

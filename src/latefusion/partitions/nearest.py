@@ -1,0 +1,94 @@
+"""Nearest neighbours of samples among each other.
+
+Of few samples with many columns, nearly all the time goes into x_iᵀx_j, from which the squared distances
+‖x_i‖² + ‖x_j‖² - 2 x_iᵀx_j come. A product of a matrix with itself is symmetric, and BLAS libraries compute one half of
+it; scikit-learn's search, which also takes other queries, computes both. Then the k smallest entries of every row are
+wanted. The smallest entry of each of some groups of columns bounds them: the k-th smallest of these is at least the
+k-th smallest of all, and few entries are below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from latefusion.arrays import row_blocks, share_blocks
+from latefusion.types import Array
+
+# Columns from which products take more time than looking for the smallest distances.
+MANY_COLUMNS = 100
+# Distances that may exist at the same time.
+DISTANCES = 2**23
+# Rows whose smallest entries are looked for at a time: they stay in the cache.
+SELECTED_ROWS = 128
+# Entries of a row among which one is the smallest of its group.
+GROUP = 16
+
+
+def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Distances and positions of the nearest samples in ascending order, the sample itself being one of them.
+
+    Parameters
+    ----------
+    samples : array or sparse matrix of shape (n_samples, n_features)
+        Its origin among the samples: distances are as exact as norms are small.
+    n_neighbors : int
+        At most the number of samples.
+
+    Returns
+    -------
+    distances, neighbors : ndarray of shape (n_samples, n_neighbors)
+    """
+    n_samples, n_features = samples.shape
+    # Products of float32 would be too inexact, and their copy in float64 is one that scikit-learn does not need.
+    plain = not scipy.sparse.issparse(samples) and samples.dtype == np.float64
+    if not plain or n_features < MANY_COLUMNS or n_samples**2 > DISTANCES:
+        found: tuple[NDArray[Any], NDArray[np.intp]]
+        found = NearestNeighbors(n_neighbors=n_neighbors).fit(samples).kneighbors(samples)
+        return found
+    products = samples @ samples.T
+    squared_norms = np.diagonal(products).copy()
+    distances = np.empty((n_samples, n_neighbors))
+    neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
+
+    def select(parts: Sequence[slice]) -> None:
+        for rows in parts:
+            smallest, neighbors[rows] = smallest_entries(squared_norms - 2 * products[rows], n_neighbors)
+            distances[rows] = np.sqrt(np.maximum(smallest + squared_norms[rows, None], 0.0))
+
+    share_blocks(select, row_blocks(n_samples, SELECTED_ROWS))
+    return distances, neighbors
+
+
+def smallest_entries(matrix: NDArray[Any], n_entries: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The smallest entries of every row in ascending order, and their columns; of equal ones the first.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns)
+    n_entries : int
+        At most the number of columns.
+
+    Returns
+    -------
+    entries, columns : ndarray of shape (n_rows, n_entries)
+    """
+    n_rows, n_columns = matrix.shape
+    group = max(1, min(GROUP, n_columns // (2 * n_entries)))
+    n_groups = n_columns // group
+    whole = matrix[:, : n_groups * group].reshape(n_rows, group, n_groups).min(axis=1)
+    bounds = np.partition(whole, n_entries - 1, axis=1)[:, n_entries - 1]
+    row, column = np.nonzero(matrix <= bounds[:, None])
+    counts = np.bincount(row, minlength=n_rows)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+    entries = np.full((n_rows, counts.max()), np.inf)
+    columns = np.zeros(entries.shape, dtype=np.intp)
+    entries[row, place] = matrix[row, column]
+    columns[row, place] = column
+    order = np.argsort(entries, axis=1, kind="stable")[:, :n_entries]
+    return np.take_along_axis(entries, order, axis=1), np.take_along_axis(columns, order, axis=1)

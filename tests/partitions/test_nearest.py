@@ -1,0 +1,71 @@
+"""Nearest neighbours among each other are those of a plain search, whatever road was taken."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latefusion.arrays.threads import one_thread
+from latefusion.partitions import nearest
+from latefusion.partitions.nearest import nearest_neighbors, smallest_entries
+from tests.properties import examples
+
+KINDS = {
+    "narrow": lambda rows: rows[:, :3],
+    "wide": lambda rows: rows,
+    "float32": lambda rows: rows.astype(np.float32),
+    "sparse": lambda rows: sp.csr_array(np.where(rows > 0.5, rows, 0.0)),
+}
+
+
+def plain_distances(rows):
+    return np.linalg.norm(rows[:, None, :] - rows[None, :, :], axis=2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbors_are_the_nearest(kind):
+    samples = KINDS[kind](np.random.default_rng(0).standard_normal((90, nearest.MANY_COLUMNS + 20)))
+    distances, neighbors = nearest_neighbors(samples, 12)
+    dense = samples.toarray() if sp.issparse(samples) else samples.astype(np.float64)
+    expected = np.sort(plain_distances(dense), axis=1)[:, :12]
+    tolerance = 1e-3 if kind == "float32" else 1e-6  # a root of rounding errors, where samples meet themselves
+    np.testing.assert_allclose(distances, expected, atol=tolerance)
+    np.testing.assert_allclose(plain_distances(dense)[np.arange(90)[:, None], neighbors], expected, atol=tolerance)
+
+
+def test_wide_samples_are_their_own_nearest():
+    samples = np.random.default_rng(1).standard_normal((300, nearest.MANY_COLUMNS)) + 1e3
+    distances, neighbors = nearest_neighbors(samples, 5)
+    np.testing.assert_array_equal(neighbors[:, 0], np.arange(300))
+    np.testing.assert_array_equal(distances[:, 0], 0.0)
+
+
+def test_one_product_or_a_search_by_scikit_learn(monkeypatch):
+    samples = np.random.default_rng(2).standard_normal((400, nearest.MANY_COLUMNS))
+    distances, neighbors = nearest_neighbors(samples, 9)
+    with one_thread():
+        again = nearest_neighbors(samples, 9)
+    np.testing.assert_array_equal(neighbors, again[1])
+    monkeypatch.setattr(nearest, "DISTANCES", 100)
+    searched = nearest_neighbors(samples, 9)
+    np.testing.assert_array_equal(neighbors, searched[1])
+    np.testing.assert_allclose(distances, searched[0], atol=1e-6)
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(1, 6),
+    n_columns=st.integers(1, 300),
+    share=st.floats(0, 1),
+    coarse=st.booleans(),
+)
+def test_smallest_entries_are_those_of_a_stable_sort(seed, n_rows, n_columns, share, coarse):
+    generator = np.random.default_rng(seed)
+    matrix = generator.integers(0, 4, (n_rows, n_columns)) if coarse else generator.standard_normal((n_rows, n_columns))
+    n_entries = 1 + int(share * (n_columns - 1))
+    entries, columns = smallest_entries(matrix.astype(float), n_entries)
+    order = np.argsort(matrix, axis=1, kind="stable")[:, :n_entries]
+    np.testing.assert_array_equal(columns, order)
+    np.testing.assert_array_equal(entries, np.take_along_axis(matrix, order, axis=1))
