@@ -37,14 +37,16 @@ from latefusion.estimators.search import Candidate, Judge, Selection, choose, fi
 from latefusion.estimators.similarities import Similarities
 from latefusion.partitions import GivenPartition
 from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.preparation import has_entries
 from latefusion.partitions.sources import (
     JointSource,
     KernelSource,
     PartialSource,
     ViewSource,
     count_samples,
+    known_samples,
+    mask_zero_rows,
     observed_mask,
-    without_zero_rows,
 )
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.steps import say, within
@@ -293,7 +295,7 @@ class LateFusionClustering(
             return views.mask
         mask = views.observed.copy()
         for view in directed:
-            mask[:, view] &= self._sources[view].has_direction(views.arrays[view])
+            mask[:, view] &= has_entries(views.arrays[view])
         return mask
 
     def _accepts_missing_views(self) -> bool:
@@ -302,30 +304,30 @@ class LateFusionClustering(
     def _fit(self, views: Views) -> None:
         """Number, kinds and λ, by what the samples say; then the consensus."""
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        specs = self._partition_specs(views)
-        self._sources = [
-            self._known_similarities.source(
-                views, position, spec, None if self._mask is None else self._mask[:, position]
-            )
-            for position, spec in enumerate(specs)
-        ]
+        self._sources = [self._source(views, view) for view in range(self.n_views_)]
         self._directed = np.zeros(self.n_views_, dtype=bool)
         if self._mask is not None:
-            self._leave_out_zero_rows()
+            self._leave_out_zero_rows(views, self._mask)
         fusion, plan, seen = self._decide(views.names)
         say("consensus", SEARCH_SHARE)
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
 
-    def _leave_out_zero_rows(self) -> None:
+    def _source(self, views: Views, view: int) -> ViewSource:
+        observed = None if self._mask is None else self._mask[:, view]
+        return self._known_similarities.source(views, view, self._partition_specs(views)[view], observed)
+
+    def _leave_out_zero_rows(self, views: Views, mask: NDArray[np.bool_]) -> None:
         """Rows of zeros are missing in views that are compared by directions, if enough is left."""
-        sources, directed = without_zero_rows(self._sources)
-        mask = observed_mask(sources)
-        assert mask is not None
-        if can_be_fused(mask, min(self._numbers()) if self._seeks_number() else self.n_clusters):
-            self._sources, self._directed, self._mask = sources, directed, mask
-            self.observed_, self.n_observed_views_ = mask, mask.sum(axis=1, dtype=np.intp)
+        heard, directed = mask_zero_rows(self._sources, mask)
+        if not can_be_fused(heard, min(self._numbers()) if self._seeks_number() else self.n_clusters):
+            return
+        self._directed, self._mask = directed, heard
+        self.observed_, self.n_observed_views_ = heard, heard.sum(axis=1, dtype=np.intp)
+        # Anew: what a view holds and how rare its words are is told by the rows that are left.
+        for view in np.flatnonzero((heard != mask).any(axis=0)):
+            self._sources[view] = self._source(views, int(view))
 
     def _decide(self, names: Sequence[str]) -> tuple[Fusion, Mapping[EnsembleKey, float], NDArray[np.intp] | None]:
         """Number, kinds and λ: what was fitted for the search, what is to be fused, and the samples that were seen."""
@@ -401,12 +403,13 @@ class LateFusionClustering(
         return self.number_selection_.n_clusters
 
     def _search_samples(self, n_samples: int) -> NDArray[np.intp] | None:
-        """The samples that the search looks at; None for all."""
+        """The samples that the search looks at, among those that have any view; None for all."""
+        known = np.arange(n_samples) if self._mask is None else np.flatnonzero(self._mask.any(axis=1))
         enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * self.n_clusters_)
-        if n_samples <= enough:
+        if len(known) <= enough:
             return None
         generator = np.random.default_rng(self._seed)
-        chosen = np.sort(generator.choice(n_samples, enough, replace=False))
+        chosen = known[np.sort(generator.choice(len(known), enough, replace=False))]
         if self._mask is None:
             return chosen
         # A view of few samples must not vanish.
@@ -491,7 +494,7 @@ class LateFusionClustering(
         for position, (number, fusion) in enumerate(fusions.items()):
             with within(position / len(fusions), (position + 1) / len(fusions)):
                 candidates += self._candidates(fusion, judge, n_directions=number)
-        return candidates, choose(candidates, next(iter(fusions.values())).ensemble.n_samples)
+        return candidates, choose(candidates, count_samples(next(iter(fusions.values())).sources))
 
     def _candidates(self, fusion: Fusion, judge: Judge, n_directions: int | None) -> Iterator[Candidate]:
         values = REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
@@ -528,7 +531,7 @@ class LateFusionClustering(
         joint = [one.searches[-1] for one in fusions if len(one.searches) > one.n_views]
         neighborhoods = find_neighborhoods(fusion.searches[: fusion.n_views], fusion.shares, mask, joint)
         weights = fusion.shares * fusion.presence
-        return Judge(neighborhoods, opinions, weights / weights.sum())
+        return Judge(neighborhoods, opinions, weights / weights.sum(), known_samples(mask))
 
     def _solver_options(self) -> dict[str, Any]:
         return {"init": self.init, "max_iter": self.max_iter, "tol": self.tol}
