@@ -203,9 +203,9 @@ def test_the_number_of_clusters_with_holes(data, mask):
 
 
 def test_the_search_looks_at_some_samples_but_at_every_view(monkeypatch):
-    from latefusion.estimators import late_fusion
+    from latefusion.estimators import choices
 
-    monkeypatch.setattr(late_fusion, "SEARCH_SAMPLES", 100)
+    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 100)
     data = lf.datasets.make_views(600, K, random_state=1)
     mask = np.ones((600, 3), dtype=bool)
     mask[30:, 2] = False
@@ -392,9 +392,9 @@ def test_what_a_view_holds_is_told_by_rows_that_are_there():
 
 
 def test_the_search_looks_at_samples_of_which_something_is_known(histograms, monkeypatch):
-    from latefusion.estimators import late_fusion
+    from latefusion.estimators import choices
 
-    monkeypatch.setattr(late_fusion, "SEARCH_SAMPLES", 80)
+    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 80)
     arrays, mask, empty = histograms
     heard = mask & ~empty
     known = heard.any(axis=1)
