@@ -329,18 +329,18 @@ def compare_choices(args):
 def compare_fillings(args):
     """Mean accuracy of `LateFusionClustering` by the numbers of directions that its search chooses from."""
     import latefusion
-    from latefusion.estimators import late_fusion
+    from latefusion.estimators import choices
     from latefusion.metrics import clustering_accuracy
 
     warnings.simplefilter("ignore")
-    every = late_fusion.DIRECTIONS_PER_CLUSTER
+    every = choices.DIRECTIONS_PER_CLUSTER
     rows = []
     for dataset in args.sets:
         everything, classes = load(args.data / f"{dataset}.npz")
         for rate in RATES:
             row = {"set": dataset, "rate": rate}
             for name, numbers in (("k", every[:1]), ("k/2, k, 2k", every)):
-                late_fusion.DIRECTIONS_PER_CLUSTER = numbers
+                choices.DIRECTIONS_PER_CLUSTER = numbers
                 scores = []
                 for seed in range(args.seeds):
                     views, y = draw(everything, classes, seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators import late_fusion
+from latefusion.estimators import choices
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_the_criterion_is_what_the_search_looked_at(model):
 
 
 def test_of_many_samples_the_search_looks_at_some(monkeypatch):
-    monkeypatch.setattr(late_fusion, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 60)
     views = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0).views
     model = lf.LateFusionClustering(3, random_state=0).fit(views)
     seen = model.searched_samples()

@@ -14,7 +14,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import latefusion as lf
-from latefusion.estimators import late_fusion as module
 
 N, K = 120, 3
 DATA = lf.datasets.make_views(N, K, n_views=3, n_features=[4, 6, 8], noise=1.2, random_state=0)
@@ -61,21 +60,6 @@ def test_fitted_attributes(model):
     assert model.view_kinds_ == dict.fromkeys(["view_0", "view_1", "view_2"], "coordinates")
     assert (model.n_views_, model.n_features_in_) == (3, 18)
     assert list(model.n_features_per_view_) == [4, 6, 8]
-
-
-def test_the_choice_is_in_the_table_of_what_was_tried(model):
-    [row] = [row for row in model.selection_ if row["chosen"]]
-    assert (row["kind"], row["weighing"]) == (model.kind_, model.weighing_)
-    assert row["regularization"] == model.regularization_
-    assert model.selection_.n_samples == N
-    assert {one["kind"] for one in model.selection_} == {"both", "graph", "kernel"}
-    assert {one["regularization"] for one in model.selection_} == set(module.REGULARIZATIONS)
-
-
-def test_a_given_regularization_is_taken():
-    model = fit(VIEWS, regularization=0.3)
-    assert model.regularization_ == 0.3
-    assert {row["regularization"] for row in model.selection_} == {0.3}
 
 
 def test_what_views_hold_is_found_out():
@@ -203,27 +187,6 @@ def test_a_noise_view_weighs_less_and_costs_little(model):
     assert noisy.agreement_[3] < noisy.agreement_[:3].min()
     before, after = (lf.metrics.clustering_accuracy(DATA.target, one.labels_) for one in (model, noisy))
     assert after >= before - 0.02
-
-
-# --- More samples than the search looks at ---
-
-
-@pytest.mark.parametrize("partition", ["auto", "precomputed"])
-def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, partition):
-    monkeypatch.setattr(module, "SEARCH_SAMPLES", 60)
-    X = [lf.kernels.gaussian_kernel(view) for view in VIEWS] if partition == "precomputed" else VIEWS
-    model = fit(X, partition=partition)
-    assert model.selection_.n_samples == 60
-    assert model.labels_.shape == (N,)
-    assert lf.metrics.clustering_accuracy(DATA.target, model.labels_) > 0.95
-    np.testing.assert_array_equal(model.predict(X), model.labels_)
-    np.testing.assert_allclose(model.transform(X), model.consensus_, atol=1e-7)
-    np.testing.assert_array_equal(fit(X, partition=partition).labels_, model.labels_)
-
-
-def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):
-    monkeypatch.setattr(module, "SEARCH_SAMPLES", 10)
-    assert len(set(fit(VIEWS, n_clusters=12).labels_)) == 12
 
 
 # --- Bad input: a sensible answer or an error that says what is wrong ---

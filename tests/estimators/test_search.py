@@ -117,6 +117,21 @@ def test_the_truth_scores_best(judge):
     assert judge.score(np.zeros(60, dtype=int), 3).value == 0
 
 
+def test_samples_of_which_nothing_is_known_change_no_score(judge):
+    n_samples = len(judge.opinions[0][0])
+    labels = np.random.default_rng(0).integers(3, size=n_samples)
+
+    def with_strangers(rows):
+        return np.concatenate([np.full((7, *rows.shape[1:]), -1), np.where(rows < 0, rows, rows + 7)])
+
+    neighborhoods = Neighborhoods(*[[with_strangers(one) for one in own] for own in judge.neighborhoods])
+    opinions = [[np.concatenate([np.full(7, -1), one]) for one in own] for own in judge.opinions]
+    other = Judge(neighborhoods, opinions, judge.shares, np.arange(n_samples + 7) >= 7)
+    found = other.score(np.concatenate([np.zeros(7, dtype=int), labels]), 3)
+    assert found.value == judge.score(labels, 3).value
+    np.testing.assert_array_equal(found.parts, judge.score(labels, 3).parts)
+
+
 def test_names_of_clusters_do_not_change_a_score(judge):
     one, other = judge.score(DATA.target, 3), judge.score((DATA.target + 1) % 3, 3)
     assert one.value == pytest.approx(other.value)

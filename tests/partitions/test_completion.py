@@ -84,6 +84,15 @@ def test_columns_that_do_not_score_are_filled_in_from_those_that_do(generator, m
     np.testing.assert_allclose(filled[:, 3], rows[:, 3], atol=0.02 * np.abs(rows).max())
 
 
+def test_samples_without_any_block_teach_nothing(generator, mask):
+    rows = rows_of(generator, 200, noise=0.3)
+    learnt = fit_completion(rows, mask, OWNERS, 2)
+    unknown = np.zeros((60, 3), dtype=bool)
+    more = fit_completion(np.concatenate([rows, np.ones((60, 15))]), np.concatenate([mask, unknown]), OWNERS, 2)
+    np.testing.assert_array_equal(more.loadings, learnt.loadings)
+    np.testing.assert_array_equal(more.noise, learnt.noise)
+
+
 def test_a_column_without_scale_stays_zero(generator, mask):
     rows = rows_of(generator, 200) * (np.arange(15) != 5)
     scales = (np.arange(15) != 5).astype(float)

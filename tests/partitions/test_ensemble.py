@@ -124,8 +124,8 @@ def test_samples_that_have_all_views_need_no_repair(ensemble):
 def test_a_view_with_holes_has_as_many_eigenvectors_as_one_without():
     """As long as that many samples have it; the number of its features is no bound for a kernel."""
     observed = np.arange(40) % 4 > 0
-    sources = [PartialSource(FeatureSource.of(VIEWS[0][observed], SIMILARITIES), observed)]
-    holed = fit_ensemble(sources, [EnsembleKey(0, "kernel")], 7, 2)
+    source = PartialSource(FeatureSource.of(VIEWS[0][observed], SIMILARITIES), observed)
+    holed = fit_ensemble([source, FeatureSource.of(VIEWS[1], SIMILARITIES)], [EnsembleKey(0, "kernel")], 7, 2)
     assert holed.basis().shape == (40, 7)
     direct = fit_spectrum(VIEWS[0][observed], SIMILARITIES["kernel"], 7, 2)
     # All similarities count alike, however many samples have the view: rows are scaled by the root of their share.

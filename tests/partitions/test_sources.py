@@ -15,10 +15,10 @@ from latefusion.partitions.sources import (
     PartialSource,
     count_samples,
     known_samples,
+    mask_zero_rows,
     observed_mask,
     take_samples,
     without_view,
-    without_zero_rows,
 )
 from latefusion.partitions.spectra import fit_spectrum
 
@@ -191,7 +191,8 @@ def test_a_partial_source_is_that_of_the_samples_it_has(kind):
     assert not rows[~observed[unseen]].any()
     here, there = (np.flatnonzero(np.isin(own, one)) for one in (seen, unseen))
     np.testing.assert_allclose(rows[observed[unseen]], inner.cross("kernel", spectrum, here, there))
-    assert count_samples([source]) == 50
+    assert count_samples([source]) == len(own)
+    assert count_samples([source, PartialSource(inner, ~observed)]) == 50
     np.testing.assert_array_equal(observed_mask([source])[:, 0], observed)
     assert observed_mask([inner]) is None
 
@@ -245,20 +246,20 @@ def test_rows_of_zeros_are_missing_where_directions_are_compared():
         FeatureSource.of(np.where(seen[:, None], MEASURED, 0.0), SIMILARITIES),
         KernelSource.of(KERNEL, OF_KERNEL),
     ]
-    left, directed = without_zero_rows(sources)
+    mask = observed_mask(sources)
+    heard, directed = mask_zero_rows(sources, mask)
     filled = (counts != 0).any(axis=1)
     assert directed.tolist() == [True, True, False, False]
-    np.testing.assert_array_equal(left[0].observed, filled)
-    np.testing.assert_array_equal(left[1].observed, filled & seen)
-    np.testing.assert_array_equal(left[0].coordinates, sources[0].coordinates[filled])  # scaled as before
-    np.testing.assert_array_equal(left[1].coordinates, sources[1].coordinates[filled[seen]])
-    assert left[2:] == sources[2:]
+    np.testing.assert_array_equal(heard[:, 0], filled)
+    np.testing.assert_array_equal(heard[:, 1], filled & seen)
+    assert heard[:, 2:].all()
+    np.testing.assert_array_equal(mask, observed_mask(sources))  # not written into
 
 
-def test_views_without_rows_of_zeros_stay_what_they_are():
-    sources = [FeatureSource.of(COUNTS[(COUNTS != 0).sum(axis=1) > 0], SIMILARITIES)]
-    left, directed = without_zero_rows(sources)
-    assert left[0] is sources[0]
+def test_views_without_rows_of_zeros_lose_none():
+    view = COUNTS[(COUNTS != 0).sum(axis=1) > 0]
+    mask, directed = mask_zero_rows([FeatureSource.of(view, SIMILARITIES)], np.ones((view.shape[0], 1), dtype=bool))
+    assert mask.all()
     assert directed.all()
 
 
@@ -267,8 +268,8 @@ def test_rows_of_zeros_stay_where_all_others_coincide():
     view[:7, :3] = 1.0
     sources = [FeatureSource.of(view, SIMILARITIES)]
     assert sources[0].kind == "counts"
-    left, directed = without_zero_rows(sources)
-    assert left[0] is sources[0]
+    mask, directed = mask_zero_rows(sources, np.ones((12, 1), dtype=bool))
+    assert mask.all()
     assert not directed.any()
 
 

@@ -23,7 +23,7 @@ from latefusion.distributed.rows import ProjectedRows, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import ColumnSums, Survey, lacking_views, survey
-from latefusion.estimators.late_fusion import (
+from latefusion.estimators.choices import (
     ENOUGH_VECTORS,
     SEARCH_SAMPLES,
     SEARCH_SAMPLES_PER_CLUSTER,

@@ -15,7 +15,7 @@ from latefusion.estimators.contributions import cluster_directions, contribution
 from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
 from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.sources import take_samples, without_view
+from latefusion.partitions.sources import count_samples, known_samples, take_samples, without_view
 from latefusion.solvers import compress_partitions, solve_alignment
 from latefusion.steps import say
 
@@ -128,12 +128,17 @@ class ViewDiagnosticsMixin:
                 f"level={level!r}."
             )
         generator = np.random.default_rng(self._seed)
-        n_samples = len(self.labels_)
-        partitions = [factor * one for factor, one in zip(self._plan.values(), self.partitions_, strict=True)]
+        known = known_samples(self._mask)
+        drawn_from = slice(None) if known is None else known
+        average = self._average[drawn_from]
+        partitions = [
+            factor * one[drawn_from] for factor, one in zip(self._plan.values(), self.partitions_, strict=True)
+        ]
+        n_samples = len(average)
         drawn = []
         for _ in range(n_bootstrap):
             roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
-            small = compress_partitions([roots * one for one in partitions], roots * self._average, xp=xp)
+            small = compress_partitions([roots * one for one in partitions], roots * average, xp=xp)
             result = solve_alignment(*small, regularization=self.regularization_, **self._solver_options(), xp=xp)
             drawn.append(self._weights_of_views(result.weights))
         tail = (1 - level) / 2
@@ -228,7 +233,7 @@ class ViewDiagnosticsMixin:
 
     def _require_samples_to_halve(self) -> None:
         """Both halves of the samples need some in every view."""
-        share = min(1.0, NUMBER_SAMPLES / len(self.labels_))
+        share = min(1.0, NUMBER_SAMPLES / count_samples(self._sources))
         for name, n_observed in zip(self.view_names_, self._mask.sum(axis=0), strict=True):
             if n_observed * share < LEAST_SAMPLES:
                 raise ValueError(

@@ -160,20 +160,23 @@ class Judge:
         Clusterings that every view gives on its own; -1 for samples that lack it.
     shares : ndarray of shape (n_views,)
         How much every view counts; they sum to one.
+    known : ndarray of bool of shape (n_samples,) or None
+        Which samples have any view; None for all.
     """
 
     neighborhoods: Neighborhoods
     opinions: Sequence[Sequence[NDArray[np.intp]]]
     shares: NDArray[Any]
+    known: NDArray[np.bool_] | None = None
 
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
         """Mean of the three informations."""
-        n_samples = len(labels)
+        samples = np.arange(len(labels)) if self.known is None else np.flatnonzero(self.known)
         # Shuffled: samples that come in turns would fill a part with one cluster.
-        order = np.random.default_rng(0).permutation(n_samples)
-        folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, n_samples // 2))]
+        order = np.random.default_rng(0).permutation(samples)
+        folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, len(samples) // 2))]
         parts = np.array([self._score(labels, n_clusters, fold) for fold in folds])
-        return Score(self._score(labels, n_clusters, np.arange(n_samples)), parts)
+        return Score(self._score(labels, n_clusters, samples), parts)
 
     def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
         joint = np.mean(

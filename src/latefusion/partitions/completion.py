@@ -157,11 +157,11 @@ def fit_completion(
 
 
 def _learning_samples(mask: NDArray[np.bool_]) -> NDArray[np.intp]:
-    n_samples, n_views = mask.shape
-    if n_samples <= LEARNING_SAMPLES:
-        return np.arange(n_samples)
+    known = np.flatnonzero(mask.any(axis=1))
+    if len(known) <= LEARNING_SAMPLES:
+        return known
     generator = np.random.default_rng(0)
-    each = [generator.permutation(np.flatnonzero(observed))[: LEARNING_SAMPLES // n_views] for observed in mask.T]
+    each = [generator.permutation(np.flatnonzero(observed))[: LEARNING_SAMPLES // mask.shape[1]] for observed in mask.T]
     return np.unique(np.concatenate(each))
 
 

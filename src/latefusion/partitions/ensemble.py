@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import root_of_products, row_blocks
 from latefusion.partitions.completion import Completion, Rescaling, fit_completion
 from latefusion.partitions.graph import NeighborSearch
-from latefusion.partitions.sources import ViewSource, observed_mask
+from latefusion.partitions.sources import ViewSource, count_samples, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 
 # Rows whose inner products are summed up at a time.
@@ -244,8 +244,9 @@ def fit_ensemble(
     """
     if searches is None:
         searches = [NeighborSearch(source.coordinates) for source in sources]
+    n_known = count_samples(sources)
     spectra = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_fit_source)(sources[key.view], key.similarity, n_components, n_clusters, searches[key.view])
+        delayed(_fit_source)(sources[key.view], key.similarity, n_components, n_clusters, searches[key.view], n_known)
         for key in keys
     )
     ensemble = _settled(_side_by_side(list(keys), spectra), n_clusters)
@@ -276,13 +277,15 @@ def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
     return _side_by_side(ensemble.keys, spectra)
 
 
-def _fit_source(source: ViewSource, name: str, n_components: int, n_clusters: int, search: NeighborSearch) -> Spectrum:
+def _fit_source(
+    source: ViewSource, name: str, n_components: int, n_clusters: int, search: NeighborSearch, n_known: int
+) -> Spectrum:
     training, observed = source.training(name), source.observed
     similarity = source.similarities[name]
     if observed is None:
         return fit_spectrum(training, similarity, n_components, n_clusters, search)
     n_components = min(n_components, training.shape[0])
-    return fit_spectrum(training, similarity, n_components, n_clusters, search).scattered(observed)
+    return fit_spectrum(training, similarity, n_components, n_clusters, search).scattered(observed, n_known)
 
 
 def _side_by_side(keys: list[EnsembleKey], spectra: list[Spectrum]) -> Ensemble:

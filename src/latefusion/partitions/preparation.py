@@ -71,13 +71,6 @@ class Preparation:
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
 
-    def has_direction(self, view: Array) -> NDArray[np.bool_]:
-        """Which rows, scaled or not, can be compared: where directions are, all but rows of zeros."""
-        if self.kind not in DIRECTED:
-            return np.ones(view.shape[0], dtype=bool)
-        found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
-        return found
-
 
 def fit_preparation(view: Array) -> Preparation:
     """The scaling of a view, from its training samples.
@@ -151,6 +144,12 @@ def column_spreads(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
         means, spreads = np.mean(view, axis=0, dtype=np.float64), np.std(view, axis=0, dtype=np.float64)
     rounding = np.maximum(np.finfo(np.float64).eps * view.shape[0] * np.abs(means), np.finfo(view.dtype).tiny)
     return np.where(spreads > rounding, spreads, 0.0), means
+
+
+def has_entries(view: Array) -> NDArray[np.bool_]:
+    """Which rows of a view, scaled or not, are no rows of zeros."""
+    found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
+    return found
 
 
 def _root_mean_square(values: NDArray[Any]) -> float:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from latefusion.partitions.base_partitions import Similarity
 from latefusion.partitions.given import GivenMap
 from latefusion.partitions.kernel import PrecomputedPartition
-from latefusion.partitions.preparation import Preparation, column_spreads, fit_preparation
+from latefusion.partitions.preparation import DIRECTED, Preparation, column_spreads, fit_preparation, has_entries
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 from latefusion.types import Array
 
@@ -54,10 +54,6 @@ class ViewSource(Protocol):
 
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples in the spectrum of the similarity of that name."""
-        ...
-
-    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
-        """Which rows of the view, or coordinates, can be compared with others."""
         ...
 
     def take(self, samples: NDArray[np.intp]) -> ViewSource:
@@ -107,12 +103,6 @@ class FeatureSource:
     def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
         """Rows of new samples."""
         return spectrum.extend(self.place(view, diagonal))
-
-    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
-        """All rows, but for those of zeros where directions are compared."""
-        if isinstance(self.preparation, Preparation):
-            return self.preparation.has_direction(rows)
-        return np.ones(rows.shape[0], dtype=bool)
 
     def take(self, samples: NDArray[np.intp]) -> FeatureSource:
         """The source of some of the samples, scaled as all are."""
@@ -165,10 +155,6 @@ class KernelSource:
         if self._is_kernel(name):
             return spectrum.extend(view, diagonal)
         return spectrum.extend(self.place(view, diagonal))
-
-    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
-        """All rows."""
-        return np.ones(rows.shape[0], dtype=bool)
 
     def take(self, samples: NDArray[np.intp]) -> KernelSource:
         """The source of some of the samples."""
@@ -230,10 +216,6 @@ class PartialSource:
         """Rows of new samples that have the view."""
         return self.source.extend(name, spectrum, self._columns(view), diagonal)
 
-    def has_direction(self, rows: Array) -> NDArray[np.bool_]:
-        """Which rows of samples that have the view can be compared."""
-        return self.source.has_direction(rows)
-
     def take(self, samples: NDArray[np.intp]) -> PartialSource:
         """The source of some of the samples."""
         return PartialSource(self.source.take(self._positions(samples)), self.observed[samples])
@@ -272,37 +254,33 @@ def known_samples(mask: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
     return None if known.all() else known
 
 
-def without_zero_rows(sources: Sequence[ViewSource]) -> tuple[list[ViewSource], NDArray[np.bool_]]:
+def mask_zero_rows(
+    sources: Sequence[ViewSource], mask: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Take rows of zeros as missing in views that are compared by directions.
 
     Parameters
     ----------
     sources : sequence of ViewSource
+    mask : ndarray of bool of shape (n_samples, n_views)
+        Which samples have which views.
 
     Returns
     -------
-    left : list of ViewSource
-        Views without such rows are what they were.
+    mask : ndarray of bool of shape (n_samples, n_views)
+        The same without rows of zeros.
     directed : ndarray of bool of shape (n_views,)
         Views in which rows of zeros are missing. Views of which too little would be left keep them: all other rows
         coincide.
     """
-    left, directed = [], np.zeros(len(sources), dtype=bool)
+    heard, directed = mask.copy(), np.zeros(len(sources), dtype=bool)
     for view, source in enumerate(sources):
-        own = source.has_direction(source.coordinates)
-        nothing = source.has_direction(source.coordinates[:1] * 0)
-        directed[view] = not nothing.all() and bool(column_spreads(source.coordinates[own])[0].any())
-        left.append(_narrowed(source, own) if directed[view] and not own.all() else source)
-    return left, directed
-
-
-def _narrowed(source: ViewSource, kept: NDArray[np.bool_]) -> PartialSource:
-    """The source of some of the samples that have the view; the others lack it."""
-    whole, observed = source, kept
-    if isinstance(source, PartialSource):
-        whole, observed = source.source, source.observed.copy()
-        observed[observed] = kept
-    return PartialSource(whole.take(np.flatnonzero(kept)), observed)
+        if source.kind in DIRECTED:
+            own = has_entries(source.coordinates)
+            directed[view] = bool(column_spreads(source.coordinates[own])[0].any())
+            if directed[view]:
+                heard[mask[:, view], view] = own
+    return heard, directed
 
 
 def without_view(sources: Sequence[ViewSource], view: int) -> tuple[list[ViewSource], NDArray[np.intp]]:
@@ -334,9 +312,9 @@ def take_samples(sources: Sequence[ViewSource], samples: NDArray[np.intp]) -> li
 
 
 def count_samples(sources: Sequence[ViewSource]) -> int:
-    """Number of samples, those that lack some of the views included."""
+    """Number of samples that have any of the views."""
     mask = observed_mask(sources)
-    return int(sources[0].coordinates.shape[0]) if mask is None else len(mask)
+    return int(sources[0].coordinates.shape[0] if mask is None else np.count_nonzero(mask.any(axis=1)))
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,14 @@ class Spectrum:
             parts.append(np.asarray(self.extension.features(view[rows], own) @ self.projection))
         return np.concatenate(parts).astype(self.vectors.dtype, copy=False)
 
-    def scattered(self, observed: NDArray[np.bool_]) -> Spectrum:
+    def scattered(self, observed: NDArray[np.bool_], n_known: int) -> Spectrum:
         """The same among more samples, of which only some have the view: zero rows for the others.
 
         Entries of orthonormal columns are the larger the fewer they are. The factor (n_p / n)^{1/2} takes that back, so
-        that a row means the same in every view, and a view of few samples gains nothing by it.
+        that a row means the same in every view, and a view of few samples gains nothing by it. n counts the samples
+        that have any view: the others must not make base partitions fainter beside their mean.
         """
-        factor = self.vectors.dtype.type(np.sqrt(np.mean(observed)))
+        factor = self.vectors.dtype.type(np.sqrt(np.count_nonzero(observed) / n_known))
         vectors = np.zeros((len(observed), self.vectors.shape[1]), dtype=self.vectors.dtype)
         vectors[observed] = factor * self.vectors
         return replace(self, vectors=vectors, projection=factor * self.projection)
