@@ -37,7 +37,7 @@ from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, similarity_na
 from latefusion.estimators.search import Judge
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
 from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.sources import _side_by_side
+from latefusion.partitions.sources import put_side_by_side
 from latefusion.partitions.spectra import fit_spectrum
 from measuring import machine
 
@@ -176,7 +176,7 @@ def clustered_half(model, seen, unseen):
             crossed.append(model._sources[key.view].cross(key.similarity, spectrum, seen, unseen))
         else:
             others = [one.coordinates[unseen] for one in model._sources]
-            crossed.append(spectrum.extend(_side_by_side(others, half.sources[-1].scales)))
+            crossed.append(spectrum.extend(put_side_by_side(others, half.sources[-1].scales)))
     found = {}
     for name, coefficients in consensuses(half).items():
         labels, rule = model._assign(half.ensemble.rows(coefficients), half.n_clusters, n_init=3)
