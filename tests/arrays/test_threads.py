@@ -81,3 +81,20 @@ def test_few_rows_are_treated_in_one_thread():
         with threads.threads_for(threads.FEW_ROWS + 1):
             assert product_threads() == 2
         assert product_threads() == 2
+
+
+def test_heavy_work_gets_the_threads_that_few_rows_leave_idle():
+    blocks = list(row_blocks(40, 10))
+    with threadpool_limits(2, user_api="blas"):
+        assert len(share_blocks(list, blocks)) == 2
+        with one_thread():
+            assert len(share_blocks(list, blocks)) == 1
+            assert len(share_blocks(list, blocks, is_heavy=True)) == 2
+            with one_thread():
+                assert len(share_blocks(list, blocks, is_heavy=True)) == 2
+            # Threads that share the work already do not share it once more.
+            inside = share_blocks(lambda parts: len(share_blocks(list, parts, is_heavy=True)), blocks, is_heavy=True)
+            assert inside == [1, 1]
+        assert len(share_blocks(list, blocks, is_heavy=True)) == 2
+    with threadpool_limits(1, user_api="blas"), one_thread():  # what a user has set holds
+        assert len(share_blocks(list, blocks, is_heavy=True)) == 1

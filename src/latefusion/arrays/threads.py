@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
@@ -26,9 +27,16 @@ FEW_ROWS = 5000
 
 Result = TypeVar("Result")
 
+# Threads that `one_thread` leaves idle; none in threads that are started inside, which share the machine already.
+_idle_threads: ContextVar[int] = ContextVar("idle threads", default=1)
+
 
 def share_blocks(
-    work: Callable[[Sequence[slice]], Result], blocks: Iterable[slice], *, on_device: bool = False
+    work: Callable[[Sequence[slice]], Result],
+    blocks: Iterable[slice],
+    *,
+    on_device: bool = False,
+    is_heavy: bool = False,
 ) -> list[Result]:
     """Deal out blocks of rows to threads.
 
@@ -39,6 +47,8 @@ def share_blocks(
     blocks : iterable of slice
     on_device : bool, default=False
         Whether the rows lie on a device, which is busy with one block.
+    is_heavy : bool, default=False
+        Whether the work is worth threads where the rows are few, see `threads_for`.
 
     Returns
     -------
@@ -47,7 +57,8 @@ def share_blocks(
         or a caller has set hold.
     """
     dealt = list(blocks)
-    n_threads = 1 if on_device else min(len(dealt), product_threads())
+    allowed = max(product_threads(), _idle_threads.get() if is_heavy else 1)
+    n_threads = 1 if on_device else min(len(dealt), allowed)
     if n_threads <= 1:
         return [work(dealt)]
     with one_product_thread(), ThreadPoolExecutor(n_threads) as threads:
@@ -95,8 +106,12 @@ def one_thread() -> Iterator[None]:
 
     The number of threads of OpenMP is one for every thread that calls, so nobody else is held up.
     """
-    with one_product_thread(), _controller().limit(limits=1, user_api="openmp"):
-        yield
+    idle = _idle_threads.set(max(_idle_threads.get(), product_threads()))
+    try:
+        with one_product_thread(), _controller().limit(limits=1, user_api="openmp"):
+            yield
+    finally:
+        _idle_threads.reset(idle)
 
 
 def threads_for(n_rows: int) -> AbstractContextManager[Any]:

@@ -86,15 +86,17 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self
         """
         self.__dict__.pop("_learnt_repair", None)  # of an earlier fit
+        views = self._fit_views(X)
         say("base partitions", 0.0)
-        with within(0.0, 0.8):
-            self._base = self._fit_partitions(self._fit_views(X))
-        partitions, average = self._aligned_partitions(self._base)
-        say("alignment", 0.8)
-        result = self._solve(*self._compress(partitions, average), self.regularization)
-        self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
-        say("labels", 0.9)
-        self._store_labels()
+        with threads_for(len(views)):
+            with within(0.0, 0.8):
+                self._base = self._fit_partitions(views)
+            partitions, average = self._aligned_partitions(self._base)
+            say("alignment", 0.8)
+            result = self._solve(*self._compress(partitions, average), self.regularization)
+            self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
+            say("labels", 0.9)
+            self._store_labels()
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -116,7 +118,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         """
         values = check_regularizations(regularizations)
         shell = type(self)(**self.get_params(deep=False))
-        return shell._path(shell._fit_partitions(shell._fit_views(X)), values)
+        views = shell._fit_views(X)
+        with threads_for(len(views)):
+            return shell._path(shell._fit_partitions(views), values)
 
     def empirical_error(self, X: Any = None, *, diagonals: Any = None) -> float:
         """The paper's empirical error 1 - mean_i max_v ⟨h(x_i), c_v⟩.
@@ -256,26 +260,25 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self._require_partitions(views, copies=1 if n_neighbors is None else 2)
         if self.reference != "mean":
             return self._joint_partitions(views, n_neighbors, count_samples)
-        with threads_for(len(views)):
-            if self._mask is not None:
-                return fit_partial_partitions(
-                    views.arrays,
-                    self._mask,
-                    self._similarities(views),
-                    self.n_clusters,
-                    missing=self.missing,
-                    n_neighbors=n_neighbors,
-                    count_samples=count_samples,
-                    n_jobs=self.n_jobs,
-                )
-            return fit_base_partitions(
+        if self._mask is not None:
+            return fit_partial_partitions(
                 views.arrays,
+                self._mask,
                 self._similarities(views),
                 self.n_clusters,
+                missing=self.missing,
                 n_neighbors=n_neighbors,
                 count_samples=count_samples,
                 n_jobs=self.n_jobs,
             )
+        return fit_base_partitions(
+            views.arrays,
+            self._similarities(views),
+            self.n_clusters,
+            n_neighbors=n_neighbors,
+            count_samples=count_samples,
+            n_jobs=self.n_jobs,
+        )
 
     def _joint_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None) -> JointPartitions:
         similarities = self._similarities(views)

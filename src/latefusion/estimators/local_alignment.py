@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
-from latefusion.arrays import namespace
+from latefusion.arrays import namespace, threads_for
 from latefusion.estimators.alignment import AlignmentClustering, check_regularizations
 from latefusion.estimators.path import RegularizationPath
 from latefusion.partitions import BasePartitions, neighborhood_size
@@ -231,12 +231,13 @@ class LocalAlignmentClustering(AlignmentClustering):
         shell = type(self)(**self.get_params(deep=False))
         views = shell._fit_views(X)
         counts = tuple(neighborhood_size(size, len(views)) for size in sizes)
-        base = shell._base_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
-        neighbors: list[Any] = base.neighbors or []
-        return {
-            size: shell._path(replace(base, neighbors=[one[position] for one in neighbors]), values)
-            for position, size in enumerate(sizes)
-        }
+        with threads_for(len(views)):
+            base = shell._base_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
+            neighbors: list[Any] = base.neighbors or []
+            return {
+                size: shell._path(replace(base, neighbors=[one[position] for one in neighbors]), values)
+                for position, size in enumerate(sizes)
+            }
 
     def _fit_partitions(self, views: Views) -> BasePartitions:
         size = neighborhood_size(self.neighborhood, len(views))

@@ -1,10 +1,10 @@
 """Nearest neighbours of samples among each other.
 
 Of few samples with many columns, nearly all the time goes into x_iᵀx_j, from which the squared distances
-‖x_i‖² + ‖x_j‖² - 2 x_iᵀx_j come. A product of a matrix with itself is symmetric, and BLAS libraries compute one half of
-it; scikit-learn's search, which also takes other queries, computes both. Then the k smallest entries of every row are
-wanted. The smallest entry of each of some groups of columns bounds them: the k-th smallest of these is at least the
-k-th smallest of all, and few entries are below it.
+‖x_i‖² + ‖x_j‖² - 2 x_iᵀx_j come. They are symmetric, and one half is enough; scikit-learn's search, which also takes
+other queries, computes both. Then the k smallest entries of every row are wanted. The smallest entry of each of some
+groups of columns bounds them: the k-th smallest of these is at least the k-th smallest of all, and few entries are
+below it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from latefusion.types import Array
 MANY_COLUMNS = 100
 # Distances that may exist at the same time.
 DISTANCES = 2**23
-# Rows whose smallest entries are looked for at a time: they stay in the cache.
-SELECTED_ROWS = 128
+# Rows that are treated at a time: they stay in the cache.
+BLOCK_ROWS = 128
 # Entries of a row among which one is the smallest of its group.
 GROUP = 16
 
@@ -51,7 +51,7 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
         found: tuple[NDArray[Any], NDArray[np.intp]]
         found = NearestNeighbors(n_neighbors=n_neighbors).fit(samples).kneighbors(samples)
         return found
-    products = samples @ samples.T
+    products = inner_products(samples)
     squared_norms = np.diagonal(products).copy()
     distances = np.empty((n_samples, n_neighbors))
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
@@ -61,8 +61,31 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
             smallest, neighbors[rows] = smallest_entries(squared_norms - 2 * products[rows], n_neighbors)
             distances[rows] = np.sqrt(np.maximum(smallest + squared_norms[rows, None], 0.0))
 
-    share_blocks(select, row_blocks(n_samples, SELECTED_ROWS))
+    share_blocks(select, row_blocks(n_samples, BLOCK_ROWS), is_heavy=True)
     return distances, neighbors
+
+
+def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
+    """All x_iᵀx_j; what lies right of the diagonal blocks is copied from below them.
+
+    Parameters
+    ----------
+    samples : ndarray of shape (n_samples, n_features)
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+    """
+    products = np.empty((len(samples), len(samples)))
+
+    def multiply(parts: Sequence[slice]) -> None:
+        for rows in parts:
+            below = products[rows, : rows.stop]
+            np.matmul(samples[rows], samples[: rows.stop].T, out=below)
+            products[: rows.start, rows] = below[:, : rows.start].T
+
+    share_blocks(multiply, row_blocks(len(samples), BLOCK_ROWS), is_heavy=True)
+    return products
 
 
 def smallest_entries(matrix: NDArray[Any], n_entries: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -83,7 +106,7 @@ def smallest_entries(matrix: NDArray[Any], n_entries: int) -> tuple[NDArray[Any]
     n_groups = n_columns // group
     whole = matrix[:, : n_groups * group].reshape(n_rows, group, n_groups).min(axis=1)
     bounds = np.partition(whole, n_entries - 1, axis=1)[:, n_entries - 1]
-    row, column = np.nonzero(matrix <= bounds[:, None])
+    row, column = np.divmod(np.flatnonzero(matrix <= bounds[:, None]), n_columns)  # quicker than in two dimensions
     counts = np.bincount(row, minlength=n_rows)
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
     entries = np.full((n_rows, counts.max()), np.inf)
