@@ -1,7 +1,7 @@
 """Clustering without labels on many data sets: mean ranks, useless and repeated views, the number of clusters.
 
-usage: python benchmarks/label_free.py {ranks,larger,views,numbers,cost,local} DATA_DIR [--output FILE.json] [--seeds 1]
-       [--limit SECONDS]
+usage: python benchmarks/label_free.py {ranks,larger,views,numbers,cost,local,references} DATA_DIR [--output FILE.json]
+       [--seeds 1] [--limit SECONDS]
 
 ranks     `LateFusionClustering`, both alignments and every comparison method with their defaults on every data set
           with at most 2100 samples and 60 classes; rank 1 is the best accuracy. One process per cell with a time limit.
@@ -14,9 +14,11 @@ cost      seconds of `LateFusionClustering` beside those of one fit of LF-MVC-GA
           planted problems above the exact sizes, and the exponent of its growth there.
 local     fusing both kinds of partition with λ = 1, by global alignment and by local alignment with several τ: whether
           weighing samples by their neighbour counts is worth being a candidate.
+references  LF-MVC-GAM pulled to the mean of all similarities, or to one graph of all views side by side, with λ = 1, 4
+          and 8, on z-scored views of the data sets of `ranks` that have features.
 
-Views are given as they are in the files; the classes are used for scores only. Rows are saved as they come, and a run
-that was interrupted goes on where it was.
+Views are given as they are in the files but there; the classes are used for scores only. Rows are saved as they come,
+and a run that was interrupted goes on where it was.
 """
 
 from __future__ import annotations
@@ -28,11 +30,14 @@ import sys
 import time
 import warnings
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
@@ -54,6 +59,10 @@ HONEST = ("LateFusion", "concat-kmeans", "concat-spectral")
 MOST_NUMBERED = 15
 # Sizes at which the search runs on some of the samples and one fit on all.
 PLANTED_SIZES = (25_000, 50_000, 100_000, 200_000, 400_000)
+
+# Base partitions and pulls with which references are compared.
+BASES = {"linear kernels": lf.KernelPartition("linear"), "graphs": lf.GraphPartition()}
+PULLS = (1.0, 4.0, 8.0)
 
 
 def sets_up_to(folder, n_samples, n_classes):
@@ -253,6 +262,27 @@ def local(args, store):
             print(f"{column:10s} mean ACC {np.mean([row[column] for row in store.rows]):.4f}")
 
 
+def references(args, store):
+    """What the consensus is pulled to: the mean of similarities, or one graph of all views."""
+    for path in small_sets(args.data):
+        data = lf.datasets.load_views(path)
+        if data.kind == "kernels" or store.has({"data": path.stem}):
+            continue
+        views = [StandardScaler(with_mean=not issparse(view)).fit_transform(view) for view in data.views.arrays]
+        row = {"data": path.stem}
+        for (name, partition), reference in product(BASES.items(), ("mean", "graph")):
+            model = lf.GlobalAlignmentClustering(
+                len(np.unique(data.target)), partition=partition, reference=reference, random_state=0
+            )
+            for point in model.regularization_path(views, PULLS):
+                accuracy = lf.metrics.clustering_accuracy(data.target, point.labels)
+                row[f"{name}, {reference}, λ = {point.regularization:g}"] = accuracy
+        store.add(row)
+    for column in store.rows[0]:
+        if column != "data":
+            print(f"{column:32s} mean ACC {np.mean([row[column] for row in store.rows]):.4f}")
+
+
 def fused_accuracy(fusion, plan, target):
     """Accuracy of a fusion with λ = 1, mean of two assignments of labels."""
     (fused,) = fusion.fuse(plan, [1.0])
@@ -310,7 +340,15 @@ def main():
         MODES[args.what](args, Store(args.output))
 
 
-MODES = {"ranks": ranks, "larger": larger, "views": views, "numbers": numbers, "cost": cost, "local": local}
+MODES = {
+    "ranks": ranks,
+    "larger": larger,
+    "views": views,
+    "numbers": numbers,
+    "cost": cost,
+    "local": local,
+    "references": references,
+}
 
 
 if __name__ == "__main__":
