@@ -171,7 +171,7 @@ def missing_datasets(sources: Sequence[Source]) -> str:
     named = ", ".join(f"{entry.paper} ({' or '.join(copy.file for copy in entry.copies)})" for entry in absent)
     return (
         f"Data sets of the paper that were not evaluated: {named}. Put such files into a folder and name it with "
-        f"--data or LATEFUSION_DATA; `latefusion info --datasets` says where each comes from."
+        f"--data or LATEFUSION_DATA; the command 'latefusion info --datasets' says where each comes from."
     )
 
 
