@@ -45,7 +45,7 @@ def test_training_samples_get_their_labels_back(trained, tmp_path):
     words = ["predict", "groups.model", "proteins.csv", "genes.csv", "-o", tmp_path / "again.csv"]
     done = latefusion(*words, folder=trained)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("90 new samples, mean confidence")
+    assert done.stdout.startswith("90 new samples, median confidence")
     again = pd.read_csv(tmp_path / "again.csv").set_index("patient")
     labels = pd.read_csv(trained / "labels.csv").set_index("patient").loc[again.index]
     np.testing.assert_array_equal(again["label"], labels["label"])

@@ -142,7 +142,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         {
             "label": int(name),
             "samples": int(size),
-            "confidence": None if confidence is None else float(np.mean(confidence[labels == name])),
+            "confidence": None if confidence is None else float(np.median(confidence[labels == name])),
         }
         for name, size in zip(names, sizes, strict=True)
     ]
@@ -156,7 +156,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "n_samples": len(labels),
         "n_clusters": len(names),
         "clusters": clusters,
-        "confidence": None if confidence is None else float(np.mean(confidence)),
+        "confidence": None if confidence is None else float(np.median(confidence)),
         "doubtful": None if confidence is None else int(np.sum(confidence < UNSURE)),
         "stability": None if number is None else number.chosen.stability,
         "views": _views(model, data),
@@ -257,7 +257,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
     if answer["confidence"] is None:
         return []
     return [
-        f"How sure: mean confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
+        f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
         f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {UNSURE})."
     ]
 

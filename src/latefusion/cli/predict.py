@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
         "files": [str(file) for file in options.files],
         "n_samples": len(found.labels),
         "clusters": [{"label": int(k), "samples": int(n)} for k, n in zip(names, sizes, strict=True)],
-        "confidence": None if found.confidence is None else float(np.mean(found.confidence)),
+        "confidence": None if found.confidence is None else float(np.median(found.confidence)),
         "output": None if options.output is None else str(options.output),
     }
     put_answer(answer, found, options, _text)
@@ -106,7 +106,7 @@ def _text(answer: Mapping[str, Any]) -> str:
     shown = answer["clusters"][:SHOWN_CLUSTERS]
     rows = [[str(one["label"]), str(one["samples"])] for one in shown]
     rest = len(answer["clusters"]) - len(shown)
-    confidence = "" if answer["confidence"] is None else f", mean confidence {answer['confidence']:.2f}"
+    confidence = "" if answer["confidence"] is None else f", median confidence {answer['confidence']:.2f}"
     lines = [f"{answer['n_samples']} new samples{confidence}", "", format_table(["cluster", "samples"], rows)]
     lines += [f"… and {rest} more"] * bool(rest)
     lines += ["", f"Labels: {answer['output']}" if answer["output"] else "Labels were not written: add -o labels.csv."]
