@@ -56,6 +56,8 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
+    with progress("leaving out views"):
+        reasons = explanation(models[OURS])
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
     print(comparison_table(rows))
@@ -64,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
         print(weights_table(model))
         print(convergence_line(model))
         if name == OURS:
-            print(explanation(model))
+            print(reasons)
     if not options.no_figure:
         print(
             f"\nFigure: {figure}"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from latefusion.arrays import threads_for
 from latefusion.estimators.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.fusion import WEIGHINGS, Choice
@@ -136,11 +137,12 @@ class ViewDiagnosticsMixin:
         ]
         n_samples = len(average)
         drawn = []
-        for _ in range(n_bootstrap):
-            roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
-            small = compress_partitions([roots * one for one in partitions], roots * average, xp=xp)
-            result = solve_alignment(*small, regularization=self.regularization_, **self._solver_options(), xp=xp)
-            drawn.append(self._weights_of_views(result.weights))
+        with threads_for(n_samples):
+            for _ in range(n_bootstrap):
+                roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
+                small = compress_partitions([roots * one for one in partitions], roots * average, xp=xp)
+                result = solve_alignment(*small, regularization=self.regularization_, **self._solver_options(), xp=xp)
+                drawn.append(self._weights_of_views(result.weights))
         tail = (1 - level) / 2
         lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
         return WeightIntervals(self.view_weights_, lower, upper)
@@ -186,7 +188,8 @@ class ViewDiagnosticsMixin:
         keys = None  # where rows are filled in, neighbours in all views together are those of what was filled in
         if self._mask is None:
             keys = [EnsembleKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-        judge = self._judge(*self._fusions(sources, keys).values())
+        with threads_for(len(seen)):
+            judge = self._judge(*self._fusions(sources, keys).values())
 
         def score(labels: NDArray[Any]) -> float:
             own = np.unique(labels, return_inverse=True)[1]
@@ -210,6 +213,10 @@ class ViewDiagnosticsMixin:
             raise ValueError("There is only one view: without it nothing is left.")
         if self._mask is not None:
             self._require_samples_to_halve()
+        with threads_for(len(self.labels_)):
+            return self._verdicts()
+
+    def _verdicts(self) -> list[ViewVerdict]:
         say("stability", 0.0)
         stabilities = self._stabilities()
         verdicts = []
