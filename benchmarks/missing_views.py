@@ -249,10 +249,11 @@ def choices(views, mask, n_clusters):
     """
     from dataclasses import replace
 
+    from latefusion.partitions.completion import Rescaling, fit_completion
+
     from latefusion.arrays import top_eigenpairs
     from latefusion.estimators.fusion import Choice, Fusion
     from latefusion.partitions import GraphPartition, KernelPartition
-    from latefusion.partitions.completion import Rescaling, fit_completion
     from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
     from latefusion.partitions.graph import NeighborSearch
     from latefusion.partitions.sources import FeatureSource, PartialSource

@@ -314,7 +314,7 @@ def test_inputs_are_left_alone(data, kernels):
 
 def stability(estimator, X, y=None):
     """An unsupervised scorer: mean confidence of the predicted samples."""
-    return float(np.mean(estimator._rule.confidence(estimator.transform(X))))
+    return float(np.mean(estimator.consensus_map_.rule.confidence(estimator.transform(X))))
 
 
 def test_splitters_cut_samples_of_views(data):

@@ -310,7 +310,7 @@ def test_new_samples_come_with_confidence():
     truth = rng.integers(3, size=90)
     runs = [noisy(truth, 0.2, rng) for _ in range(5)]
     model = lf.ConsensusClustering(3, random_state=0).fit(runs)
-    labels, confidence = model.predict_with_confidence(runs)
+    labels, confidence = model.predict(runs, return_confidence=True)
     np.testing.assert_array_equal(labels, model.labels_)
     np.testing.assert_allclose(confidence, model.confidence_)
     found = lf.outputs.predicted_labels(model, runs)

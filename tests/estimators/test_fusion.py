@@ -130,4 +130,4 @@ def test_few_samples_and_many_give_the_same_way_of_fusing(plain):
     assert narrow.ensemble.root.shape[0] == 30  # the eigenvectors themselves
     width = plain.ensemble.columns[-1].stop
     assert plain.ensemble.root.shape[1] == width
-    np.testing.assert_allclose(plain.ensemble.root.T @ plain.ensemble.root, plain.ensemble.products(), atol=1e-10)
+    np.testing.assert_allclose(plain.ensemble.root.T @ plain.ensemble.root, plain.ensemble.products, atol=1e-10)

@@ -146,7 +146,7 @@ def test_a_view_of_few_samples_gains_no_weight(data, name):
 @pytest.mark.parametrize("name", FAST)
 def test_samples_of_one_view_are_trusted_less(fitted, mask, name):
     model = fitted(name)
-    raw = model._rule.confidence(model.consensus_)
+    raw = model.consensus_map_.rule.confidence(model.consensus_)
     alone = mask.sum(axis=1) == 1
     assert (model.confidence_[alone] < raw[alone]).all()
     np.testing.assert_allclose(model.confidence_[mask.all(axis=1)], raw[mask.all(axis=1)])
@@ -277,7 +277,7 @@ def test_the_search_chooses_how_rows_are_filled_in(data, mask, fitted):
     assert list(dict.fromkeys(row["n_directions"] for row in model.selection_)) == [K, round(K / 2), 2 * K]
     assert model.n_directions_ == next(row["n_directions"] for row in model.selection_ if row["chosen"])
     assert f"filled in by {model.n_directions_} directions" in model.selection_.reason
-    assert model._extension._repair.loadings.shape[1] == model.n_directions_
+    assert model.consensus_map_.fill.model.loadings.shape[1] == model.n_directions_
     chosen = next(row["score"] for row in model.selection_ if row["chosen"])
     assert model.criterion()(model.labels_) == pytest.approx(chosen)
     for complete in (fitted("LFC, align"), LFC(K, random_state=0).fit(data.views)):
@@ -304,7 +304,7 @@ def test_single_precision_stays(data, mask):
 @pytest.mark.parametrize("name", FAST)
 def test_new_samples_are_as_sure_as_the_training_samples_that_they_are(data, name):
     model = clone(MODELS[name]).fit(data.views)
-    labels, confidence = model.predict_with_confidence(data.views)
+    labels, confidence = model.predict(data.views, return_confidence=True)
     np.testing.assert_array_equal(labels, model.predict(data.views))
     same = labels == model.labels_
     assert same.mean() > 0.95
@@ -419,13 +419,14 @@ def test_rows_of_zeros_of_new_samples_are_missing_too(histograms, with_zeros):
     arrays, mask, _ = histograms
     views = Views(arrays, mask=mask)
     np.testing.assert_allclose(with_zeros.transform(views), with_zeros.consensus_, atol=1e-8)
-    labels, sure = with_zeros.predict_with_confidence(views)
+    labels, sure = with_zeros.predict(views, return_confidence=True)
     np.testing.assert_array_equal(labels, with_zeros.labels_)
     np.testing.assert_allclose(sure, with_zeros.confidence_, atol=1e-6)
     # Without a mask as well: what is zero says nothing to this model.
     whole = with_zeros.transform([view[:5] for view in arrays])
     said = np.column_stack([view[:5].any(axis=1) for view in arrays])
-    np.testing.assert_array_equal(whole, with_zeros._extension([view[:5] for view in arrays], said, [None, None]))
+    masked = Views([view[:5] for view in arrays], mask=said)
+    np.testing.assert_array_equal(whole, with_zeros.consensus_map_.rows(masked))
 
 
 def test_diagnostics_with_samples_of_zeros(histograms, with_zeros):

@@ -16,7 +16,7 @@ def test_training_samples_get_back_what_they_have(estimator, container):
     model = estimator(3, random_state=0).set_output(transform=container).fit(DATA.views)
     np.testing.assert_allclose(np.asarray(model.transform(DATA.views)), model.consensus_, atol=1e-3)
     np.testing.assert_array_equal(model.predict(DATA.views), model.labels_)
-    labels, sure = model.predict_with_confidence(DATA.views)
+    labels, sure = model.predict(DATA.views, return_confidence=True)
     np.testing.assert_array_equal(labels, model.labels_)
     np.testing.assert_allclose(sure, model.confidence_, atol=1e-2)
     np.testing.assert_array_equal(np.asarray(estimator(3, random_state=0).fit_transform(DATA.views)), model.consensus_)

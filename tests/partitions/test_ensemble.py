@@ -38,9 +38,9 @@ def test_columns_follow_each_other_without_gaps(ensemble):
 
 def test_products_and_rows_are_those_of_the_basis(ensemble, monkeypatch):
     basis = ensemble.basis()
-    np.testing.assert_allclose(ensemble.products(), basis.T @ basis, atol=1e-12)
+    np.testing.assert_allclose(ensemble.products, basis.T @ basis, atol=1e-12)
     monkeypatch.setattr(module, "PRODUCT_ROWS", 7)
-    np.testing.assert_allclose(ensemble.products(), basis.T @ basis, atol=1e-12)
+    np.testing.assert_allclose(ensemble.products, basis.T @ basis, atol=1e-12)
     coefficients = RNG.standard_normal((16, 2))
     np.testing.assert_allclose(ensemble.rows(coefficients), basis @ coefficients, atol=1e-12)
 
@@ -70,7 +70,7 @@ def test_a_missing_direction_is_no_agreement(ensemble):
 def test_single_precision_stays_in_the_rows_and_products_are_double():
     sources = [FeatureSource.of(view.astype(np.float32), SIMILARITIES) for view in VIEWS]
     ensemble = fit_ensemble(sources, KEYS, 4, 2)
-    assert ensemble.products().dtype == ensemble.basis().dtype == np.float64
+    assert ensemble.products.dtype == ensemble.basis().dtype == np.float64
     assert ensemble.rows(np.ones((16, 2))).dtype == np.float32
 
 
@@ -89,9 +89,9 @@ def test_repair_leaves_what_was_observed():
     mask = np.random.default_rng(0).random((80, 3)) > 0.3
     mask[~mask.any(axis=1), 0] = True
     ensemble, keys = holed_ensemble(mask)
-    imputed, aligned = (ensemble.repaired(how, 3, keys) for how in ("impute", "align"))
-    assert imputed.repair.loadings.shape[1] == 3
-    assert ensemble.repaired("impute", 3, keys, 2).repair.loadings.shape[1] == 2
+    imputed, aligned = (ensemble.filled(how, 3, keys) for how in ("impute", "align"))
+    assert imputed.fill.model.loadings.shape[1] == 3
+    assert ensemble.filled("impute", 3, keys, 2).fill.model.loadings.shape[1] == 2
     roots = np.sqrt(3 / mask.sum(axis=1))
     for position, observed in enumerate(mask.T):
         before, after = (one.spectra[position].vectors for one in (ensemble, imputed))
@@ -113,12 +113,12 @@ def test_agreement_is_that_of_samples_with_both_views():
     apart = np.zeros((80, 2), dtype=bool)
     apart[:40, 0] = apart[39:, 1] = True
     assert replace(twins, mask=apart).agreement(0, 1, 3) == 0.0  # one sample says nothing
-    assert ensemble.repaired("align", 3, keys).restricted(keys[:1]).columns == [slice(0, 5)]
+    assert ensemble.filled("align", 3, keys).restricted(keys[:1]).columns == [slice(0, 5)]
 
 
 def test_samples_that_have_all_views_need_no_repair(ensemble):
-    assert ensemble.repaired("align", 2, KEYS) is ensemble
-    assert ensemble.repaired("impute", 2, KEYS) is ensemble
+    assert ensemble.filled("align", 2, KEYS) is ensemble
+    assert ensemble.filled("impute", 2, KEYS) is ensemble
 
 
 def test_a_view_with_holes_has_as_many_eigenvectors_as_one_without():

@@ -8,6 +8,7 @@ from sklearn.cluster import DBSCAN, KMeans
 from latefusion.partitions import GivenPartition, fit_base_partitions
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.given import indicator, nearest_subspace
+from tests.partitions.rows import extend
 
 
 def one_hot(labels):
@@ -102,7 +103,7 @@ def test_base_partitions_of_fine_labels_do_not_depend_on_their_order(seed):
         views = [features, names[fine][:, None].astype(float)]
         base = fit_base_partitions(views, [GivenPartition("embedding"), GivenPartition("labels")], 2)
         found.append(base.partitions[1] @ base.partitions[1].T)
-        extended = base.extend(views)
+        extended = extend(base, views)
         np.testing.assert_allclose(extended.partitions[1], base.partitions[1], atol=1e-10)
         np.testing.assert_allclose(extended.average, base.average, atol=1e-10)
     np.testing.assert_allclose(found[0], found[1], atol=1e-10)

@@ -6,12 +6,8 @@ import scipy.sparse as sp
 
 from latefusion.kernels import gaussian_kernel
 from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition, fit_base_partitions
-from latefusion.partitions.partial_partitions import (
-    ScatteredRows,
-    extend_partial,
-    fit_partial_partitions,
-    learn_repair,
-)
+from latefusion.partitions.partial_partitions import ScatteredRows, fit_partial_partitions, fit_rows_model
+from tests.partitions.rows import extend
 
 K = 3
 SIMILARITIES = {
@@ -94,7 +90,7 @@ def test_kinds_of_similarity_mix(views, mask):
 def test_training_samples_get_their_rows_back(views, mask, kind, missing):
     base = fit_partial_partitions(views, mask, [SIMILARITIES[kind]] * 3, K, missing=missing, n_neighbors=20)
     garbage = [np.where(seen[:, None], view, 1e3) for view, seen in zip(views, mask.T, strict=True)]
-    found = extend_partial(base, garbage, mask, [None] * 3, base.repair)
+    found = extend(base, garbage, mask)
     for one, other in zip([*base.partitions, base.average], [*found.partitions, found.average], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
     for one, other in zip(base.neighbors, found.counts, strict=True):
@@ -107,19 +103,24 @@ def test_kernels_that_are_given(views, mask):
     spoiled = [np.where(np.outer(seen, seen), kernel, 7.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
     other = fit_partial_partitions(spoiled, mask, [PrecomputedPartition()] * 3, K)
     np.testing.assert_array_equal(base.average, other.average)
-    found = extend_partial(base, spoiled, mask, [None] * 3)
+    found = extend(base, spoiled, mask)
     np.testing.assert_allclose(found.average, base.average, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["kernel", "graph", "factor"])
 def test_new_samples_of_complete_training_samples(views, kind):
     base = fit_base_partitions([view[:60] for view in views], [SIMILARITIES[kind]] * 3, K, n_neighbors=15)
-    new, everything = [view[60:] for view in views], np.ones((20, 3), dtype=bool)
-    plain, partial = base.extend(new, [None] * 3), extend_partial(base, new, everything, [None] * 3, learn_repair(base))
-    for one, other in zip([*plain.partitions, plain.average], [*partial.partitions, partial.average], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-10)
-    for one, other in zip(plain.counts, partial.counts, strict=True):
-        np.testing.assert_allclose(one, other)
+    new, mask = [view[60:] for view in views], np.ones((20, 3), dtype=bool)
+    mask[:5, 0] = False
+    model = fit_rows_model(base.partitions)
+    plain, imputed = extend(base, new), extend(base, new, mask, model=model)
+    whole = mask.all(axis=1)
+    for one, other in zip([*plain.partitions, plain.average], [*imputed.partitions, imputed.average], strict=True):
+        np.testing.assert_allclose(one[whole], other[whole], atol=1e-10)
+    for one, other in zip(plain.counts, imputed.counts, strict=True):
+        np.testing.assert_allclose(one[whole], other[whole], rtol=1e-6)
+    assert np.linalg.norm(imputed.partitions[0][~whole], axis=1).min() > 0
+    assert not extend(base, new, mask).partitions[0][~whole].any()
 
 
 def test_imputed_rows_are_nearer_to_those_of_complete_samples(views, mask):

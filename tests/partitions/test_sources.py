@@ -46,11 +46,11 @@ def test_features_are_scaled_once_for_all_similarities():
 @pytest.mark.parametrize("view", [POINTS, MEASURED, COUNTS], ids=["coordinates", "measurements", "counts"])
 def test_training_features_come_back_to_their_place_and_row(view):
     source = FeatureSource.of(view, SIMILARITIES)
-    gap = source.place(view, None) - source.coordinates
+    gap = source.encoding()(view) - source.coordinates
     assert np.abs(gap).max() == 0
     for name, similarity in SIMILARITIES.items():
         spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
-        np.testing.assert_allclose(source.extend(name, spectrum, view, None), spectrum.vectors, atol=1e-8)
+        np.testing.assert_allclose(spectrum.extend(source.encoding(name)(view)), spectrum.vectors, atol=1e-8)
 
 
 def test_some_samples_keep_the_scaling_of_all():
@@ -79,16 +79,18 @@ def test_an_indefinite_kernel_has_the_points_of_its_positive_part():
 
 def test_training_samples_of_a_kernel_come_back_to_their_place_and_row():
     source = KernelSource.of(KERNEL, OF_KERNEL)
-    np.testing.assert_allclose(source.place(KERNEL, DIAGONAL), source.coordinates, atol=1e-8)
+    np.testing.assert_allclose(source.encoding()(KERNEL, DIAGONAL), source.coordinates, atol=1e-8)
     for name, similarity in OF_KERNEL.items():
         spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
-        np.testing.assert_allclose(source.extend(name, spectrum, KERNEL, DIAGONAL), spectrum.vectors, atol=1e-7)
+        np.testing.assert_allclose(
+            spectrum.extend(source.encoding(name)(KERNEL, DIAGONAL), DIAGONAL), spectrum.vectors, atol=1e-7
+        )
 
 
 def test_new_samples_of_a_kernel_keep_their_similarities_to_training_samples():
     gram = gaussian_kernel(POINTS)
     source = KernelSource.of(gram[:20, :20], OF_KERNEL)
-    placed = source.place(gram[20:, :20], None)
+    placed = source.encoding()(gram[20:, :20])
     _, statistics = standardize_kernel(gram[:20, :20])
     expected = statistics.apply(gram[20:, :20], np.ones(10))
     np.testing.assert_allclose(placed @ source.coordinates.T, expected, atol=1e-6)
@@ -157,7 +159,7 @@ def test_training_samples_come_back_to_their_joint_place():
         FeatureSource.of(COUNTS, SIMILARITIES),
     ]
     joint = JointSource.of(sources, SIMILARITIES, np.ones(3))
-    placed = joint.place([MEASURED, KERNEL, COUNTS], [None, DIAGONAL, None])
+    placed = joint.encoding()([MEASURED, KERNEL, COUNTS], [None, DIAGONAL, None])
     assert sp.issparse(placed)
     np.testing.assert_allclose(placed.toarray(), joint.coordinates.toarray(), atol=1e-8)
     assert joint.training("kernel") is joint.coordinates
@@ -211,10 +213,10 @@ def test_new_samples_meet_those_that_have_the_view(kind):
     assert source.kind == inner.kind
     assert source.coordinates is inner.coordinates
     spectrum = fit_spectrum(source.training("kernel"), source.similarities["kernel"], 3, 2)
-    np.testing.assert_allclose(source.place(given, diagonal), inner.place(known, diagonal), atol=1e-12)
+    np.testing.assert_allclose(source.encoding()(given, diagonal), inner.encoding()(known, diagonal), atol=1e-12)
     np.testing.assert_allclose(
-        source.extend("kernel", spectrum, given, diagonal),
-        inner.extend("kernel", spectrum, known, diagonal),
+        spectrum.extend(source.encoding("kernel")(given), diagonal),
+        spectrum.extend(inner.encoding("kernel")(known), diagonal),
         atol=1e-12,
     )
 

@@ -23,14 +23,18 @@ from latefusion.distributed.rows import CountedRows, Counts, ProjectedRows, RowM
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import Presence, Survey, check_presence, lacking_views, survey
+from latefusion.estimators.alignment_map import alignment_map
+from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.incomplete import observed_agreement
+from latefusion.estimators.novelty import fit_novelty
 from latefusion.partitions import BasePartitions, describe_partition, neighborhood_size
 from latefusion.partitions.factor import LinearMap
 from latefusion.partitions.factor_partitions import gram_projections
+from latefusion.partitions.imputation import FactorModel
 from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
-from latefusion.partitions.partial_partitions import Repair, learn_repair
+from latefusion.partitions.partial_partitions import fit_rows_model
 from latefusion.solvers import compress_products
-from latefusion.types import SolverResult
+from latefusion.types import SolverResult, Views
 
 
 class _ChunkedAlignment(ChunkedMixin):
@@ -39,6 +43,7 @@ class _ChunkedAlignment(ChunkedMixin):
     missing: str
     reference: Any
     _base: BasePartitions
+    consensus_map_: ConsensusMap
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -82,9 +87,12 @@ class _ChunkedAlignment(ChunkedMixin):
         features, products = feature_products(views, features, self.n_clusters)
         projection = self._projections(views, found, features, products)
         rows = self._solve_chunked(views, found, features, products, projection)
-        if self.missing == "impute":
-            self._learnt_repair = self._sampled_repair(found, features, projection)
-        self._label_rows(views, rows, found, subset, self.n_clusters, generator)
+        rule = self._label_rows(views, rows, found, subset, self.n_clusters, generator)
+        model = self._sampled_model(found, features, projection) if self.missing == "impute" else None
+        fitted = alignment_map(self._base, self._mixing, rule, views.n_samples, model)
+        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
+        holes = observed(drawn.arrays) if found.presence.has_holes else None
+        self.consensus_map_ = replace(fitted, novelty=fit_novelty(drawn, [None] * views.n_views, holes))
 
     def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
         """Recipes of all views, and what they must see; a second look where samples turn out to lack views."""
@@ -129,11 +137,15 @@ class _ChunkedAlignment(ChunkedMixin):
         )
         return projection
 
-    def _sampled_repair(self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]) -> Repair:
-        """What fills in rows of views that new samples lack, learnt from the drawn samples."""
+    def _sampled_model(
+        self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]
+    ) -> FactorModel | None:
+        """What imputes rows of views that new samples lack, fitted on the drawn samples."""
         k, m = self.n_clusters, len(found.views)
+        if m == 1:
+            return None
         rows = ProjectedRows(features, projection[:, : m * k])([one.drawn for one in found.views], found.drawn)
-        return learn_repair(replace(self._base, partitions=np.split(rows, m, axis=1), average=rows[:, :k]))
+        return fit_rows_model(np.split(rows, m, axis=1))
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         """Rows that the survey has to bring for the weighing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -29,13 +29,16 @@ from latefusion.estimators.choices import (
     SEARCH_SAMPLES_PER_CLUSTER,
     VECTORS_PER_CLUSTER,
 )
-from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.estimators.consensus_map import Block, ConsensusMap
+from latefusion.estimators.novelty import fit_novelty
+from latefusion.partitions.ensemble import EnsembleKey, root_values
+from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.operators import inverse_values
 from latefusion.partitions.preparation import Preparation, column_spreads, describe_view
 from latefusion.partitions.sources import FeatureSource, JointSource
 from latefusion.partitions.spectra import Spectrum
 from latefusion.solvers.late_fusion_spectra import Member, fuse_spectra
-from latefusion.types import Array
+from latefusion.types import Array, Views
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class PreparedPlaces:
             if view < len(self.preparations):
                 placed[view] = self.preparations[view](blocks[view])
             elif self.joint is not None:
-                placed[view] = self.joint.place(blocks, [None] * len(blocks))
+                placed[view] = self.joint.encoding()(blocks, [None] * len(blocks))
         return [placed[view] for view in self.views]
 
 
@@ -135,8 +138,11 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             )
         self._sources = self._sampled_sources(views, found, seen, similarities)
         _, plan, _ = self._decide(views.names)
-        rows = self._fit_plan(views, found, recipes, plan)
-        self._label_rows(views, rows, found, subset, self.n_clusters_, generator)
+        rows, fitted = self._fit_plan(views, found, recipes, plan)
+        rule = self._label_rows(views, rows, found, subset, self.n_clusters_, generator)
+        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
+        novelty = fit_novelty(drawn, [source.encoding() for source in self._sources])
+        self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> Any:
         """As in memory; refused after a fit on chunked views.
@@ -198,7 +204,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
 
     def _fit_plan(
         self, views: ChunkedViews, found: Survey, recipes: _Recipes, plan: Mapping[EnsembleKey, float]
-    ) -> ProjectedRows:
+    ) -> tuple[ProjectedRows, ConsensusMap]:
         """Fuse the chosen similarities of all rows; everything is stored but what needs labels."""
         n_clusters = self.n_clusters_
         joint = self._joint_source(views, found) if any(key.view == views.n_views for key in plan) else None
@@ -230,11 +236,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         result = fused.result
         self.objective_ = np.asarray(result.objective)
         self.n_iter_, self.converged_, self.rotations_ = result.n_iter, result.converged, result.rotations
-        self._joint, self._plan = joint, plan
-        self._members = [
-            (key, spectra[recipes.position(key)], fused.coefficients[own].astype(views.dtype))
-            for key, own in zip(plan, columns, strict=True)
-        ]
+        self._plan = plan
         names = [*views.names, "all views"]
         self.partition_names_ = [(names[key.view], key.similarity) for key in plan]
         leading = np.concatenate([np.arange(own.start, own.start + n_clusters) for own in columns])
@@ -253,8 +255,27 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         totals = np.bincount(owners[own_views], np.minimum(agreement, 1.0)[own_views])
         self.agreement_ = totals / np.bincount(owners[own_views])
         self.view_weights_ = self._weights_of_views(result.weights)
-        self._extension: Any = None
-        return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype))
+        blocks = []
+        for key in plan:
+            source: Any = joint if key.view == views.n_views else self._sources[key.view]
+            spectrum = spectra[recipes.position(key)]
+            encoding = source.encoding(key.similarity)
+            blocks.append(Block(key.view, key.similarity, encoding, spectrum.extension, spectrum.projection))
+        fill = self._fill_of(members, [key.view for key in plan], inner, views.n_samples)
+        fitted = ConsensusMap(views.n_views, tuple(blocks), fused.coefficients, None, fill)
+        return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype)), fitted
+
+    def _fill_of(
+        self, members: Sequence[Member], owners: Sequence[int], products: NDArray[np.float64], n_samples: int
+    ) -> Fill:
+        """What becomes of views that new samples lack, from the inner products of all eigenvectors."""
+        columns = np.repeat(owners, [len(one.values) for one in members])
+        if self.missing != "impute" or self.n_views_ == 1:
+            return Fill(np.full(len(columns), self.missing != "impute"))
+        sums = [PatternSums(np.ones(int(columns.max()) + 1, dtype=bool), n_samples, products)]
+        scales = np.concatenate([root_values(one.values, self.n_clusters_) for one in members])
+        model = fit_factor_model(sums, columns, self.n_clusters_, scales=scales)
+        return Fill(np.zeros(len(columns), dtype=bool), model)
 
     def _joint_source(self, views: ChunkedViews, found: Survey) -> JointSource:
         """All views side by side, each brought to the same mean squared distance of all rows."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import dask.array as da
@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.passes import lazy_rows
 from latefusion.distributed.stores import chunked_views
-from latefusion.partitions import BasePartitions
 from latefusion.types import Array
 
 # What a model knows about its training samples one by one, and needs for no other sample.
@@ -27,10 +26,12 @@ OF_TRAINING_SAMPLES = (
     "neighbor_counts_",
     "sample_ids_",
     "_average",
+    "_base",
+    "_sources",
 )
 
 
-def predict(model: Any, X: Any) -> da.Array:
+def predict(model: Any, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
     """Labels of chunked samples, one task per chunk.
 
     Parameters
@@ -38,12 +39,20 @@ def predict(model: Any, X: Any) -> da.Array:
     model : estimator
         Fitted in memory or on chunked views.
     X : as in `fit` of `latefusion.distributed.GlobalAlignmentClustering`
+    return_confidence, return_novelty : bool, default=False
+        Whether to return these as well, as in memory.
 
     Returns
     -------
-    dask.array.Array of shape (n_samples,)
+    dask.array.Array of shape (n_samples,), or a tuple of these
     """
-    return _lazy(model, X, "predict", None, np.intp)
+    if not return_confidence and not return_novelty:
+        return _lazy(model, X, "predict", None, np.intp)
+    together = _lazy(model, X, "scores", 3, np.float64)
+    scores = [together[:, 0].astype(np.intp)]
+    scores += [together[:, 1]] if return_confidence else []
+    scores += [together[:, 2]] if return_novelty else []
+    return tuple(scores)
 
 
 def transform(model: Any, X: Any) -> da.Array:
@@ -91,22 +100,29 @@ def _check_views(model: Any, views: ChunkedViews) -> None:
 
 def lightened(model: Any) -> Any:
     """A copy without what is known about single training samples, small enough to be sent to every worker."""
-    base = model.__dict__.get("_base")
-    if type(base) is BasePartitions and base.partitions and isinstance(base.average, np.ndarray):
-        model._repair()  # learns from training samples what new ones may need
     light = copy(model)
     for name in OF_TRAINING_SAMPLES:
         light.__dict__.pop(name, None)
-    if type(base) is BasePartitions:
-        light._base = replace(base, partitions=[], average=base.average[:0])
     return light
+
+
+def _scores(model: Any, views: dict[str, Array]) -> Array:
+    """Label, confidence and novelty of every sample."""
+    return np.column_stack(model.predict(views, return_confidence=True, return_novelty=True))
+
+
+METHODS: dict[str, Callable[[Any, dict[str, Array]], Array]] = {
+    "predict": lambda model, views: model.predict(views),
+    "transform": lambda model, views: model.transform(views),
+    "scores": _scores,
+}
 
 
 def _apply(plan: tuple[Any, str, tuple[str, ...], Any], start: int, *blocks: Array) -> Array:
     model, method, names, dtype = plan
     try:
         # The method of the class in memory: blocks are.
-        found = getattr(model, method)(dict(zip(names, blocks, strict=True)))
+        found = METHODS[method](model, dict(zip(names, blocks, strict=True)))
     except ValueError as error:
         raise ValueError(f"Rows {start} to {start + blocks[0].shape[0] - 1}: {error}") from error
     return np.asarray(found).astype(dtype, copy=False)

@@ -56,20 +56,20 @@ class ChunkedMixin:
         """
         return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)  # type: ignore[misc]
 
-    def predict(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
+    def predict(self, X: Any, **options: Any) -> Any:
         """Labels of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
 
         Parameters
         ----------
         X : as in `fit`
-        diagonals : sequence or mapping, default=None
-            For precomputed kernels in memory.
+        **options : keyword arguments
+            As in memory: ``diagonals``, ``return_confidence``, ``return_novelty``.
 
         Returns
         -------
-        dask.array.Array or ndarray of shape (n_new,)
+        dask.array.Array or ndarray of shape (n_new,), or a tuple of these
         """
-        return predict(self, X) if is_chunked(X) else super().predict(X, diagonals=diagonals)  # type: ignore[misc]
+        return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)  # type: ignore[misc]
 
     def in_memory(self) -> Any:
         """The fitted model as an estimator of `latefusion`, to be saved or used where there is no Dask.
@@ -117,7 +117,6 @@ class ChunkedMixin:
         self.view_columns_ = dict(views.columns)
         self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
         self.__dict__.pop("sample_ids_", None)
-        self.__dict__.pop("_learnt_repair", None)
         self.observed_ = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
         self.n_observed_views_ = da.full(views.n_samples, views.n_views, dtype=np.intp, chunks=(views.piece_rows,))
         self._mask = None
@@ -136,15 +135,15 @@ class ChunkedMixin:
         subset: NDArray[np.intp],
         n_clusters: int,
         generator: Any,
-    ) -> None:
-        """Consensus, rule, labels and confidence."""
+    ) -> Any:
+        """Consensus, labels and confidence; returns the rule that labels new rows."""
         holes = found.presence.has_holes
         made = TrustedRows(rows, self.view_weights_) if holes else rows
         together = lazy_map(views, made, "consensus", width=n_clusters + holes, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if holes else together
         blocks = [found.draw(view, subset) for view in range(views.n_views)]
         drawn = rows(blocks, subset).astype(views.dtype, copy=False)
-        self._rule, _ = fit_rule(
+        rule, _ = fit_rule(
             self.consensus_,
             drawn,
             n_clusters,
@@ -153,10 +152,11 @@ class ChunkedMixin:
             generator=generator,
             scheduler=views.scheduler,
         )
-        self.labels_, self.confidence_ = lazy_labels(self._rule, self.consensus_)
+        self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if holes:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
         self._n_features_out = n_clusters
+        return rule
 
 
 def draw_competition(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:

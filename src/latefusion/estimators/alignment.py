@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,9 +19,11 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.estimators.alignment_map import alignment_coefficients, alignment_map
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.new_samples import NewSamplesMixin
+from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -36,17 +39,12 @@ from latefusion.partitions import (
     describe_partition,
     fit_base_partitions,
 )
+from latefusion.partitions.given import GivenMap
 from latefusion.partitions.joint_partitions import JointPartitions, fit_joint_partitions
-from latefusion.partitions.partial_partitions import (
-    PartialPartitions,
-    extend_partial,
-    fit_partial_partitions,
-    learn_repair,
-)
+from latefusion.partitions.partial_partitions import fit_partial_partitions, fit_rows_model
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.steps import say, within
 from latefusion.types import SolverResult, Views
-from latefusion.validation import check_diagonals
 
 
 class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
@@ -85,7 +83,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         self
         """
-        self.__dict__.pop("_learnt_repair", None)  # of an earlier fit
         views = self._fit_views(X)
         say("base partitions", 0.0)
         with threads_for(len(views)):
@@ -96,7 +93,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             result = self._solve(*self._compress(partitions, average), self.regularization)
             self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
             say("labels", 0.9)
-            self._store_labels()
+            self._store_labels(result.mixing)
+            self.consensus_map_ = replace(self.consensus_map_, novelty=self._novelty(views))
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -139,11 +137,13 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         float
         """
         check_is_fitted(self)
-        training = self._fused_rows(*self._aligned_partitions(self._base))
+        training = to_numpy(mix_partitions(*self._aligned_partitions(self._base), self._fused_mixing()))
         if X is None:
             return empirical_error(training, to_numpy(self.labels_))
-        rows = self._fused_rows(*self._extend(X, diagonals))
-        return empirical_error(rows, centers=cluster_means(training, to_numpy(self.labels_)))
+        coefficients = alignment_coefficients(self._base, self._fused_mixing())
+        fused = replace(self.consensus_map_, coefficients=coefficients)
+        rows = fused.rows(*self._new_samples(X, diagonals))
+        return empirical_error(to_numpy(rows), centers=cluster_means(training, to_numpy(self.labels_)))
 
     def generalization_bound(self, delta: float = 0.05) -> float:
         """With probability 1 - delta the expected error exceeds the empirical one by at most this much.
@@ -194,10 +194,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         """The partitions that enter the alignment."""
 
-    @abstractmethod
-    def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        """The same for new samples."""
-
     def _path(self, base: BasePartitions, regularizations: Sequence[float]) -> RegularizationPath:
         partitions, average = self._aligned_partitions(base)
         small = self._compress(partitions, average)
@@ -216,42 +212,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
                 f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
                 f"lie, or move the views to NumPy first."
             )
-
-    def _extend_base(self, X: Any, diagonals: Any) -> Any:
-        views = self.new_views(X)
-        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        present = np.any(views.observed, axis=0).tolist()
-        for name, extension, diagonal, here in zip(views.names, self._base.extensions, checked, present, strict=True):
-            if here and diagonal is None and getattr(extension, "self_similarity", 1.0) is None:
-                raise ValueError(
-                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
-                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
-                )
-        if isinstance(self._base, JointPartitions):
-            return self._extend_joint(self._base, views)
-        if self._mask is None and (views.mask is None or views.mask.all()):
-            return self._base.extend(views.arrays, checked)
-        return extend_partial(self._base, views.arrays, views.observed, checked, self._repair())
-
-    def _extend_joint(self, base: JointPartitions, views: Views) -> Any:
-        rows = base.extend_observed(views.arrays, views.observed)
-        if self.missing == "align" or views.observed.all():
-            return rows
-        partitions, average = self._repair().fill(rows.partitions, rows.average, views.observed)
-        return rows._replace(partitions=partitions, average=average)
-
-    def _repair(self) -> Any:
-        """What fills in rows of views that new samples lack: that of the training samples, or learnt from them now."""
-        if self.missing == "align":
-            return None
-        if isinstance(self._base, PartialPartitions):
-            return self._base.repair
-        if "_learnt_repair" not in self.__dict__:
-            self._learnt_repair = learn_repair(self._base)
-        return self._learnt_repair
-
-    def _consensus_rows(self, X: Any, diagonals: Any) -> NDArray[Any]:
-        return mix_partitions(*self._extend(X, diagonals), self._mixing)
 
     def _accepts_missing_views(self) -> bool:
         return True
@@ -354,7 +314,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
-        self._mixing = result.mixing
         self.partitions_ = self._base.partitions
         described = (describe_partition(extension) for extension in self._base.extensions)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
@@ -366,9 +325,20 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         )
         self._n_features_out = self.n_clusters
 
-    def _store_labels(self) -> None:
-        self.labels_, self._rule = self._assign(self.consensus_)
-        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
+    def _store_labels(self, mixing: NDArray[Any]) -> None:
+        self.labels_, rule = self._assign(self.consensus_)
+        self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
+        imputes = self.missing == "impute" and self.n_views_ > 1 and isinstance(self._base.average, np.ndarray)
+        model = fit_rows_model(self._base.partitions) if imputes and self._mask is None else None
+        self.consensus_map_ = alignment_map(self._base, mixing, rule, self._n_samples, model)
+
+    def _novelty(self, views: Views) -> Novelty:
+        maps = [getattr(extension, "feature_map", None) for extension in self._base.extensions]
+        encodings = [
+            "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
+            for kind, one in zip(self.view_inputs_, maps, strict=True)
+        ]
+        return fit_novelty(views, encodings, self._mask)
 
     def _assign(self, consensus: NDArray[Any]) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
@@ -378,10 +348,10 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _labels(self, consensus: NDArray[Any]) -> NDArray[np.intp]:
         return self._assign(consensus)[0]
 
-    def _fused_rows(self, partitions: list[NDArray[Any]], average: NDArray[Any]) -> NDArray[Any]:
+    def _fused_mixing(self) -> NDArray[Any]:
+        """The matrices of h(x) = Σ_p β_p h_p W_p + λ m, before it is made orthonormal."""
         blocks = self.view_weights_[:, None, None] * self.rotations_
-        mixing = np.concatenate([blocks, self.regularization * np.eye(self.n_clusters)[None]])
-        return to_numpy(mix_partitions(partitions, average, mixing))
+        return np.concatenate([blocks, self.regularization * np.eye(self.n_clusters)[None]])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

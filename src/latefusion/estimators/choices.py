@@ -196,7 +196,7 @@ class ChoicesMixin:
         together = list(similarities) if keys is None else [key.similarity for key in keys if key.view == n_views]
         found = {}
         for number in self._numbers_of_directions() if numbers is None else numbers:
-            fusion = fitted.repaired(self.missing, number)
+            fusion = fitted.filled(self.missing, number)
             if together:
                 joint: Any
                 if fusion.ensemble.mask is not None:

@@ -277,7 +277,7 @@ class _Weigher:
 
     def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
         n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
-        return Fusion.of(sources, self.keys, n_components, greatest).repaired()
+        return Fusion.of(sources, self.keys, n_components, greatest).filled()
 
     def _cluster(self, fusion: Fusion, trial: _Trial) -> Any:
         own = fusion.with_clusters(trial.number)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, ValuesView
 from dataclasses import replace
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -16,21 +15,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import require_memory, row_blocks
+from latefusion.arrays import require_memory
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import warn_not_converged
+from latefusion.estimators.consensus_map import Block, ConsensusMap
 from latefusion.estimators.fusion import SAME_VIEW
+from latefusion.partitions.encodings import LinearFeatures, Unchanged
 from latefusion.partitions.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
+from latefusion.partitions.imputation import Fill
 from latefusion.solvers.subspace_consensus import Subspaces
-from latefusion.types import SolverResult
+from latefusion.types import SolverResult, Views
 from latefusion.validation import align_by_id, check_n_clusters, columns_of, is_frame
 from latefusion.validation.views import named_views
 
 # One more direction than clusters for every so many clusters: where partitions cut clusters in different ways, that is
 # as good as k directions on average, and never far worse.
 EXTRA_DIRECTIONS = 3
-# Rows that are multiplied at a time.
-BLOCK_ROWS = 2**16
 
 
 class Opinion(NamedTuple):
@@ -203,8 +203,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             GivenPartition(kind, self.unassigned).fit_map(_labels_of(one, name), name)
             for (name, one), kind in zip(partitions.items(), kinds, strict=True)
         ]
-        columns = self._columns([_labels_of(one, name) for name, one in partitions.items()], ids)
-        self._fit_columns(columns)
+        views = self._indicators([_labels_of(one, name) for name, one in partitions.items()], ids)
+        self._fit_indicators(views)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -222,36 +222,29 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         partitions, ids = _read(X, list(self.view_names_))
-        return _product(self._columns([self._new_labels(*one) for one in partitions.items()], ids), self._table)
+        rows: NDArray[Any] = self.consensus_map_.rows(
+            self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
+        )
+        return rows
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any, *, return_confidence: bool = False) -> Any:
         """Labels of new samples; of the training samples, `labels_`.
 
         Parameters
         ----------
         X : as in `transform`
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        found: NDArray[np.intp] = self._rule.predict(self.transform(X))
-        return found
-
-    def predict_with_confidence(self, X: Any) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-        """Labels of new samples, and how sure each is.
-
-        Parameters
-        ----------
-        X : as in `transform`
+        return_confidence : bool, default=False
+            Whether to return how clearly every sample belongs to its cluster.
 
         Returns
         -------
         labels : ndarray of shape (n_new,)
         confidence : ndarray of shape (n_new,)
+            Only with ``return_confidence=True``.
         """
-        rows = self.transform(X)
-        return self._rule.predict(rows), self._rule.confidence(rows)
+        rows, rule = self.transform(X), self.consensus_map_.rule
+        labels: NDArray[np.intp] = rule.predict(rows)
+        return (labels, rule.confidence(rows)) if return_confidence else labels
 
     def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
         """What every partition says of its samples.
@@ -288,8 +281,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1
         return self._clusterers[name].predict(one) if features else _labels_of(one, name)
 
-    def _columns(self, partitions: Sequence[Any], ids: NDArray[Any] | None) -> csr_array:
-        """The columns that describe all partitions, side by side, for samples that are in at least one of them."""
+    def _indicators(self, partitions: Sequence[Any], ids: NDArray[Any] | None) -> Views:
+        """The columns that describe every partition, for samples that are in at least one of them."""
         columns = [given.columns(one) for given, one in zip(self._maps, partitions, strict=True)]
         lengths = {str(name): one.shape[0] for name, one in zip(self.view_names_, columns, strict=True)}
         if len(set(lengths.values())) > 1:
@@ -297,19 +290,18 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 f"All partitions must be of the same samples, but their lengths differ: {lengths}. Mark samples that a "
                 f"partition does not know as unassigned."
             )
-        together = side_by_side(columns)
-        nowhere = np.flatnonzero(np.diff(together.indptr) == 0)
+        nowhere = np.flatnonzero(np.sum([np.diff(one.indptr) for one in columns], axis=0) == 0)
         if len(nowhere):
             first = int(nowhere[0]) if ids is None else ids[nowhere[0]]
             raise ValueError(
                 f"{len(nowhere)} samples are unassigned in every partition, the first is sample {first!r}: nothing is "
                 f"known about them. Remove them, or add a partition that knows them."
             )
-        return together
+        return Views(columns, list(self.view_names_))
 
-    def _fit_columns(self, columns: csr_array) -> None:
-        """From the columns of all partitions to the consensus, its labels, and the table that new samples need."""
-        width = columns.shape[1]
+    def _fit_indicators(self, views: Views) -> None:
+        """From the columns of all partitions to the consensus, its labels, and the map that new samples need."""
+        columns, width = side_by_side(views.arrays), views.shape[1]
         require_memory(
             3 * width**2 * 8,
             f"The contingency tables of partitions with {width} clusters in all",
@@ -326,8 +318,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self._table = np.concatenate([given.weights @ own for given, own in zip(self._maps, coefficients, strict=True)])
-        self._store(columns, result)
+        self._store(views, coefficients, result)
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
 
@@ -365,22 +356,33 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 f"apart. Ask for at most {n_groups} clusters, or add finer partitions."
             )
 
-    def _store(self, columns: csr_array, result: SolverResult) -> None:
-        self.consensus_ = _product(columns, self._table)
+    def _store(self, views: Views, coefficients: Sequence[NDArray[Any]], result: SolverResult) -> None:
+        tables = [given.weights @ own for given, own in zip(self._maps, coefficients, strict=True)]
+        blocks = [Block(view, "given", Unchanged(), LinearFeatures(), one) for view, one in enumerate(tables)]
+        width = tables[0].shape[1]
+        self.consensus_map_ = ConsensusMap(
+            n_views=self.n_views_,
+            blocks=tuple(blocks),
+            coefficients=np.tile(np.eye(width), (self.n_views_, 1)),
+            rule=None,
+            fill=Fill(np.zeros(self.n_views_ * width, dtype=bool)),
+        )
+        self.consensus_ = self.consensus_map_.rows(views)
         state = check_random_state(self.random_state)
         assign = ASSIGNMENTS[self.assign_labels]
-        self.labels_, self._rule = assign(self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=state)
-        self.confidence_ = self._rule.confidence(self.consensus_)
-        self.agreement_ = self._agreement(columns)
+        self.labels_, rule = assign(self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=state)
+        self.consensus_map_ = replace(self.consensus_map_, rule=rule)
+        self.confidence_ = rule.confidence(self.consensus_)
+        self.agreement_ = self._agreement(views.arrays)
         self.view_weights_ = np.asarray(result.weights)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
 
-    def _agreement(self, columns: csr_array) -> NDArray[np.float64]:
+    def _agreement(self, columns: Sequence[csr_array]) -> NDArray[np.float64]:
         """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
         found = []
-        for given, own in zip(self._maps, _split(columns, [len(one.weights) for one in self._maps]), strict=True):
+        for given, own in zip(self._maps, columns, strict=True):
             # Samples that a partition does not know are no disagreement.
             labels = indicator(np.where(np.diff(own.indptr) > 0, self.labels_, -1), self.n_clusters_)
             basis = centered_basis(labels, np.ones(self.n_clusters_))
@@ -480,16 +482,3 @@ def _one_per_view(parameter: Any, names: list[str], what: str) -> list[Any]:
     if len(parameter) != len(names):
         raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} partitions: give one per partition.")
     return list(parameter)
-
-
-def _split(columns: csr_array, widths: Sequence[int]) -> list[csr_array]:
-    """The columns of every partition."""
-    return [columns[:, start:stop] for start, stop in pairwise(np.cumsum([0, *widths]))]
-
-
-def _product(columns: csr_array, table: NDArray[Any]) -> NDArray[Any]:
-    """The consensus rows of samples, in blocks."""
-    rows = np.empty((columns.shape[0], table.shape[1]))
-    for block in row_blocks(columns.shape[0], BLOCK_ROWS):
-        rows[block] = columns[block] @ table
-    return rows

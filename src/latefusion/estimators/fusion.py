@@ -92,12 +92,12 @@ class Fusion:
         ensemble = fit_ensemble(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
         return cls(sources, ensemble, len(sources), n_clusters, searches)
 
-    def repaired(self, missing: str = "impute", n_directions: int | None = None) -> Fusion:
-        """The same with the rows of samples that lack views repaired, if there are any; see `Ensemble.repaired`."""
+    def filled(self, missing: str = "impute", n_directions: int | None = None) -> Fusion:
+        """The same with rows for samples that lack views, if there are any; see `Ensemble.filled`."""
         scoring = [
             key for key in self.ensemble.keys if key.similarity in similarity_names(self.sources[key.view], "both")
         ]
-        return replace(self, ensemble=self.ensemble.repaired(missing, self.n_clusters, scoring, n_directions))
+        return replace(self, ensemble=self.ensemble.filled(missing, self.n_clusters, scoring, n_directions))
 
     def shared_source(self, similarities: Mapping[str, Any]) -> SharedSource:
         """All views together by their filled-in eigenvectors: those of the kernel, where a view has one."""
@@ -111,11 +111,10 @@ class Fusion:
             roots = root_values(self.ensemble.spectra[position].values, self.n_clusters)
             scales.append(roots * np.sqrt(self.shares[view]))
         known = known_samples(self.ensemble.mask)
-        source = SharedSource(
-            np.concatenate(columns), np.concatenate(scales), np.empty((0, 0)), similarities, observed=known
-        )
+        chosen, factors = np.concatenate(columns), np.concatenate(scales)
         basis = self.ensemble.basis() if known is None else self.ensemble.basis()[known]
-        return replace(source, coordinates=source.place(basis).astype(self.ensemble.dtype))
+        coordinates = (basis[:, chosen] * factors).astype(self.ensemble.dtype)
+        return SharedSource(chosen, factors, coordinates, similarities, observed=known)
 
     def with_joint(
         self, joint: JointSource | SharedSource, names: Sequence[str], n_components: int, n_jobs: int | None = None

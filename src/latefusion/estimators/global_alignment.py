@@ -177,7 +177,3 @@ class GlobalAlignmentClustering(AlignmentClustering):
 
     def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
         return base.partitions, base.average
-
-    def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        rows = self._extend_base(X, diagonals)
-        return rows.partitions, rows.average

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -18,20 +19,19 @@ from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, warn_not_
 from latefusion.estimators.choices import SEARCH_SHARE, ChoicesMixin
 from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
 from latefusion.estimators.fusion import Fusion
-from latefusion.estimators.incomplete import (
-    IncompleteExtension,
-    assign_known,
-    observed_agreement,
-    weigh_confidence,
-)
+from latefusion.estimators.fusion_map import fused_map
+from latefusion.estimators.incomplete import assign_known, observed_agreement, weigh_confidence
 from latefusion.estimators.new_samples import NewSamplesMixin
+from latefusion.estimators.novelty import fit_novelty
 from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.preparation import has_entries
-from latefusion.partitions.sources import KernelSource, PartialSource, ViewSource, mask_zero_rows
+from latefusion.partitions.sources import ViewSource, mask_zero_rows
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.steps import say
 from latefusion.types import Views
-from latefusion.validation import can_be_fused, check_diagonals
+from latefusion.validation import can_be_fused
+
+# Beyond this many samples, the novelty of training samples is computed only where it is asked for.
+NOVELTY_SAMPLES = 100_000
 
 
 class LateFusionClustering(
@@ -116,6 +116,9 @@ class LateFusionClustering(
         "memberships" or "embedding"; "given" where the partition is another object.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1; lower for samples that lack views, by how much these count.
+    novelty_ : ndarray of shape (n_samples,) or None
+        How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
+        samples; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
@@ -225,40 +228,6 @@ class LateFusionClustering(
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def _consensus_rows(self, X: Any, diagonals: Any) -> NDArray[Any]:
-        views = self.new_views(X)
-        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
-        self._check_self_similarities(checked, np.any(views.observed, axis=0).tolist())
-        mask = self._heard(views)
-        if self._mask is not None or (mask is not None and not mask.all()):
-            if self._extension is None:
-                raise ValueError(
-                    "This model was fitted on chunked views, so it knows no samples from which views that new ones "
-                    "lack could be filled in: give all views of them, or fit on a sample of the rows in memory."
-                )
-            return self._extension(views.arrays, views.observed if mask is None else mask, checked)
-        joint = self._joint.place(views.arrays, checked) if self._joint is not None else None
-        rows: Any = 0.0
-        for key, spectrum, coefficients in self._members:
-            if key.view == self.n_views_:
-                own = spectrum.extend(joint)
-            else:
-                own = self._sources[key.view].extend(
-                    key.similarity, spectrum, views.arrays[key.view], checked[key.view]
-                )
-            rows = rows + own @ coefficients
-        return np.asarray(rows)
-
-    def _heard(self, views: Views) -> NDArray[np.bool_] | None:
-        """Which views of new samples say something; None for all."""
-        directed = np.flatnonzero(getattr(self, "_directed", ()))  # files of older models do not have it
-        if not len(directed):
-            return views.mask
-        mask = views.observed.copy()
-        for view in directed:
-            mask[:, view] &= has_entries(views.arrays[view])
-        return mask
-
     def _accepts_missing_views(self) -> bool:
         return True
 
@@ -266,7 +235,7 @@ class LateFusionClustering(
         """Number, kinds and λ, by what the samples say; then the consensus."""
         self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         self._sources = [self._source(views, view) for view in range(self.n_views_)]
-        self._directed = np.zeros(self.n_views_, dtype=bool)
+        self._directional = np.zeros(self.n_views_, dtype=bool)
         if self._mask is not None:
             self._leave_out_zero_rows(views, self._mask)
         fusion, plan, seen = self._decide(views.names)
@@ -274,6 +243,7 @@ class LateFusionClustering(
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
+        self._store_novelty(views)
 
     def _source(self, views: Views, view: int) -> ViewSource:
         observed = None if self._mask is None else self._mask[:, view]
@@ -281,44 +251,39 @@ class LateFusionClustering(
 
     def _leave_out_zero_rows(self, views: Views, mask: NDArray[np.bool_]) -> None:
         """Rows of zeros are missing in views that are compared by directions, if enough is left."""
-        heard, directed = mask_zero_rows(self._sources, mask)
+        heard, directional = mask_zero_rows(self._sources, mask)
         if not can_be_fused(heard, min(self._numbers()) if self._seeks_number() else self.n_clusters):
             return
-        self._directed, self._mask = directed, heard
+        self._directional, self._mask = directional, heard
         self.observed_, self.n_observed_views_ = heard, heard.sum(axis=1, dtype=np.intp)
         # Anew: what a view holds and how rare its words are is told by the rows that are left.
         for view in np.flatnonzero((heard != mask).any(axis=0)):
             self._sources[view] = self._source(views, int(view))
 
+    def _store_novelty(self, views: Views) -> None:
+        encodings = ["kernel" if source.kind == "kernel" else source.encoding() for source in self._sources]
+        novelty = fit_novelty(views, encodings, self._mask)
+        self.consensus_map_ = replace(self.consensus_map_, novelty=novelty)
+        self.novelty_ = novelty(views, self._mask) if len(views) <= NOVELTY_SAMPLES else None
+
     def _store(self, fusion: Fusion, plan: Mapping[EnsembleKey, float], fused: FusedSpectra) -> None:
         ensemble, result = fusion.ensemble, fused.result
         self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
-        self.labels_, self._rule = assign_known(self._assign, self.consensus_, self._mask, self.n_clusters_)
+        self.labels_, rule = assign_known(self._assign, self.consensus_, self._mask, self.n_clusters_)
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.rotations_ = result.rotations
         self.partition_weights_ = np.asarray(result.weights) * np.array(list(plan.values()))
-        together = any(key.view == self.n_views_ for key in (plan if self._mask is None else ensemble.keys))
-        self._joint = fusion.sources[-1] if together else None
-        self._members = []
         self._plan = plan
         self._average = np.asarray(ensemble.rows(fused.mean))
         names = [*map(str, self.view_names_), "all views"]
-        self.partition_names_, self.partitions_ = [], []
-        for key in plan:
-            spectrum, own = ensemble.spectra[ensemble.position(key)], ensemble.columns[ensemble.position(key)]
-            self._members.append((key, spectrum, fused.coefficients[own].astype(spectrum.vectors.dtype)))
-            self.partition_names_.append((names[key.view], key.similarity))
-            self.partitions_.append(spectrum.vectors[:, : self.n_clusters_])
-        fitted = ensemble.restricted(list(plan)) if self._mask is None else ensemble
-        coefficients = np.concatenate(
-            [fused.coefficients[ensemble.columns[ensemble.position(key)]] for key in fitted.keys]
-        )
-        self._extension = IncompleteExtension(self._sources, self._joint, fitted, coefficients, self.missing)
+        self.partition_names_ = [(names[key.view], key.similarity) for key in plan]
+        self.partitions_ = [ensemble.spectra[ensemble.position(key)].vectors[:, : self.n_clusters_] for key in plan]
+        self.consensus_map_ = fused_map(fusion, fused.coefficients, plan, rule, self._directional, self.missing)
         owners = np.array([key.view for key in plan])
         self.view_weights_ = self._weights_of_views(result.weights)
-        self.confidence_ = weigh_confidence(self._rule.confidence(self.consensus_), self.view_weights_, self._mask)
+        self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         agreement = [
             observed_agreement(partition, self.consensus_, None if key.view == self.n_views_ else self._mask, key.view)
             for key, partition in zip(plan, self.partitions_, strict=True)
@@ -326,17 +291,6 @@ class LateFusionClustering(
         of_views = owners < self.n_views_
         self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])
         self._n_features_out = self.n_clusters_
-
-    def _check_self_similarities(self, diagonals: Sequence[Any], present: Sequence[bool]) -> None:
-        for name, source, diagonal, here in zip(self.view_names_, self._sources, diagonals, present, strict=True):
-            source = source.source if isinstance(source, PartialSource) else source
-            if not isinstance(source, KernelSource) or diagonal is not None or not here:
-                continue
-            if getattr(source.spectrum.extension, "self_similarity", 1.0) is None:
-                raise ValueError(
-                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
-                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
-                )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -248,13 +248,8 @@ class LocalAlignmentClustering(AlignmentClustering):
         counts = [xp.astype(one.counts, base.average.dtype) for one in base.neighbors or []]
         return weigh_partitions(base.partitions, base.average, counts, len(base.average))
 
-    def _extend(self, X: Any, diagonals: Any) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        rows = self._extend_base(X, diagonals)
-        counts = [namespace(rows.average).astype(one, rows.average.dtype) for one in rows.counts]
-        return weigh_partitions(rows.partitions, rows.average, counts, self._n_samples)
-
-    def _store_labels(self) -> None:
-        super()._store_labels()
+    def _store_labels(self, mixing: NDArray[Any]) -> None:
+        super()._store_labels(mixing)
         neighbors = self._base.neighbors or []
         xp = namespace(neighbors[0].relative_errors)
         self.neighbor_counts_ = namespace(neighbors[0].counts).stack([one.counts for one in neighbors])

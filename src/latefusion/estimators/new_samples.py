@@ -12,19 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
 from latefusion.estimators.incomplete import weigh_confidence
-from latefusion.types import Array, Views
+from latefusion.types import Views
+from latefusion.validation import check_diagonals
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
 
 class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """`transform` and `predict` of an estimator that has ``_consensus_rows(X, diagonals)`` and a rule for labels."""
+    """`transform` and `predict` of an estimator with a `consensus_map_`."""
 
     fit: Any
     new_views: Any
+    view_names_: Any
     view_weights_: Any
-    _consensus_rows: Any
-    _rule: Any
+    consensus_map_: Any
 
     def transform(self, X: Any, *, diagonals: Diagonals = None) -> NDArray[Any]:
         """Consensus rows of new samples; of the training samples, `consensus_`.
@@ -42,7 +43,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ndarray of shape (n_new, n_clusters)
         """
         check_is_fitted(self)
-        rows: NDArray[Any] = self._consensus_rows(X, diagonals)
+        rows: NDArray[Any] = self.consensus_map_.rows(*self._new_samples(X, diagonals))
         return rows
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -60,40 +61,56 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         rows: NDArray[Any] = self.fit(X).consensus_
         return rows
 
-    def predict(self, X: Any, *, diagonals: Diagonals = None) -> NDArray[np.intp]:
+    def predict(
+        self,
+        X: Any,
+        *,
+        diagonals: Diagonals = None,
+        return_confidence: bool = False,
+        return_novelty: bool = False,
+    ) -> Any:
         """Labels of new samples; of the training samples, `labels_`.
 
         Parameters
         ----------
         X : as in `transform`
         diagonals : as in `transform`
-
-        Returns
-        -------
-        ndarray of shape (n_new,)
-        """
-        check_is_fitted(self)
-        labels: NDArray[np.intp] = self._rule.predict(self._consensus_rows(X, diagonals))
-        return labels
-
-    def predict_with_confidence(self, X: Any, *, diagonals: Diagonals = None) -> tuple[Array, NDArray[Any]]:
-        """Labels of new samples, and how sure each is, as `confidence_` is for the training samples.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        diagonals : as in `transform`
+        return_confidence : bool, default=False
+            Whether to return how clearly every sample belongs to its cluster, as `confidence_` does for the training
+            samples.
+        return_novelty : bool, default=False
+            Whether to return how far every sample is from all training samples. A novelty above 1 means farther than 99
+            % of the training samples are from each other; the label of such a sample is an extrapolation.
 
         Returns
         -------
         labels : ndarray of shape (n_new,)
         confidence : ndarray of shape (n_new,)
+            Only with ``return_confidence=True``.
+        novelty : ndarray of shape (n_new,)
+            Only with ``return_novelty=True``.
         """
         check_is_fitted(self)
-        rows, mask = self._consensus_rows(X, diagonals), self._heard(self.new_views(X))
-        sure = to_numpy(self._rule.confidence(rows))
-        return self._rule.predict(rows), weigh_confidence(sure, to_numpy(self.view_weights_), mask)
+        views, checked = self._new_samples(X, diagonals)
+        fitted = self.consensus_map_
+        rows, observed = fitted.rows(views, checked), fitted.observed(views)
+        found = [fitted.rule.predict(rows)]
+        if return_confidence:
+            weights = to_numpy(self.view_weights_)
+            found.append(weigh_confidence(to_numpy(fitted.rule.confidence(rows)), weights, observed))
+        if return_novelty:
+            found.append(fitted.novelty(views, observed))
+        return tuple(found) if len(found) > 1 else found[0]
 
-    def _heard(self, views: Views) -> NDArray[np.bool_] | None:
-        """Which views of new samples take part; None for all."""
-        return views.mask
+    def _new_samples(self, X: Any, diagonals: Diagonals) -> tuple[Views, list[Any]]:
+        """Checked views of new samples, and their self-similarities, which some kernels need."""
+        views = self.new_views(X)
+        checked = check_diagonals(diagonals, list(self.view_names_), len(views))
+        present = np.any(views.observed, axis=0)
+        for view, name in enumerate(views.names):
+            if present[view] and checked[view] is None and self.consensus_map_.needs_diagonal(view):
+                raise ValueError(
+                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
+                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
+                )
+        return views, checked

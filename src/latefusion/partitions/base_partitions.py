@@ -20,7 +20,7 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import item_bytes, lies_elsewhere, namespace, require_memory, row_blocks
+from latefusion.arrays import item_bytes, lies_elsewhere, require_memory, row_blocks
 from latefusion.partitions.factor import Factor
 from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
 from latefusion.partitions.given import GivenMap, nearest_subspace
@@ -72,14 +72,6 @@ class Similarity(Protocol):
         ...
 
 
-class ExtendedPartitions(NamedTuple):
-    """Rows of new samples: in every base partition, in that of the mean, and their neighbour counts (or None)."""
-
-    partitions: list[Array]
-    average: Array
-    counts: list[Array] | None
-
-
 @dataclass(frozen=True)
 class BasePartitions:
     """Base partitions of the training samples and their extension.
@@ -104,49 +96,6 @@ class BasePartitions:
     extensions: Sequence[SimilarityExtension]
     projections: list[Array]
     neighbors: list[NeighborCounts] | None = None
-
-    def extend(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> ExtendedPartitions:
-        """Rows of new samples in all partitions, block by block."""
-        n_new = views[0].shape[0]
-        widths = [projection.shape[0] for projection in self.projections]
-        widths += [] if self.neighbors is None else [one.thresholds.shape[0] for one in self.neighbors]
-        block = max(1, BLOCK_ENTRIES // max(widths))
-        parts = [
-            self._extend_block(
-                [view[start : start + block] for view in views],
-                None if diagonals is None else [_slice(diagonal, start, block) for diagonal in diagonals],
-            )
-            for start in range(0, n_new, block)
-        ]
-        concat = namespace(self.average).concat
-        return ExtendedPartitions(
-            [concat(rows) for rows in zip(*(part.partitions for part in parts), strict=True)],
-            concat([part.average for part in parts]),
-            None
-            if self.neighbors is None
-            else [concat(counts) for counts in zip(*(part.counts or [] for part in parts), strict=True)],
-        )
-
-    def _extend_block(self, views: Sequence[Array], diagonals: Sequence[Any] | None) -> ExtendedPartitions:
-        n_views, n_clusters = len(self.extensions), self.average.shape[1]
-        partitions: list[Array] = []
-        counts: list[Array] = []
-        average: Any = 0.0
-        mean_closeness: Any = 0.0
-        for p, (extension, view) in enumerate(zip(self.extensions, views, strict=True)):
-            features = extension.features(view, None if diagonals is None else diagonals[p])
-            rows = features @ self.projections[p]
-            if rows.dtype != self.projections[p].dtype:  # products of operators are in double precision
-                rows = rows.astype(self.projections[p].dtype)
-            partitions.append(rows[:, :n_clusters])
-            average = average + rows[:, n_clusters:]
-            if self.neighbors is not None:
-                closeness = extension.closeness(view, features)
-                counts.append(self.neighbors[p].count_new(closeness))
-                mean_closeness = mean_closeness + closeness * (1.0 / n_views)
-        if self.neighbors is not None:
-            counts.append(self.neighbors[-1].count_new(mean_closeness))
-        return ExtendedPartitions(partitions, average, counts if self.neighbors is not None else None)
 
 
 def fit_base_partitions(
@@ -383,7 +332,3 @@ class _RunningMean:
                 self.value = np.asarray(self.value)
         else:
             self.value = self.value + term if self.value.dtype != term.dtype else np.add(self.value, term, self.value)
-
-
-def _slice(diagonal: Any, start: int, length: int) -> Any:
-    return None if diagonal is None else diagonal[start : start + length]

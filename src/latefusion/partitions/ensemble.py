@@ -13,8 +13,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import root_of_products, row_blocks
-from latefusion.partitions.completion import Completion, Rescaling, fit_completion
 from latefusion.partitions.graph import NeighborSearch
+from latefusion.partitions.imputation import FactorModel, Fill, PatternSums, fit_factor_model, sum_patterns
 from latefusion.partitions.sources import ViewSource, count_samples, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
 
@@ -41,7 +41,7 @@ class Ensemble:
         The columns of every spectrum in B.
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which views samples have; None for all.
-    repair : Completion, Rescaling or None
+    fill : Fill or None
         What was done with the rows of samples that lack views. Applies to the columns of views, which come first.
     """
 
@@ -49,7 +49,7 @@ class Ensemble:
     spectra: list[Spectrum]
     columns: list[slice]
     mask: NDArray[np.bool_] | None = None
-    repair: Completion | Rescaling | None = None
+    fill: Fill | None = None
 
     @property
     def n_samples(self) -> int:
@@ -65,6 +65,7 @@ class Ensemble:
         """Which of the spectra belongs to a similarity."""
         return self.keys.index(key)
 
+    @cached_property
     def products(self) -> NDArray[np.float64]:
         """BᵀB, summed up in double precision."""
         width = self.columns[-1].stop
@@ -79,31 +80,38 @@ class Ensemble:
         """A matrix with the inner products of B, in as few rows as there are directions."""
         if self.n_samples <= self.columns[-1].stop:
             return self.basis()
-        return root_of_products(self.products())
+        return root_of_products(self.products)
 
     def joined(self, other: Ensemble) -> Ensemble:
         """These and more similarities of the same samples."""
         both = _side_by_side([*self.keys, *other.keys], [*self.spectra, *other.spectra])
-        return replace(both, mask=self.mask, repair=self.repair)
+        return replace(both, mask=self.mask, fill=self.fill)
 
     def restricted(self, keys: Sequence[EnsembleKey]) -> Ensemble:
         """Some of the similarities of samples that have all views."""
-        return _side_by_side(list(keys), [self.spectra[self.position(key)] for key in keys])
+        positions = [self.position(key) for key in keys]
+        found = _side_by_side(list(keys), [self.spectra[position] for position in positions])
+        if "products" in vars(self):
+            own = np.concatenate(
+                [np.arange(self.columns[position].start, self.columns[position].stop) for position in positions]
+            )
+            vars(found)["products"] = self.products[np.ix_(own, own)]
+        return found
 
-    def repaired(
+    def filled(
         self, missing: str, n_clusters: int, scoring: Sequence[EnsembleKey], n_directions: int | None = None
     ) -> Ensemble:
-        """The same with the rows of samples that lack views repaired, if there are any.
+        """The same with rows for samples that lack views, if there are any.
 
         Parameters
         ----------
         missing : {"align", "impute"}
-            Whether these rows stay zero, or are filled in from the views that the sample has.
+            Whether these rows stay zero, or are imputed from the views that the sample has.
         n_clusters : int
         scoring : sequence of EnsembleKey
-            Similarities that rows are filled in from.
+            Similarities from which rows are imputed.
         n_directions : int, default=None
-            Directions that views are taken to have in common; as many as clusters by default.
+            Number of components that views share; as many as clusters by default.
 
         Returns
         -------
@@ -111,54 +119,48 @@ class Ensemble:
         """
         if self.mask is None:
             return self
-        if missing == "align":
-            repair: Completion | Rescaling = Rescaling()
-        else:
-            repair = self.completion(n_clusters, scoring, self.mask, n_directions)
-        basis = repair.fill(self.basis(), self.mask)
+        model = None if missing == "align" else self.factor_model(n_clusters, scoring, n_directions)
+        fill = Fill(np.full(self.columns[-1].stop, model is None), model)
+        basis = fill(self.basis(), self.mask)
         spectra = [
             replace(one, vectors=basis[:, own].astype(one.vectors.dtype))
             for one, own in zip(self.spectra, self.columns, strict=True)
         ]
-        return replace(self, spectra=spectra, repair=repair)
+        return replace(self, spectra=spectra, fill=fill)
 
-    def completion(
-        self,
-        n_clusters: int,
-        scoring: Sequence[EnsembleKey],
-        mask: NDArray[np.bool_] | None = None,
-        n_directions: int | None = None,
-    ) -> Completion:
-        """What fills in the rows of samples that lack views.
+    def factor_model(
+        self, n_clusters: int, scoring: Sequence[EnsembleKey] | None = None, n_directions: int | None = None
+    ) -> FactorModel:
+        """The model that imputes the rows of missing views.
 
         Parameters
         ----------
         n_clusters : int
-        scoring : sequence of EnsembleKey
-        mask : ndarray of bool of shape (n_samples, n_owners), default=None
-            Which views the training samples have; all by default.
+        scoring : sequence of EnsembleKey, default=None
+            Similarities from which rows are imputed; all by default.
         n_directions : int, default=None
-            Directions that views are taken to have in common; as many as clusters by default.
+            Number of components that views share; as many as clusters by default.
 
         Returns
         -------
-        Completion
+        FactorModel
         """
         widths = [len(one.values) for one in self.spectra]
         owners = np.repeat([key.view for key in self.keys], widths)
-        if mask is None:
-            mask = np.ones((self.n_samples, int(owners.max()) + 1), dtype=bool)
-        return fit_completion(
-            self.basis(),
-            mask,
+        if self.mask is None:
+            sums = [PatternSums(np.ones(int(owners.max()) + 1, dtype=bool), self.n_samples, self.products)]
+        else:
+            sums = sum_patterns(self.basis(), self.mask, owners)
+        return fit_factor_model(
+            sums,
             owners,
             n_directions or n_clusters,
             scales=np.concatenate([root_values(one.values, n_clusters) for one in self.spectra]),
-            scoring=np.repeat([key in scoring for key in self.keys], widths),
+            scoring=np.repeat([scoring is None or key in scoring for key in self.keys], widths),
         )
 
     def mix(self, rows: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None, coefficients: NDArray[Any]) -> Any:
-        """Rows of other samples in every spectrum, repaired, times a matrix.
+        """Rows of other samples in every spectrum, without gaps, times a matrix.
 
         Parameters
         ----------
@@ -171,9 +173,9 @@ class Ensemble:
         -------
         ndarray of shape (n_new, n_clusters)
         """
-        if self.repair is None or mask is None:
+        if self.fill is None or mask is None:
             return sum(part @ coefficients[own] for part, own in zip(rows, self.columns, strict=True))
-        return self.repair.fill(np.concatenate(rows, axis=1), mask) @ coefficients
+        return self.fill(np.concatenate(rows, axis=1), mask) @ coefficients
 
     def basis(self) -> NDArray[np.float64]:
         """B."""
@@ -264,7 +266,7 @@ def _settled(ensemble: Ensemble, n_clusters: int) -> Ensemble:
         return ensemble
     levels = [float(one.values[:n_clusters].mean()) or 1.0 for one in ensemble.spectra]
     scales = np.concatenate([one.values / level for one, level in zip(ensemble.spectra, levels, strict=True)])
-    products = ensemble.products()
+    products = ensemble.products
     spectra = list(ensemble.spectra)
     for p in flat:
         own, others = ensemble.columns[p], scales.copy()

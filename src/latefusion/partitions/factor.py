@@ -54,7 +54,7 @@ class FeatureMap(Protocol):
         """Number of columns of Φ."""
         ...
 
-    def __call__(self, rows: Array) -> Array:
+    def __call__(self, rows: Array, /) -> Array:
         """Rows of Φ, of unit length or zero."""
         ...
 

@@ -63,10 +63,10 @@ class GivenMap:
         """Number of columns of Φ."""
         return int(self.weights.shape[1])
 
-    def __call__(self, rows: Array) -> NDArray[Any]:
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Rows of Φ; zero for samples that are unassigned."""
-        features: NDArray[Any] = self.columns(rows) @ self.weights
-        precision = getattr(rows, "dtype", None)
+        features: NDArray[Any] = self.columns(view) @ self.weights
+        precision = getattr(view, "dtype", None)
         return features.astype(precision if precision in (np.float32, np.float64) else np.float64, copy=False)
 
     def columns(self, rows: Array) -> scipy.sparse.csr_array:

@@ -13,15 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.partitions.base_partitions import BasePartitions, ExtendedPartitions, Similarity, fit_base_partitions
+from latefusion.partitions.base_partitions import BasePartitions, Similarity, fit_base_partitions
 from latefusion.partitions.neighborhoods import Sizes
-from latefusion.partitions.sources import join_coordinates, put_side_by_side
+from latefusion.partitions.sources import join_coordinates
 from latefusion.types import Array
 
 
@@ -39,38 +38,6 @@ class JointPartitions(BasePartitions):
 
     parts: tuple[BasePartitions, ...] = ()
     scales: NDArray[np.float64] | None = None
-
-    def extend(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> ExtendedPartitions:
-        """Rows of new samples that have all views."""
-        return self.extend_observed(views, np.ones((views[0].shape[0], len(views)), dtype=bool))
-
-    def extend_observed(self, views: Sequence[Array], mask: NDArray[np.bool_]) -> ExtendedPartitions:
-        """Rows of new samples from the views that they have.
-
-        Parameters
-        ----------
-        views : sequence of arrays
-        mask : ndarray of bool of shape (n_new, n_views)
-
-        Returns
-        -------
-        ExtendedPartitions
-            Rows, and neighbour counts, are zero in views that a sample lacks, and in M for all that lack any.
-        """
-        assert self.scales is not None
-        complete = mask.all(axis=1)
-        places = [view[seen] for view, seen in zip(views, mask.T, strict=True)]
-        places.append(put_side_by_side([view[complete] for view in views], self.scales))
-        rows, counts = [], []
-        for part, place, seen in zip(self.parts, places, [*mask.T, complete], strict=True):
-            rows.append(np.zeros((len(mask), part.average.shape[1]), dtype=part.average.dtype))
-            counts.append(np.zeros(len(mask)))
-            if seen.any():
-                own = part.extend([place])
-                rows[-1][seen] = own.partitions[0]
-                if own.counts is not None:
-                    counts[-1][seen] = own.counts[0]
-        return ExtendedPartitions(rows[:-1], rows[-1], None if self.neighbors is None else counts)
 
 
 def fit_joint_partitions(

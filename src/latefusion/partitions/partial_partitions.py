@@ -9,7 +9,7 @@ they are, and the factor takes that back, so that a view of few samples gains no
 in which two samples are compared by the views that both have, and nobody counts less for having few. Nothing is formed
 that the complete views would not form: factors stay factors, graphs sparse.
 
-What a sample lacks stays zero in H_p, or is filled in, see `latefusion.partitions.completion`.
+What a sample lacks stays zero in H_p, or is filled in, see `latefusion.partitions.imputation`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from latefusion.arrays import row_blocks, top_eigenpairs
-from latefusion.partitions.base_partitions import BLOCK_ENTRIES, BasePartitions, ExtendedPartitions, Similarity
-from latefusion.partitions.completion import Completion, fit_completion
+from latefusion.arrays import top_eigenpairs
+from latefusion.partitions.base_partitions import BasePartitions, Similarity
 from latefusion.partitions.factor import Factor
+from latefusion.partitions.imputation import FactorModel, fit_factor_model, sum_patterns
 from latefusion.partitions.kernel import PrecomputedPartition
 from latefusion.partitions.neighborhoods import NeighborCounts, Sizes, count_by_closeness, count_neighbors
 from latefusion.partitions.operator_partitions import Leading, leading_eigenvectors, mean_partition
@@ -48,14 +48,14 @@ class PartialPartitions(BasePartitions):
         Per view those of the samples that have it.
     square : list of bool
         Whether a view of new samples has one column per training sample.
-    repair : Repair or None
-        What filled in rows; None if they stayed zero.
+    imputation : Imputation or None
+        How rows were imputed; None if they stayed zero.
     """
 
     mask: NDArray[np.bool_] | None = None
     counters: list[NeighborCounts] | None = None
     square: tuple[bool, ...] = ()
-    repair: Repair | None = None
+    imputation: Imputation | None = None
 
 
 class ScatteredRows(LinearOperator):
@@ -141,7 +141,7 @@ def fit_partial_partitions(
         None if n_neighbors is None else [one.neighbors for one in fitted],
         tuple(isinstance(similarity, PrecomputedPartition) for similarity in similarities),
     )
-    return base if missing == "align" else _filled(base)
+    return base if missing == "align" else _imputed(base)
 
 
 @dataclass(frozen=True)
@@ -256,48 +256,43 @@ def _scattered_counts(
 
 
 @dataclass(frozen=True)
-class Repair:
-    """What fills in rows of base partitions, and what makes M of them.
+class Imputation:
+    """The model that imputes rows of base partitions, and M from all of them together.
 
     Attributes
     ----------
-    completion : Completion
+    model : FactorModel
         Of [H_1 | … | H_m].
-    mixing : ndarray of shape (n_views * n_clusters, n_clusters) or None
-        M = [H_1 | … | H_m] times this, once rows are filled in; None leaves M as it is.
+    mixing : ndarray of shape (n_views * n_clusters, n_clusters)
+        M = [H_1 | … | H_m] times this, with imputed rows.
     """
 
-    completion: Completion
-    mixing: NDArray[Any] | None = None
-
-    def fill(
-        self, partitions: Sequence[NDArray[Any]], average: NDArray[Any], mask: NDArray[np.bool_]
-    ) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        """Partitions whose rows are filled in where samples lack the view, and M."""
-        rows = self.completion.fill(np.concatenate(partitions, axis=1), mask)
-        filled = np.split(rows, len(partitions), axis=1)
-        if self.mixing is not None:
-            return filled, (rows @ self.mixing).astype(average.dtype)
-        # M of complete training samples stays what it is; a row without all views is as long as the others.
-        return filled, average
+    model: FactorModel
+    mixing: NDArray[Any]
 
 
-def _filled(base: PartialPartitions) -> PartialPartitions:
-    """The same with rows of missing views filled in, and M, the leading directions of all of them together."""
+def _imputed(base: PartialPartitions) -> PartialPartitions:
+    """The same with imputed rows of missing views, and M, the leading directions of all of them together."""
     assert base.mask is not None
     n_clusters = base.average.shape[1]
-    completion = learn_repair(base).completion
-    rows = completion.fill(np.concatenate(base.partitions, axis=1), base.mask).astype(np.float64)
-    values, vectors = top_eigenpairs(rows.T @ rows, n_clusters)
-    repair = Repair(completion, vectors * np.sqrt(inverse_values(values, base.average.dtype)))
-    partitions, average = repair.fill(base.partitions, base.average, base.mask)
+    model = fit_rows_model(base.partitions, base.mask)
+    rows = model.impute(np.concatenate(base.partitions, axis=1), base.mask)
+    exact = rows.astype(np.float64)
+    values, vectors = top_eigenpairs(exact.T @ exact, n_clusters)
+    mixing = vectors * np.sqrt(inverse_values(values, base.average.dtype))
     neighbors = base.neighbors
     if neighbors is not None:
         everywhere = [
             _counts_everywhere(one, neighbors[-1], seen) for one, seen in zip(neighbors, base.mask.T, strict=False)
         ]
         neighbors = [*everywhere, neighbors[-1]]
-    return replace(base, partitions=partitions, average=average, neighbors=neighbors, repair=repair)
+    return replace(
+        base,
+        partitions=np.split(rows, len(base.partitions), axis=1),
+        average=(rows @ mixing).astype(base.average.dtype),
+        neighbors=neighbors,
+        imputation=Imputation(model, mixing),
+    )
 
 
 def _counts_everywhere(own: Any, mean: Any, observed: NDArray[np.bool_]) -> Any:
@@ -307,86 +302,21 @@ def _counts_everywhere(own: Any, mean: Any, observed: NDArray[np.bool_]) -> Any:
     return replace(own, counts=np.where(observed, own.counts, mean.counts))
 
 
-def learn_repair(base: BasePartitions) -> Repair:
-    """What fills in rows of H_p from those of the other views."""
-    n_samples, n_clusters = base.average.shape
-    mask = getattr(base, "mask", None)
-    if mask is None:
-        mask = np.ones((n_samples, len(base.partitions)), dtype=bool)
-    owners = np.repeat(np.arange(len(base.partitions)), n_clusters)
-    return Repair(fit_completion(np.concatenate(base.partitions, axis=1), mask, owners, n_clusters))
-
-
-def extend_partial(
-    base: BasePartitions,
-    views: Sequence[Array],
-    mask: NDArray[np.bool_],
-    diagonals: Sequence[Any],
-    repair: Repair | None = None,
-) -> ExtendedPartitions:
-    """Rows of new samples from the views that they have.
+def fit_rows_model(partitions: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None = None) -> FactorModel:
+    """The model that imputes rows of H_p from those of the other views.
 
     Parameters
     ----------
-    base : BasePartitions
-        Of training samples that have all views, or not.
-    views : sequence of arrays
-    mask : ndarray of bool of shape (n_new, n_views)
-    diagonals : sequence of ndarray of shape (n_new,) or None
-    repair : Repair, default=None
-        What fills in the rows of missing views; they stay zero when None.
+    partitions : sequence of ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which samples have which views; all by default.
 
     Returns
     -------
-    ExtendedPartitions
+    FactorModel
     """
-    n_new, n_clusters = len(mask), base.average.shape[1]
-    training = getattr(base, "mask", None)
-    counters = getattr(base, "counters", None) or base.neighbors
-    partitions, counts = [], []
-    average = np.zeros((n_new, n_clusters), dtype=base.average.dtype)
-    closeness_of_all: Any = 0.0
-    for p, (extension, projection) in enumerate(zip(base.extensions, base.projections, strict=True)):
-        rows = np.zeros((n_new, 2 * n_clusters), dtype=projection.dtype)
-        counted = np.zeros(n_new)
-        samples = np.flatnonzero(mask[:, p])
-        width = max(projection.shape[0], 1 if counters is None else counters[p].thresholds.shape[0])
-        nearness = []
-        for block in row_blocks(len(samples), max(1, BLOCK_ENTRIES // width)):
-            own = samples[block]
-            view = views[p][own]
-            if training is not None and base.square[p]:  # type: ignore[attr-defined]
-                view = view[:, training[:, p]]
-            features = extension.features(view, None if diagonals[p] is None else diagonals[p][own])
-            rows[own] = features @ projection
-            if counters is not None:
-                closeness = extension.closeness(view, features)
-                counted[own] = counters[p].count_new(closeness)
-                nearness.append(closeness)
-        partitions.append(rows[:, :n_clusters])
-        average += rows[:, n_clusters:]
-        if counters is not None:
-            share = 1.0 if training is None else np.mean(training[:, p])
-            counts.append(counted / share)
-            if training is None:
-                closeness_of_all = closeness_of_all + _scattered(nearness, samples, n_new, counters[p])
-    average *= np.sqrt(mask.shape[1] / mask.sum(axis=1))[:, None].astype(average.dtype)
-    if counters is not None:
-        if training is None:
-            counts.append(counters[-1].count_new(closeness_of_all / mask.sum(axis=1)[:, None]))
-        else:
-            counts.append(sum(counts) / mask.sum(axis=1))
-    if repair is not None:
-        partitions, average = repair.fill(partitions, average, mask)
-        if counters is not None:
-            counts[:-1] = [np.where(seen, own, counts[-1]) for own, seen in zip(counts, mask.T, strict=False)]
-    return ExtendedPartitions(partitions, average, counts if counters is not None else None)
-
-
-def _scattered(
-    blocks: Sequence[NDArray[Any]], samples: NDArray[np.intp], n_new: int, counter: NeighborCounts
-) -> NDArray[Any]:
-    rows = np.zeros((n_new, counter.thresholds.shape[0]))
-    if len(samples):
-        rows[samples] = np.concatenate(blocks)
-    return rows
+    rows = np.concatenate(partitions, axis=1)
+    n_views, n_clusters = len(partitions), partitions[0].shape[1]
+    mask = np.ones((len(rows), n_views), dtype=bool) if mask is None else mask
+    owners = np.repeat(np.arange(n_views), n_clusters)
+    return fit_factor_model(sum_patterns(rows, mask, owners), owners, n_clusters)

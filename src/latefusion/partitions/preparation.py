@@ -61,7 +61,7 @@ class Preparation:
     weights: NDArray[Any] | None = None
     shift: NDArray[Any] | None = None
 
-    def __call__(self, view: Array) -> Array:
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The scaled view; sparse views stay sparse."""
         if self.kind == "counts":
             return normalize(_times(_signed(np.log1p, view), self.weights))

@@ -7,10 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.partitions.base_partitions import Similarity
+from latefusion.partitions.encodings import (
+    Encoding,
+    ImputedCoordinates,
+    KernelPoints,
+    SideBySide,
+    Unchanged,
+    put_side_by_side,
+)
 from latefusion.partitions.given import GivenMap
 from latefusion.partitions.kernel import PrecomputedPartition
 from latefusion.partitions.preparation import DIRECTED, Preparation, column_spreads, fit_preparation, has_entries
@@ -48,12 +55,8 @@ class ViewSource(Protocol):
         """What the similarity of that name is fitted on."""
         ...
 
-    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
-        """Coordinates of new samples."""
-        ...
-
-    def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
-        """Rows of new samples in the spectrum of the similarity of that name."""
+    def encoding(self, name: str | None = None) -> Encoding:
+        """From new samples to what the similarity of that name compares; by default to coordinates."""
         ...
 
     def take(self, samples: NDArray[np.intp]) -> ViewSource:
@@ -96,13 +99,9 @@ class FeatureSource:
         """The scaled features."""
         return self.coordinates
 
-    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
-        """The features of new samples, scaled like the others."""
-        return self.preparation(view)
-
-    def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
-        """Rows of new samples."""
-        return spectrum.extend(self.place(view, diagonal))
+    def encoding(self, name: str | None = None) -> Preparation | GivenMap:
+        """How new samples are scaled."""
+        return self.preparation
 
     def take(self, samples: NDArray[np.intp]) -> FeatureSource:
         """The source of some of the samples, scaled as all are."""
@@ -146,15 +145,15 @@ class KernelSource:
         """The kernel, or its coordinates."""
         return self.kernel if self._is_kernel(name) else self.coordinates
 
-    def place(self, view: NDArray[Any], diagonal: NDArray[Any] | None) -> NDArray[Any]:
-        """The points that new samples stand for, in the space that the training samples span."""
-        return _points(self.spectrum.extend(view, diagonal), self.spectrum)
+    def encoding(self, name: str | None = None, columns: NDArray[np.bool_] | None = None) -> Unchanged | KernelPoints:
+        """The kernel of new samples with training samples, or the points that they stand for.
 
-    def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
-        """Rows of new samples, given by their kernel with the training samples."""
-        if self._is_kernel(name):
-            return spectrum.extend(view, diagonal)
-        return spectrum.extend(self.place(view, diagonal))
+        ``columns`` are the training samples that have the view, where some lack it.
+        """
+        kernel, own = Unchanged(columns), self.spectrum
+        if name is not None and self._is_kernel(name):
+            return kernel
+        return KernelPoints(kernel, own.extension, own.projection, np.sqrt(own.values).astype(own.vectors.dtype))
 
     def take(self, samples: NDArray[np.intp]) -> KernelSource:
         """The source of some of the samples."""
@@ -208,13 +207,11 @@ class PartialSource:
         """What the similarity of that name is fitted on: observed samples only."""
         return self.source.training(name)
 
-    def place(self, view: Array, diagonal: NDArray[Any] | None) -> Array:
-        """Coordinates of new samples that have the view."""
-        return self.source.place(self._columns(view), diagonal)
-
-    def extend(self, name: str, spectrum: Spectrum, view: Array, diagonal: NDArray[Any] | None) -> NDArray[Any]:
-        """Rows of new samples that have the view."""
-        return self.source.extend(name, spectrum, self._columns(view), diagonal)
+    def encoding(self, name: str | None = None) -> Encoding:
+        """That of the samples that have the view."""
+        if isinstance(self.source, KernelSource):
+            return self.source.encoding(name, self.observed)
+        return self.source.encoding(name)
 
     def take(self, samples: NDArray[np.intp]) -> PartialSource:
         """The source of some of the samples."""
@@ -231,10 +228,6 @@ class PartialSource:
     def _positions(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
         """Where those of the samples that have the view stand among all that have it."""
         return (np.cumsum(self.observed) - 1)[samples[self.observed[samples]]]
-
-    def _columns(self, view: Array) -> Array:
-        """Of a kernel of new samples with all training samples, the columns of those that have the view."""
-        return view[:, self.observed] if isinstance(self.source, KernelSource) else view
 
 
 def observed_mask(sources: Sequence[ViewSource]) -> NDArray[np.bool_] | None:
@@ -345,10 +338,9 @@ class SharedSource:
         """The coordinates in all views."""
         return self.coordinates
 
-    def place(self, basis: NDArray[Any]) -> NDArray[Any]:
+    def encoding(self, name: str | None = None) -> ImputedCoordinates:
         """Coordinates of new samples from their rows in all eigenvectors."""
-        placed: NDArray[Any] = basis[:, self.columns] * self.scales
-        return placed
+        return ImputedCoordinates(self.columns, self.scales, self.coordinates.dtype)
 
 
 @dataclass(frozen=True)
@@ -384,10 +376,9 @@ class JointSource:
         """The coordinates in all views."""
         return self.coordinates
 
-    def place(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
+    def encoding(self, name: str | None = None) -> SideBySide:
         """Coordinates of new samples in all views."""
-        placed = [one.place(*new) for one, *new in zip(self.sources, views, diagonals, strict=True)]
-        return put_side_by_side(placed, self.scales)
+        return SideBySide(tuple(source.encoding() for source in self.sources), self.scales)
 
 
 def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tuple[Array, NDArray[np.float64]]:
@@ -407,14 +398,6 @@ def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tupl
     spreads = np.array([_mean_squared_distance(one) for one in coordinates])
     scales = np.where(spreads > 0, np.sqrt(shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
     return put_side_by_side(coordinates, scales), scales
-
-
-def put_side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
-    """Columns of all views, each times its factor; sparse as soon as one view is."""
-    scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
-    if any(scipy.sparse.issparse(part) for part in scaled):  # filling a sparse view may need more memory than there is
-        return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")
-    return np.hstack(scaled)
 
 
 def _mean_squared_distance(coordinates: Array) -> float:

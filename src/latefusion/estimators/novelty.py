@@ -1,0 +1,193 @@
+"""How far a sample is from all training samples.
+
+Confidence compares clusters with each other. A sample far away from all training samples can still be much nearer to
+one cluster than to the others. Novelty is the complement: with d(x) the distance of x to the nearest of some training
+samples, the references, it is d(x) over the distance that 99 % of the references do not exceed. A novelty above 1 says
+that a sample is farther from the training samples than nearly all of them are from each other.
+
+Distances are taken after encoding every view, and on at most 32 random projections of it, which keep distances. Every
+view is divided by its root mean squared distance, and squared distances are averaged over the views that two samples
+share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
+from latefusion.partitions.encodings import Unchanged
+from latefusion.partitions.preparation import fit_preparation
+from latefusion.types import Array, Views
+
+N_REFERENCES = 256
+N_PROJECTIONS = 32
+# Distance to this nearest reference, lest a single odd reference make others look familiar.
+NEAREST = 3
+# Share of the references that are not novel.
+QUANTILE = 0.99
+# Distances that are held at a time.
+BLOCK_ENTRIES = 2**21
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """One view as a few numbers per sample, in the unit of the typical distance.
+
+    Attributes
+    ----------
+    encoding : Encoding
+    projection : ndarray of shape (n_coordinates, n_projections)
+    """
+
+    encoding: Any
+    projection: NDArray[Any]
+
+    def __call__(self, view: Array) -> NDArray[np.float64]:
+        """Projections of some samples."""
+        rows = self.encoding(view) @ self.projection
+        return np.asarray(rows, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Novelty:
+    """Distance of samples to the nearest training samples.
+
+    Attributes
+    ----------
+    sketches : tuple of Sketch
+        One per view.
+    references : tuple of ndarray of shape (n_references, n_projections)
+        One per view; zero where a reference lacks the view.
+    observed : ndarray of bool of shape (n_references, n_views)
+    level : float
+        The distance that is a novelty of 1.
+    """
+
+    sketches: tuple[Sketch, ...]
+    references: tuple[NDArray[np.float64], ...]
+    observed: NDArray[np.bool_]
+    level: float
+
+    def __call__(self, views: Views, observed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """Novelty of samples.
+
+        Parameters
+        ----------
+        views : Views
+            Checked, in the order of the training views.
+        observed : ndarray of bool of shape (n_samples, n_views), default=None
+            Which views of the samples are used; all by default.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Zero for samples without any view that references have as well.
+        """
+        everything = np.ones((len(views), len(self.sketches)), dtype=bool) if observed is None else observed
+        parts = [
+            self._distances([to_numpy_rows(view, rows) for view in views.arrays], everything[rows])
+            for rows in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed)))
+        ]
+        return np.concatenate(parts) / self.level
+
+    def _distances(self, views: Sequence[Array], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Distances to the nearest references."""
+        squared = np.zeros((len(observed), len(self.observed)))
+        shared = np.zeros_like(squared)
+        for sketch, references, view, seen, known in zip(
+            self.sketches, self.references, views, observed.T, self.observed.T, strict=True
+        ):
+            if seen.any():
+                rows = np.zeros((len(seen), references.shape[1]))
+                rows[seen] = sketch(view if seen.all() else view[seen])
+                own = _squared_distances(rows, references)
+                both = np.outer(seen, known)
+                squared += np.where(both, own, 0.0)
+                shared += both
+        mean = np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf)
+        nearest = np.partition(mean, min(NEAREST, mean.shape[1]) - 1, axis=1)[:, : min(NEAREST, mean.shape[1])]
+        # A sample that shares views with few references is compared with these.
+        farthest = np.max(np.where(np.isfinite(nearest), nearest, 0.0), axis=1)
+        return np.sqrt(farthest)
+
+
+def to_numpy_rows(view: Array, rows: slice) -> Array:
+    """Some rows of a view in the memory of the host; sparse rows stay sparse."""
+    part = view[rows]
+    return part if hasattr(part, "tocsr") else to_numpy(part)
+
+
+def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None = None) -> Novelty:
+    """References and the typical distance between them.
+
+    Parameters
+    ----------
+    views : Views
+        Of the training samples.
+    encodings : sequence of Encoding, None or "kernel"
+        One per view; None fits one to the references. Samples of a kernel are compared by their similarities to the
+        references.
+    observed : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views of the samples are used; all by default.
+
+    Returns
+    -------
+    Novelty
+    """
+    known = np.arange(len(views)) if observed is None else np.flatnonzero(observed.any(axis=1))
+    chosen = known[draw_rows(len(known), N_REFERENCES, np.random.RandomState(0))]
+    mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
+    sketches, references = [], []
+    for position, view in enumerate(views.arrays):
+        rows = take_rows(view, chosen)
+        rows = rows if hasattr(rows, "tocsr") else to_numpy(rows)
+        seen = mask[:, position]
+        encoding = encodings[position]
+        if encoding is None:
+            encoding = fit_preparation(rows[seen])
+        elif isinstance(encoding, str):
+            encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
+        sketches.append(_fit_sketch(encoding, rows[seen], position))
+        own = np.zeros((len(chosen), sketches[-1].projection.shape[1]))
+        own[seen] = sketches[-1](rows[seen])
+        references.append(own)
+    novelty = Novelty(tuple(sketches), tuple(references), mask, 1.0)
+    distances = novelty(views_of(views, chosen), mask)
+    return Novelty(novelty.sketches, novelty.references, mask, _level(distances))
+
+
+def views_of(views: Views, samples: NDArray[np.intp]) -> Views:
+    """Some of the samples."""
+    return Views([take_rows(view, samples) for view in views.arrays], views.names)
+
+
+def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
+    coordinates = encoding(rows)
+    width = int(coordinates.shape[1])
+    if width <= N_PROJECTIONS:
+        projection = np.eye(width)
+    else:
+        generator = np.random.RandomState(seed)
+        projection = generator.standard_normal((width, N_PROJECTIONS)) / np.sqrt(N_PROJECTIONS)
+    spread = 2 * np.sum(np.var(np.asarray(coordinates @ projection, dtype=np.float64), axis=0))
+    return Sketch(encoding, projection / np.sqrt(spread) if spread > 0 else np.zeros_like(projection))
+
+
+def _level(distances: NDArray[np.float64]) -> float:
+    """The distance that most references do not exceed, or, where most of them coincide, the shortest there is."""
+    level = float(np.quantile(distances, QUANTILE))
+    if level > 0:
+        return level
+    return float(np.min(distances[distances > 0], initial=1.0))
+
+
+def _squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
+    squared = -2 * rows @ references.T
+    squared += np.sum(rows**2, axis=1)[:, None]
+    squared += np.sum(references**2, axis=1)
+    return np.maximum(squared, 0.0, out=squared)

@@ -1,0 +1,128 @@
+"""From a view as it is given to the coordinates that similarities compare, for training samples and new ones alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.partitions.base_partitions import SimilarityExtension
+from latefusion.types import Array
+
+
+class Encoding(Protocol):
+    """From a view as it is given to the coordinates that similarities compare."""
+
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
+        """Coordinates of some samples; kernels may need their self-similarities."""
+        ...
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The encoding of views that are compared as they are.
+
+    Attributes
+    ----------
+    columns : ndarray of bool of shape (n_training,) or None
+        Of a kernel, the training samples that have the view; None for all.
+    """
+
+    columns: NDArray[np.bool_] | None = None
+
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
+        """The view."""
+        return view if self.columns is None else view[:, self.columns]
+
+
+@dataclass(frozen=True)
+class LinearFeatures:
+    """The extension of a similarity whose features are the coordinates themselves."""
+
+    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
+        """The coordinates."""
+        return view
+
+    def closeness(self, view: Array, features: Array = None) -> Array:
+        """Inner products with training samples are not kept."""
+        raise TypeError("A consensus of labelings has no neighborhoods.")
+
+
+@dataclass(frozen=True)
+class KernelPoints:
+    """The encoding of a kernel as the points whose inner products it holds, in the span of the training samples.
+
+    Attributes
+    ----------
+    kernel : Unchanged
+    extension : SimilarityExtension
+    projection : ndarray of shape (n_training, n_coordinates)
+        V Λ^{-1} of the standardized training kernel.
+    scales : ndarray of shape (n_coordinates,)
+        Λ^{1/2}.
+    """
+
+    kernel: Unchanged
+    extension: SimilarityExtension
+    projection: NDArray[Any]
+    scales: NDArray[Any]
+
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
+        """The points."""
+        rows = np.asarray(self.extension.features(self.kernel(view), diagonal) @ self.projection)
+        return rows.astype(self.projection.dtype, copy=False) * self.scales
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """The encoding of all views together: their coordinates side by side, each view times a factor.
+
+    Attributes
+    ----------
+    encodings : tuple of Encoding
+        One per view.
+    scales : ndarray of shape (n_views,)
+    """
+
+    encodings: tuple[Any, ...]
+    scales: NDArray[np.float64]
+
+    def __call__(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
+        """Coordinates of samples that have all views."""
+        pairs = zip(self.encodings, views, diagonals, strict=True)
+        return put_side_by_side([encoding(*one) for encoding, *one in pairs], self.scales)
+
+
+@dataclass(frozen=True)
+class ImputedCoordinates:
+    """The encoding of all views together where samples lack some: imputed rows of eigenvectors of every view.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        Columns that are coordinates.
+    scales : ndarray of shape (n_coordinates,)
+        Factor of each: the root of its eigenvalue, so that inner products are those of the similarity.
+    dtype : dtype
+    """
+
+    columns: NDArray[np.intp]
+    scales: NDArray[Any]
+    dtype: Any
+
+    def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """Coordinates from rows without gaps."""
+        coordinates: NDArray[Any] = (rows[:, self.columns] * self.scales).astype(self.dtype)
+        return coordinates
+
+
+def put_side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
+    """Columns of all views, each times its factor; sparse as soon as one view is."""
+    scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
+    if any(scipy.sparse.issparse(part) for part in scaled):  # filling a sparse view may need more memory than there is
+        return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")
+    return np.hstack(scaled)
