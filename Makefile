@@ -46,7 +46,7 @@ test-lowest test-newest: test-%:
 # Lines of the core rooms that their own tests and those of the estimators reach.
 coverage: $(VENV)/.installed
 	$(ONE_THREAD) $(BIN)/coverage run -m pytest -q -m "not slow and not browser" \
-	  $(addprefix tests/,solvers partitions kernels metrics assignment estimators)
+	  $(addprefix tests/,solvers encoding similarities partitions kernels metrics assignment estimators)
 	$(BIN)/coverage report
 
 # Small faults in the core rooms, and whether a test notices. Goes on where it was; to begin anew, delete the results.

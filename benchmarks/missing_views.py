@@ -253,10 +253,10 @@ def choices(views, mask, n_clusters):
 
     from latefusion.arrays import top_eigenpairs
     from latefusion.estimators.fusion import Choice, Fusion
-    from latefusion.partitions import GraphPartition, KernelPartition
     from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
-    from latefusion.partitions.graph import NeighborSearch
     from latefusion.partitions.sources import FeatureSource, PartialSource
+    from latefusion.similarities import GraphPartition, KernelPartition
+    from latefusion.similarities.graph import NeighborSearch
 
     similarities = {"graph 10": GraphPartition(10), "kernel": KernelPartition()}
     sources = [

@@ -24,7 +24,7 @@ from latefusion.base import ComparisonMethod, per_view, warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
-from latefusion.partitions import PrecomputedPartition
+from latefusion.similarities import PrecomputedPartition
 from latefusion.types import SolverResult
 
 METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from latefusion.version import __version__
 
 if TYPE_CHECKING:
-    from latefusion import baselines, datasets, kernels, metrics, partitions, scverse
+    from latefusion import baselines, datasets, kernels, metrics, scverse, similarities
     from latefusion.estimators import (
         ConsensusClustering,
         GlobalAlignmentClustering,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     )
     from latefusion.experiments import compare_baselines
     from latefusion.outputs import labels_frame, load, save
-    from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+    from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
     from latefusion.types import MultiViewDataset, Views
 
 __all__ = [
@@ -44,22 +44,22 @@ __all__ = [
     "labels_frame",
     "load",
     "metrics",
-    "partitions",
     "save",
     "scverse",
+    "similarities",
 ]
 
 # The room of every name that is no room itself.
 _HOMES = {
     "ConsensusClustering": "estimators",
-    "GivenPartition": "partitions",
+    "GivenPartition": "similarities",
     "GlobalAlignmentClustering": "estimators",
-    "GraphPartition": "partitions",
-    "KernelPartition": "partitions",
+    "GraphPartition": "similarities",
+    "KernelPartition": "similarities",
     "LateFusionClustering": "estimators",
     "LocalAlignmentClustering": "estimators",
     "MultiViewDataset": "types",
-    "PrecomputedPartition": "partitions",
+    "PrecomputedPartition": "similarities",
     "Views": "types",
     "compare_baselines": "experiments",
     "consensus": "estimators",

@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, to_numpy, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.datasets.modalities import is_mudata, modality_views
+from latefusion.encoding.label_coding import LabelCoding
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.metrics import match_labels
-from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.partitions.label_coding import LabelCoding
+from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import SolverResult, Views
 from latefusion.validation import (
     check_cross_kernel,

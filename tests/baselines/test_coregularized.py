@@ -18,7 +18,7 @@ from latefusion.baselines.coregularized import (
 )
 from latefusion.datasets import make_views
 from latefusion.metrics import clustering_accuracy
-from latefusion.partitions.adaptive import normalized_affinities
+from latefusion.similarities.adaptive import normalized_affinities
 
 LAMBDAS = [1, 2, 3]
 

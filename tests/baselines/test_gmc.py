@@ -18,7 +18,7 @@ from latefusion.baselines.gmc import (
     standardize_rows,
 )
 from latefusion.datasets import make_views
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     Neighbors,
     adaptive_neighbors,
     adaptive_weights,

@@ -19,7 +19,7 @@ from latefusion.baselines.mvgl import (
     solve_mvgl,
 )
 from latefusion.datasets import make_views
-from latefusion.partitions.adaptive import Neighbors, connected_components, nearest_samples
+from latefusion.similarities.adaptive import Neighbors, connected_components, nearest_samples
 
 
 def published_neighbors(points, n_neighbors):

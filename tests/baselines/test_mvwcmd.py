@@ -13,7 +13,7 @@ from latefusion.baselines.mvwcmd import (
     solve_mvwcmd,
 )
 from latefusion.datasets import make_views
-from latefusion.partitions.adaptive import adaptive_neighbors, laplacian_eigenvectors, mean_graph, symmetrize
+from latefusion.similarities.adaptive import adaptive_neighbors, laplacian_eigenvectors, mean_graph, symmetrize
 
 
 def problem(seed, n_samples=60):

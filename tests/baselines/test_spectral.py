@@ -16,7 +16,7 @@ from latefusion.baselines.spectral import (
 )
 from latefusion.datasets import make_views
 from latefusion.metrics import clustering_accuracy
-from latefusion.partitions.adaptive import normalized_affinities
+from latefusion.similarities.adaptive import normalized_affinities
 
 
 def golden_affinities(problem):

@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from latefusion.baselines.swmc import SelfWeightedGraph, solve_swmc
 from latefusion.datasets import make_views
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     Neighbors,
     adaptive_neighbors,
     adaptive_weights,

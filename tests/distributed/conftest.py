@@ -26,13 +26,13 @@ def planted():
 @pytest.fixture
 def many(planted, monkeypatch):
     """The same where 1200 samples are many: too many for kernels, graphs, counts and searches of all of them."""
-    monkeypatch.setattr("latefusion.partitions.kernel.NYSTROM_SAMPLES", 1000)
-    monkeypatch.setattr("latefusion.partitions.graph.EXACT_SAMPLES", 1000)
+    monkeypatch.setattr("latefusion.similarities.kernel.NYSTROM_SAMPLES", 1000)
+    monkeypatch.setattr("latefusion.similarities.graph.EXACT_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.partitions.neighborhoods.EXACT_COUNTS", 1000)
     monkeypatch.setattr("latefusion.partitions.base_partitions.EXACT_COUNTS", 1000)
-    monkeypatch.setattr("latefusion.partitions.factor.SUBSET_ROWS", 900)
+    monkeypatch.setattr("latefusion.similarities.factor.SUBSET_ROWS", 900)
     monkeypatch.setattr("latefusion.distributed.recipes.SUBSET_ROWS", 900)
-    monkeypatch.setattr("latefusion.partitions.anchors.DEFAULT_ANCHORS", 50)
+    monkeypatch.setattr("latefusion.similarities.anchors.DEFAULT_ANCHORS", 50)
     monkeypatch.setattr("latefusion.assignment.rules.SMALL_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.assignment.kmeans.SUBSET_ROWS", 900)
     monkeypatch.setattr("latefusion.estimators.choices.SEARCH_SAMPLES", 400)

@@ -10,7 +10,7 @@ from latefusion import distributed
 from latefusion.distributed.late_fusion import prepare
 from latefusion.distributed.stores import chunked_views
 from latefusion.distributed.survey import survey
-from latefusion.partitions.preparation import fit_preparation
+from latefusion.encoding.preparation import fit_preparation
 
 RNG = np.random.default_rng(0)
 

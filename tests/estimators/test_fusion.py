@@ -5,9 +5,9 @@ import pytest
 
 import latefusion as lf
 from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
-from latefusion.partitions import GraphPartition, KernelPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import FeatureSource, JointSource
+from latefusion.similarities import GraphPartition, KernelPartition
 
 N, K = 90, 3
 RNG = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from latefusion.estimators.search import (
     find_neighborhoods,
 )
 from latefusion.metrics import neighbor_information, shared_information
-from latefusion.partitions.graph import NeighborSearch
+from latefusion.similarities.graph import NeighborSearch
 
 DATA = lf.datasets.make_views(60, 3, n_views=2, n_features=[4, 7], random_state=0)
 VIEWS = DATA.views.arrays

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from latefusion.estimators.similarities import GRAPH_SIZES, Similarities
-from latefusion.partitions import GivenPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions.sources import FeatureSource, KernelSource, PartialSource
+from latefusion.similarities import GivenPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import Views
 
 GRAPHS = [f"graph {size}" for size in GRAPH_SIZES]

@@ -8,13 +8,8 @@ import scipy.sparse as sp
 from latefusion.arrays import memory, to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.partitions import (
-    GraphPartition,
-    KernelPartition,
-    PrecomputedPartition,
-    count_neighbors,
-    fit_base_partitions,
-)
+from latefusion.partitions import count_neighbors, fit_base_partitions
+from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 from tests.partitions.rows import extend
 
 VIEWS = make_views(50, 3, n_views=3, n_features=4, random_state=0).views.arrays
@@ -147,7 +142,7 @@ def test_factors_equal_gram_matrices(n_neighbors):
 )
 def test_what_joins_a_dense_kernel_is_asked_for_before_it_is_formed(others, n_neighbors, n_copies, monkeypatch):
     """An n x n array where neither graph nor factor would have made one."""
-    monkeypatch.setattr("latefusion.partitions.kernel.KERNEL_COPIES", 0)
+    monkeypatch.setattr("latefusion.similarities.kernel.KERNEL_COPIES", 0)
     views, similarities = VIEWS[: len(others) + 1], [KERNEL, *others]
     size = n_copies * 50 * 50 * 8
     monkeypatch.setattr(memory, "available_memory", lambda like=None: size)

@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from latefusion.partitions import GraphPartition, KernelPartition
 from latefusion.partitions import ensemble as module
 from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble
 from latefusion.partitions.sources import FeatureSource, PartialSource
 from latefusion.partitions.spectra import fit_spectrum
+from latefusion.similarities import GraphPartition, KernelPartition
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.standard_normal((40, 3)), RNG.standard_normal((40, 5)), RNG.standard_normal((40, 1))]

@@ -7,8 +7,8 @@ from latefusion.arrays import row_blocks
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
 from latefusion.partitions import factor_partitions as room
-from latefusion.partitions.factor import Factor, fit_linear_map, fit_nystrom_map
 from latefusion.partitions.neighborhoods import SampledNeighborhoods, count_neighbors, draw_samples
+from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
 
 VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
 

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from latefusion.datasets import make_views
-from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, fit_base_partitions
+from latefusion.partitions import count_neighbors, fit_base_partitions
 from latefusion.partitions.joint_partitions import fit_joint_partitions
 from latefusion.partitions.sources import join_coordinates
+from latefusion.similarities import GraphPartition, KernelPartition
 from tests.partitions.rows import extend
 
 VIEWS = make_views(80, 3, n_views=2, n_features=[5, 7], random_state=0).views.arrays

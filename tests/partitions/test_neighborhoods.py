@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from latefusion.arrays import to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
-from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, neighborhood_size
+from latefusion.partitions import count_neighbors, neighborhood_size
 from latefusion.partitions import neighborhoods as room
 from latefusion.partitions.neighborhoods import ExactNeighborhoods, SampledNeighborhoods, draw_samples
+from latefusion.similarities import GraphPartition, KernelPartition
 from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)

@@ -11,8 +11,9 @@ from sklearn.base import clone
 
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
-from latefusion.partitions import GraphPartition, KernelPartition, count_neighbors, fit_base_partitions
+from latefusion.partitions import count_neighbors, fit_base_partitions
 from latefusion.partitions.operator_partitions import leading_eigenvectors
+from latefusion.similarities import GraphPartition, KernelPartition
 from tests.partitions.rows import extend
 
 VIEWS = make_views(700, 4, n_views=4, n_features=[30, 40, 5, 6], random_state=0).views.arrays
@@ -126,7 +127,7 @@ PEAKS = """
 import json, resource
 import numpy as np, scipy.sparse as sp
 import latefusion as lf
-from latefusion.partitions import GraphPartition, KernelPartition
+from latefusion.similarities import GraphPartition, KernelPartition
 
 n = 20_000
 rng = np.random.default_rng(0)

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
 from latefusion.partitions import operators as room
-from latefusion.partitions.anchors import fit_anchor_graph
-from latefusion.partitions.factor import Factor, fit_linear_map, fit_nystrom_map
+from latefusion.similarities.anchors import fit_anchor_graph
+from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
 
 WIDE = make_views(700, 4, n_views=1, n_features=60, random_state=0).views.arrays[0]
 SPARSE = sp.csr_array(np.where(WIDE > 0.5, WIDE, 0.0))

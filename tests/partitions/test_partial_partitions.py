@@ -5,8 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from latefusion.kernels import gaussian_kernel
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition, fit_base_partitions
+from latefusion.partitions import fit_base_partitions
 from latefusion.partitions.partial_partitions import ScatteredRows, fit_partial_partitions, fit_rows_model
+from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 from tests.partitions.rows import extend
 
 K = 3

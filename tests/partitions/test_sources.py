@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances
 
+from latefusion.encoding.preparation import fit_preparation
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.partitions.preparation import fit_preparation
 from latefusion.partitions.sources import (
     FeatureSource,
     JointSource,
@@ -21,6 +20,7 @@ from latefusion.partitions.sources import (
     without_view,
 )
 from latefusion.partitions.spectra import fit_spectrum
+from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((30, 4))

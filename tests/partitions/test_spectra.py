@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.partitions import spectra as module
-from latefusion.partitions.factor import Factor
 from latefusion.partitions.spectra import fit_spectrum
+from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities.factor import Factor
 
 VIEW = np.random.default_rng(0).standard_normal((50, 4)) + np.repeat(np.eye(2, 4) * 5, 25, axis=0)
 SPARSE = sp.csr_array(np.where(VIEW > 0.5, VIEW, 0.0))

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.partitions import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.solvers.late_fusion_blocks import (
     align_rotations,
     alignments,

@@ -5,7 +5,12 @@ import pytest
 import scipy.sparse
 
 from latefusion.arrays import memory
-from latefusion.partitions.adaptive import adaptive_neighbors, connected_components, laplacian_eigenvectors, symmetrize
+from latefusion.similarities.adaptive import (
+    adaptive_neighbors,
+    connected_components,
+    laplacian_eigenvectors,
+    symmetrize,
+)
 from latefusion.solvers.rank_constraint import (
     constrain_components,
     edge_distances,

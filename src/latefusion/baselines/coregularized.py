@@ -43,7 +43,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
+from latefusion.similarities.adaptive import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
 from latefusion.solvers.kernel_kmeans import explained_traces, has_settled
 from latefusion.types import SolverResult
 

@@ -44,7 +44,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     Neighbors,
     adaptive_weights,
     combine_graphs,

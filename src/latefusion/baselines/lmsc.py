@@ -54,7 +54,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar, require_memory, top_eigenpairs, unit_rows
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.spectral import normalized_affinity
+from latefusion.similarities.spectral import normalized_affinity
 from latefusion.solvers.low_rank_expression import (
     Expression,
     Matrix,

@@ -41,7 +41,7 @@ from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import require_memory
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     Neighbors,
     adaptive_weights,
     component_indicator,

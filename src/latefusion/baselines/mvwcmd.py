@@ -44,7 +44,7 @@ from sklearn.utils._param_validation import Interval
 from latefusion.arrays import polar
 from latefusion.assignment import assign_by_kmeans
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     combine_graphs,
     laplacian_eigenvectors,
     mean_graph,

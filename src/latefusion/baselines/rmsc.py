@@ -45,7 +45,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.spectral import positive_degrees
+from latefusion.similarities.spectral import positive_degrees
 from latefusion.solvers.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 

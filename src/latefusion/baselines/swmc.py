@@ -35,7 +35,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     combine_graphs,
     laplacian_eigenvectors,
     reach_components,

@@ -27,12 +27,13 @@ from latefusion.estimators.alignment_map import alignment_map
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.incomplete import observed_agreement
 from latefusion.estimators.novelty import fit_novelty
-from latefusion.partitions import BasePartitions, describe_partition, neighborhood_size
-from latefusion.partitions.factor import LinearMap
+from latefusion.partitions import BasePartitions, neighborhood_size
 from latefusion.partitions.factor_partitions import gram_projections
 from latefusion.partitions.imputation import FactorModel
 from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
 from latefusion.partitions.partial_partitions import fit_rows_model
+from latefusion.similarities import describe_partition
+from latefusion.similarities.factor import LinearMap
 from latefusion.solvers import compress_products
 from latefusion.types import SolverResult, Views
 

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from latefusion.arrays import inner_products, namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.passes import sum_up
-from latefusion.partitions.anchors import AnchorExtension
-from latefusion.partitions.factor import FactorExtension, LinearMap
 from latefusion.partitions.factor_partitions import BLOCK_ENTRIES
 from latefusion.partitions.operators import LARGEST_GRAM
+from latefusion.similarities.anchors import AnchorExtension
+from latefusion.similarities.factor import FactorExtension, LinearMap
 from latefusion.types import Array
 from latefusion.validation.holes import empty_rows
 

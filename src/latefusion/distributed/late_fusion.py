@@ -23,6 +23,7 @@ from latefusion.distributed.rows import ProjectedRows, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import ColumnSums, Survey, lacking_views, survey
+from latefusion.encoding.preparation import Preparation, column_spreads, describe_view
 from latefusion.estimators.choices import (
     ENOUGH_VECTORS,
     SEARCH_SAMPLES,
@@ -34,7 +35,6 @@ from latefusion.estimators.novelty import fit_novelty
 from latefusion.partitions.ensemble import EnsembleKey, root_values
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.operators import inverse_values
-from latefusion.partitions.preparation import Preparation, column_spreads, describe_view
 from latefusion.partitions.sources import FeatureSource, JointSource
 from latefusion.partitions.spectra import Spectrum
 from latefusion.solvers.late_fusion_spectra import Member, fuse_spectra

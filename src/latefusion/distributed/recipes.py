@@ -17,18 +17,18 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import draw_rows
 from latefusion.kernels import fit_kernel, mean_distance
 from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
-from latefusion.partitions import GraphPartition, KernelPartition
-from latefusion.partitions.anchors import MEAN_DISTANCE_SAMPLES as ANCHOR_DISTANCE_SAMPLES
-from latefusion.partitions.anchors import (
+from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities.anchors import MEAN_DISTANCE_SAMPLES as ANCHOR_DISTANCE_SAMPLES
+from latefusion.similarities.anchors import (
     SAMPLES_PER_ANCHOR,
     AnchorExtension,
     Placement,
     number_of_anchors,
     plain_anchor_map,
 )
-from latefusion.partitions.centered_rows import centered_lengths
-from latefusion.partitions.factor import SUBSET_ROWS, FactorExtension, LinearMap, nystrom_map
-from latefusion.partitions.kernel import LEAST_RANK, RANK_PER_CLUSTER
+from latefusion.similarities.centered_rows import centered_lengths
+from latefusion.similarities.factor import SUBSET_ROWS, FactorExtension, LinearMap, nystrom_map
+from latefusion.similarities.kernel import LEAST_RANK, RANK_PER_CLUSTER
 from latefusion.types import Array
 
 

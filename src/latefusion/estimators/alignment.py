@@ -32,16 +32,11 @@ from latefusion.metrics import (
     generalization_bound,
     objective_gap,
 )
-from latefusion.partitions import (
-    BasePartitions,
-    GivenPartition,
-    PrecomputedPartition,
-    describe_partition,
-    fit_base_partitions,
-)
-from latefusion.partitions.given import GivenMap
+from latefusion.partitions import BasePartitions, fit_base_partitions
 from latefusion.partitions.joint_partitions import JointPartitions, fit_joint_partitions
 from latefusion.partitions.partial_partitions import fit_partial_partitions, fit_rows_model
+from latefusion.similarities import GivenPartition, PrecomputedPartition, describe_partition
+from latefusion.similarities.given import GivenMap
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.steps import say, within
 from latefusion.types import SolverResult, Views

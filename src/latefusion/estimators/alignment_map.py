@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.encoding.coordinates import SideBySide, Unchanged
 from latefusion.estimators.consensus_map import Block, ConsensusMap, NeighborWeights
 from latefusion.partitions.base_partitions import BasePartitions
-from latefusion.partitions.encodings import SideBySide, Unchanged
 from latefusion.partitions.imputation import FactorModel, Fill
 from latefusion.partitions.joint_partitions import JointPartitions
 from latefusion.partitions.partial_partitions import PartialPartitions

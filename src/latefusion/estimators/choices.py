@@ -24,9 +24,9 @@ from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, simil
 from latefusion.estimators.incomplete import assign_known
 from latefusion.estimators.search import Candidate, Judge, Selection, choose, find_neighborhoods
 from latefusion.estimators.similarities import Similarities
-from latefusion.partitions import GivenPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import JointSource, ViewSource, count_samples, known_samples, observed_mask
+from latefusion.similarities import GivenPartition
 from latefusion.steps import say, within
 
 # The similarities whose own clusterings a candidate is compared with.

@@ -23,12 +23,11 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
+from latefusion.encoding.preparation import Preparation
 from latefusion.estimators.fusion import Choice, Fusion, similarity_names
 from latefusion.estimators.search import find_neighborhoods
 from latefusion.metrics import neighbor_information
-from latefusion.partitions import KernelPartition, PrecomputedPartition
 from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.preparation import Preparation
 from latefusion.partitions.sources import (
     FeatureSource,
     PartialSource,
@@ -38,6 +37,7 @@ from latefusion.partitions.sources import (
     observed_mask,
     take_samples,
 )
+from latefusion.similarities import KernelPartition, PrecomputedPartition
 from latefusion.steps import say, within
 
 N_SPLITS = 5

@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import require_memory
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import warn_not_converged
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import Block, ConsensusMap
 from latefusion.estimators.fusion import SAME_VIEW
-from latefusion.partitions.encodings import LinearFeatures, Unchanged
-from latefusion.partitions.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
 from latefusion.partitions.imputation import Fill
+from latefusion.similarities.extension import LinearFeatures
+from latefusion.similarities.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
 from latefusion.validation import align_by_id, check_n_clusters, columns_of, is_frame

@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import beside, namespace, row_blocks
+from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide
+from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
-from latefusion.partitions.base_partitions import SimilarityExtension
-from latefusion.partitions.encodings import Encoding, ImputedCoordinates, KernelPoints, SideBySide
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.neighborhoods import NeighborCounts
-from latefusion.partitions.preparation import has_entries
+from latefusion.similarities.extension import SimilarityExtension
+from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
 
 # Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.partitions.ensemble import Ensemble, EnsembleKey, fit_ensemble, root_values
-from latefusion.partitions.graph import NeighborSearch
 from latefusion.partitions.sources import JointSource, SharedSource, ViewSource, known_samples
+from latefusion.similarities.graph import NeighborSearch
 from latefusion.solvers.late_fusion_spectra import (
     FusedSpectra,
     Member,

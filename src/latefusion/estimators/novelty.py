@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
-from latefusion.partitions.encodings import Unchanged
-from latefusion.partitions.preparation import fit_preparation
+from latefusion.encoding.coordinates import Unchanged
+from latefusion.encoding.preparation import fit_preparation
 from latefusion.types import Array, Views
 
 N_REFERENCES = 256

@@ -22,8 +22,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.estimators.fusion import Choice
 from latefusion.metrics import neighbor_information, shared_information
-from latefusion.partitions.graph import NeighborSearch
 from latefusion.partitions.sources import join_coordinates, known_samples
+from latefusion.similarities.graph import NeighborSearch
 
 # Neighbours of a sample that are looked at: the nearest in all views together, and some more in single views, which are
 # noisier.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import lies_elsewhere
-from latefusion.partitions import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.partitions.preparation import Preparation
+from latefusion.encoding.preparation import Preparation
 from latefusion.partitions.sources import FeatureSource, KernelSource, PartialSource, ViewSource
+from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.types import Array, Views
 
 GRAPH_SIZES = (5, 10, 20)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -21,9 +21,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import item_bytes, lies_elsewhere, require_memory, row_blocks
-from latefusion.partitions.factor import Factor
 from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
-from latefusion.partitions.given import GivenMap, nearest_subspace
 from latefusion.partitions.neighborhoods import (
     EXACT_COUNTS,
     NeighborCounts,
@@ -40,36 +38,14 @@ from latefusion.partitions.operator_partitions import (
     operator_partitions,
 )
 from latefusion.partitions.operators import takes_gram
+from latefusion.similarities.extension import Similarity, SimilarityExtension
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.given import GivenMap, nearest_subspace
 from latefusion.steps import say
 from latefusion.types import Array
 
 # Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.
 BLOCK_ENTRIES = 2**22
-
-
-class SimilarityExtension(Protocol):
-    """What relates new samples to the training samples of one view."""
-
-    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
-        """Features whose product with a projection gives partition rows, shape (n_new, n_features)."""
-        ...
-
-    def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
-        """What neighbourhoods are ranked by, dense, shape (n_new, n_columns).
-
-        ``features`` are those of the view where they are known already. An extension of a similarity that is not a
-        dense array also has a method ``with_columns(view, samples)``, which gives the extension whose columns are these
-        samples of the training view.
-        """
-        ...
-
-
-class Similarity(Protocol):
-    """A way to compare the samples of one view: `KernelPartition`, `GraphPartition`, or any object with this method."""
-
-    def similarity(self, view: Array, n_clusters: int) -> tuple[Any, SimilarityExtension]:
-        """Similarity of the training samples (dense, sparse, or a `Factor`) and its extension to new ones."""
-        ...
 
 
 @dataclass(frozen=True)

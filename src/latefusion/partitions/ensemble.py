@@ -13,10 +13,10 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import root_of_products, row_blocks
-from latefusion.partitions.graph import NeighborSearch
 from latefusion.partitions.imputation import FactorModel, Fill, PatternSums, fit_factor_model, sum_patterns
 from latefusion.partitions.sources import ViewSource, count_samples, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
+from latefusion.similarities.graph import NeighborSearch
 
 # Rows whose inner products are summed up at a time.
 PRODUCT_ROWS = 2**14

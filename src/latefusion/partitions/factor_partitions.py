@@ -24,8 +24,8 @@ from latefusion.arrays import (
     take_rows,
     top_eigenpairs,
 )
-from latefusion.partitions.factor import Factor, LinearMap
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, SampledNeighborhoods
+from latefusion.similarities.factor import Factor, LinearMap
 from latefusion.types import Array
 
 # Entries of a block of features: large enough for matrix products at full speed, small enough for the cache.

@@ -18,9 +18,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.partitions.base_partitions import BasePartitions, Similarity, fit_base_partitions
+from latefusion.partitions.base_partitions import BasePartitions, fit_base_partitions
 from latefusion.partitions.neighborhoods import Sizes
 from latefusion.partitions.sources import join_coordinates
+from latefusion.similarities.extension import Similarity
 from latefusion.types import Array
 
 

@@ -14,7 +14,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.partitions.factor import Factor
 from latefusion.partitions.operators import (
     MeanSimilarity,
     SideBySide,
@@ -22,6 +21,7 @@ from latefusion.partitions.operators import (
     inverse_values,
     leading_projection,
 )
+from latefusion.similarities.factor import Factor
 
 
 class Leading(NamedTuple):

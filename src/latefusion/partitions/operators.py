@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from latefusion.arrays import row_blocks, top_eigenpairs
-from latefusion.partitions.factor import Factor, LinearMap
+from latefusion.similarities.factor import Factor, LinearMap
 
 # Products with Φ that Lanczos takes, by the number of eigenvectors and a few more; ten of them took 100 to 280 on dense
 # and sparse views.

@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.partitions.base_partitions import BasePartitions, Similarity
-from latefusion.partitions.factor import Factor
+from latefusion.partitions.base_partitions import BasePartitions
 from latefusion.partitions.imputation import FactorModel, fit_factor_model, sum_patterns
-from latefusion.partitions.kernel import PrecomputedPartition
 from latefusion.partitions.neighborhoods import NeighborCounts, Sizes, count_by_closeness, count_neighbors
 from latefusion.partitions.operator_partitions import Leading, leading_eigenvectors, mean_partition
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
+from latefusion.similarities.extension import Similarity
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.kernel import PrecomputedPartition
 from latefusion.types import Array
 
 

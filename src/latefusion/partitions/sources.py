@@ -9,19 +9,18 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.partitions.base_partitions import Similarity
-from latefusion.partitions.encodings import (
+from latefusion.encoding.coordinates import (
     Encoding,
     ImputedCoordinates,
-    KernelPoints,
     SideBySide,
     Unchanged,
     put_side_by_side,
 )
-from latefusion.partitions.given import GivenMap
-from latefusion.partitions.kernel import PrecomputedPartition
-from latefusion.partitions.preparation import DIRECTED, Preparation, column_spreads, fit_preparation, has_entries
+from latefusion.encoding.preparation import DIRECTED, Preparation, column_spreads, fit_preparation, has_entries
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
+from latefusion.similarities.extension import Similarity
+from latefusion.similarities.given import GivenMap
+from latefusion.similarities.kernel import KernelPoints, PrecomputedPartition
 from latefusion.types import Array
 
 

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import row_blocks, top_eigenpairs
-from latefusion.partitions.base_partitions import BLOCK_ENTRIES, Similarity, SimilarityExtension
-from latefusion.partitions.factor import Factor
-from latefusion.partitions.given import GivenMap
-from latefusion.partitions.graph import GraphPartition, NeighborSearch
+from latefusion.partitions.base_partitions import BLOCK_ENTRIES
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
+from latefusion.similarities.extension import Similarity, SimilarityExtension
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.given import GivenMap
+from latefusion.similarities.graph import GraphPartition, NeighborSearch
 from latefusion.types import Array
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import polar, top_eigenpairs
 from latefusion.kernels import combine_kernels
-from latefusion.partitions import PrecomputedPartition
+from latefusion.similarities import PrecomputedPartition
 
 Start = Literal["align", "identity"]
 

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from latefusion.arrays import require_memory
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     DENSE_GRAPH_FRACTION,
     component_indicator,
     connected_components,

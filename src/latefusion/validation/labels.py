@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from latefusion.partitions import GivenPartition
-from latefusion.partitions.label_coding import LabelCoding, is_label_view
+from latefusion.encoding.label_coding import LabelCoding, is_label_view
+from latefusion.similarities import GivenPartition
 from latefusion.types import Views
 from latefusion.validation.views import named_views
 

@@ -9,7 +9,7 @@ A new sample gets the row it would have had: edges to its own nearest training s
 samples that would have counted it among theirs, which the stored radii tell. For a training sample that is its own row
 again, unless other samples lie exactly as far away as the last of its neighbours.
 
-Beyond some size an anchor graph takes its place, see `latefusion.partitions.anchors`.
+Beyond some size an anchor graph takes its place, see `latefusion.similarities.anchors`.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.partitions.anchors import AnchorExtension, Placement, fit_anchor_graph
-from latefusion.partitions.factor import Factor
-from latefusion.partitions.nearest import nearest_neighbors
+from latefusion.similarities.anchors import AnchorExtension, Placement, fit_anchor_graph
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.nearest import nearest_neighbors
 from latefusion.types import Array
 
 # The neighbour whose distance sets the local width, as a share of the neighbourhood: the seventh of ten.

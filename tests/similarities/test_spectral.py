@@ -8,7 +8,7 @@ import scipy.sparse
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.kernels import center_kernel
-from latefusion.partitions.spectral import normalized_affinity
+from latefusion.similarities.spectral import normalized_affinity
 
 
 def random_affinity(seed, n_samples=12):

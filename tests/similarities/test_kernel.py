@@ -10,8 +10,8 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, linear_kernel, standardize_kernel
-from latefusion.partitions import KernelPartition, PrecomputedPartition
-from latefusion.partitions.factor import LinearMap
+from latefusion.similarities import KernelPartition, PrecomputedPartition
+from latefusion.similarities.factor import LinearMap
 
 NAMES = sorted(KERNELS)
 VIEW = np.random.default_rng(0).standard_normal((20, 3)) + 1.0
@@ -136,7 +136,7 @@ def test_three_million_samples_are_refused_at_once():
 )
 def test_when_a_linear_kernel_is_formed(shape, density, method, formed, monkeypatch):
     """Not where its features are cheaper, nor beyond some size; sparse views stay sparse."""
-    monkeypatch.setattr("latefusion.partitions.kernel.NYSTROM_SAMPLES", 2000)
+    monkeypatch.setattr("latefusion.similarities.kernel.NYSTROM_SAMPLES", 2000)
     if density is None:
         view = np.broadcast_to(np.random.default_rng(0).standard_normal(shape[1]), shape)
         view = view * np.linspace(1, 2, shape[0])[:, None]

@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from latefusion.arrays import item_bytes, lies_elsewhere, place_of, require_memory
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
-from latefusion.partitions.factor import (
+from latefusion.similarities.extension import SimilarityExtension
+from latefusion.similarities.factor import (
     Factor,
     FactorExtension,
     FeatureMap,
@@ -227,3 +229,28 @@ def _check_gram(gram: NDArray[Any], shape: tuple[int, ...], *, foreign: bool) ->
         )
     if foreign and float(np.max(np.abs(gram - gram.T))) > 1e-5 * largest:
         raise ValueError(f"{label} is not symmetric: k(x, y) must equal k(y, x).")
+
+
+@dataclass(frozen=True)
+class KernelPoints:
+    """The encoding of a kernel as the points whose inner products it holds, in the span of the training samples.
+
+    Attributes
+    ----------
+    kernel : Unchanged
+    extension : SimilarityExtension
+    projection : ndarray of shape (n_training, n_coordinates)
+        V Λ^{-1} of the standardized training kernel.
+    scales : ndarray of shape (n_coordinates,)
+        Λ^{1/2}.
+    """
+
+    kernel: Unchanged
+    extension: SimilarityExtension
+    projection: NDArray[Any]
+    scales: NDArray[Any]
+
+    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
+        """The points."""
+        rows = np.asarray(self.extension.features(self.kernel(view), diagonal) @ self.projection)
+        return rows.astype(self.projection.dtype, copy=False) * self.scales

@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latefusion.partitions.base_partitions import SimilarityExtension
 from latefusion.types import Array
 
 
@@ -37,44 +36,6 @@ class Unchanged:
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The view."""
         return view if self.columns is None else view[:, self.columns]
-
-
-@dataclass(frozen=True)
-class LinearFeatures:
-    """The extension of a similarity whose features are the coordinates themselves."""
-
-    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
-        """The coordinates."""
-        return view
-
-    def closeness(self, view: Array, features: Array = None) -> Array:
-        """Inner products with training samples are not kept."""
-        raise TypeError("A consensus of labelings has no neighborhoods.")
-
-
-@dataclass(frozen=True)
-class KernelPoints:
-    """The encoding of a kernel as the points whose inner products it holds, in the span of the training samples.
-
-    Attributes
-    ----------
-    kernel : Unchanged
-    extension : SimilarityExtension
-    projection : ndarray of shape (n_training, n_coordinates)
-        V Λ^{-1} of the standardized training kernel.
-    scales : ndarray of shape (n_coordinates,)
-        Λ^{1/2}.
-    """
-
-    kernel: Unchanged
-    extension: SimilarityExtension
-    projection: NDArray[Any]
-    scales: NDArray[Any]
-
-    def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
-        """The points."""
-        rows = np.asarray(self.extension.features(self.kernel(view), diagonal) @ self.projection)
-        return rows.astype(self.projection.dtype, copy=False) * self.scales
 
 
 @dataclass(frozen=True)

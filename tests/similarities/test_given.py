@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse
 from sklearn.cluster import DBSCAN, KMeans
 
-from latefusion.partitions import GivenPartition, fit_base_partitions
-from latefusion.partitions.factor import Factor
-from latefusion.partitions.given import indicator, nearest_subspace
+from latefusion.partitions import fit_base_partitions
+from latefusion.similarities import GivenPartition
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.given import indicator, nearest_subspace
 from tests.partitions.rows import extend
 
 

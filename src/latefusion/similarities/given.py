@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from latefusion.arrays import row_blocks
-from latefusion.partitions.factor import Factor, FactorExtension
-from latefusion.partitions.label_coding import LabelCoding, Unassigned
+from latefusion.encoding.label_coding import LabelCoding, Unassigned
+from latefusion.similarities.factor import Factor, FactorExtension
 from latefusion.types import Array
 
 KINDS = ("auto", "labels", "memberships", "embedding")

@@ -9,9 +9,9 @@ from scipy.sparse.csgraph import connected_components
 
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.partitions import GraphPartition
-from latefusion.partitions.factor import Factor
-from latefusion.partitions.graph import NeighborSearch
+from latefusion.similarities import GraphPartition
+from latefusion.similarities.factor import Factor
+from latefusion.similarities.graph import NeighborSearch
 from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
@@ -97,12 +97,12 @@ def test_training_samples_get_their_rows_back(metric, container, dtype, toleranc
 def test_blocks_of_new_samples_change_nothing(monkeypatch):
     _, extension = GraphPartition(5).similarity(VIEW, 3)
     whole = extension.features(VIEW + 0.1).toarray()
-    monkeypatch.setattr("latefusion.partitions.graph.BLOCK_ENTRIES", 60 * 7)
+    monkeypatch.setattr("latefusion.similarities.graph.BLOCK_ENTRIES", 60 * 7)
     np.testing.assert_allclose(extension.features(VIEW + 0.1).toarray(), whole, atol=1e-12)
 
 
 def test_large_views_take_anchors(monkeypatch):
-    monkeypatch.setattr("latefusion.partitions.graph.EXACT_SAMPLES", 50)
+    monkeypatch.setattr("latefusion.similarities.graph.EXACT_SAMPLES", 50)
     assert isinstance(GraphPartition().similarity(VIEW, 3)[0], Factor)
     assert sp.issparse(GraphPartition(method="exact").similarity(VIEW, 3)[0])
     factor, _ = GraphPartition(n_anchors=12).similarity(VIEW, 3)

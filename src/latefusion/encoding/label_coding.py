@@ -28,7 +28,7 @@ class LabelCoding:
 
     Examples
     --------
-    >>> from latefusion.partitions.label_coding import LabelCoding
+    >>> from latefusion.encoding.label_coding import LabelCoding
     >>> coding = LabelCoding.of(["b", "a", None, "b"], "leiden")
     >>> coding.codes(["a", "b", None], "leiden")
     array([ 0,  1, -1])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from latefusion.partitions.anchors import AnchorExtension
-from latefusion.partitions.factor import FactorExtension, NystromMap
-from latefusion.partitions.given import GivenMap
-from latefusion.partitions.graph import GraphExtension
-from latefusion.partitions.kernel import KernelExtension, PrecomputedExtension
+from latefusion.similarities.anchors import AnchorExtension
+from latefusion.similarities.factor import FactorExtension, NystromMap
+from latefusion.similarities.given import GivenMap
+from latefusion.similarities.graph import GraphExtension
+from latefusion.similarities.kernel import KernelExtension, PrecomputedExtension
 
 NAMES = {KernelExtension: "exact kernel", PrecomputedExtension: "given kernel", GraphExtension: "graph"}
 

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from latefusion import GraphPartition, KernelPartition, PrecomputedPartition
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel
-from latefusion.partitions import PartitionInfo, describe_partition
+from latefusion.similarities import PartitionInfo, describe_partition
 
 VIEW = make_views(120, 4, n_views=1, n_features=6, random_state=0).views.arrays[0]
 

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
-from latefusion.partitions.preparation import (
+from latefusion.encoding.preparation import (
     DIRECTED,
     UNEQUAL_SPREADS,
     column_spreads,

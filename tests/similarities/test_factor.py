@@ -6,8 +6,8 @@ import scipy.sparse
 
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel, linear_kernel, standardize_kernel
-from latefusion.partitions import KernelPartition
-from latefusion.partitions.factor import Factor, FactorExtension, fit_linear_map, fit_nystrom_map
+from latefusion.similarities import KernelPartition
+from latefusion.similarities.factor import Factor, FactorExtension, fit_linear_map, fit_nystrom_map
 
 VIEW = make_views(200, 4, n_views=1, n_features=6, random_state=0).views.arrays[0]
 
@@ -132,7 +132,7 @@ def test_blocks_of_similarities_change_nothing(monkeypatch):
     feature_map = fit_nystrom_map(VIEW, fit_kernel("gaussian", VIEW), n_landmarks=40)
     whole = feature_map(VIEW)
     for rows in (30, len(VIEW) - 1):  # many blocks, and two
-        monkeypatch.setattr("latefusion.partitions.factor.ENTRIES_AT_A_TIME", 40 * rows)
+        monkeypatch.setattr("latefusion.similarities.factor.ENTRIES_AT_A_TIME", 40 * rows)
         np.testing.assert_allclose(feature_map(VIEW), whole, atol=1e-12)
 
 

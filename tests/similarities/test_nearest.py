@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.arrays.threads import one_thread
-from latefusion.partitions import nearest
-from latefusion.partitions.nearest import nearest_neighbors, smallest_entries
+from latefusion.similarities import nearest
+from latefusion.similarities.nearest import nearest_neighbors, smallest_entries
 from tests.properties import examples
 
 KINDS = {

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from latefusion.arrays import eigenpairs_between, require_memory, top_eigenpairs
-from latefusion.partitions.spectral import normalized_affinity
+from latefusion.similarities.spectral import normalized_affinity
 from latefusion.types import Array
 
 # Distances are compared in blocks of rows of at most this many entries, so that memory does not grow with n²;

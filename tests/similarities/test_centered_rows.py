@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion.partitions import centered_rows as room
-from latefusion.partitions.centered_rows import CenteredRows, centered_lengths
+from latefusion.similarities import centered_rows as room
+from latefusion.similarities.centered_rows import CenteredRows, centered_lengths
 
 RNG = np.random.default_rng(0)
 ROWS = np.where(RNG.random((30, 12)) < 0.3, RNG.standard_normal((30, 12)), 0.0) + np.eye(30, 12)

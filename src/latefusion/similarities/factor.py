@@ -35,7 +35,7 @@ from latefusion.arrays import (
     top_eigenpairs,
 )
 from latefusion.kernels import FittedKernel
-from latefusion.partitions.centered_rows import CenteredRows, centered_lengths
+from latefusion.similarities.centered_rows import CenteredRows, centered_lengths
 from latefusion.types import Array
 
 # Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.

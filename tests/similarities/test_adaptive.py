@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from latefusion.arrays import memory
-from latefusion.partitions.adaptive import (
+from latefusion.similarities.adaptive import (
     Neighbors,
     adaptive_neighbors,
     adaptive_weights,
@@ -77,8 +77,8 @@ def test_ties_go_to_the_lowest_index_and_a_twin_never_replaces_the_sample_itself
 def test_blocks_of_rows_do_not_change_the_neighbours(seed, monkeypatch):
     points = np.random.default_rng(seed).standard_normal((50, 6))
     whole = nearest_samples(points, 4)
-    monkeypatch.setattr("latefusion.partitions.adaptive.BLOCK_ENTRIES", 350)
-    monkeypatch.setattr("latefusion.partitions.adaptive.CACHED_ENTRIES", 20)
+    monkeypatch.setattr("latefusion.similarities.adaptive.BLOCK_ENTRIES", 350)
+    monkeypatch.setattr("latefusion.similarities.adaptive.CACHED_ENTRIES", 20)
     pieces = nearest_samples(points, 4)
     np.testing.assert_array_equal(whole.indices, pieces.indices)
     np.testing.assert_array_equal(whole.squared_distances, pieces.squared_distances)

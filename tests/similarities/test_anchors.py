@@ -7,9 +7,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from latefusion.datasets import make_views
-from latefusion.partitions import GraphPartition, fit_base_partitions
-from latefusion.partitions.adaptive import connected_components
-from latefusion.partitions.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph, number_of_anchors
+from latefusion.partitions import fit_base_partitions
+from latefusion.similarities import GraphPartition
+from latefusion.similarities.adaptive import connected_components
+from latefusion.similarities.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph, number_of_anchors
 from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
@@ -70,7 +71,7 @@ def test_training_samples_get_their_rows_back(metric, container, dtype, toleranc
     view = container(np.where(VIEW > 0, VIEW, 0.0).astype(dtype))
     factor, extension = fit_anchor_graph(view, 3, n_anchors=50, metric=metric)
     assert factor.features.dtype == dtype
-    monkeypatch.setattr("latefusion.partitions.anchors.BLOCK_ENTRIES", 4 * 13)
+    monkeypatch.setattr("latefusion.similarities.anchors.BLOCK_ENTRIES", 4 * 13)
     again = extension.features(view[20:90])
     assert again.dtype == dtype
     np.testing.assert_allclose(again.toarray(), factor.features[20:90].toarray(), atol=tolerance)

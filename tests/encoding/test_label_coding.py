@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from latefusion.partitions.label_coding import LabelCoding, is_label_view
+from latefusion.encoding.label_coding import LabelCoding, is_label_view
 
 NUMBERS = [3, 1, 1, 7, 3]
 EXPECTED = [1, 0, 0, 2, 1]

@@ -32,8 +32,8 @@ from sklearn.utils import check_random_state
 
 from latefusion.arrays import draw_rows, row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.partitions.adaptive import Neighbors, adaptive_weights, connected_components
-from latefusion.partitions.factor import Factor
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
+from latefusion.similarities.factor import Factor
 from latefusion.types import Array
 
 DEFAULT_ANCHORS = 500
