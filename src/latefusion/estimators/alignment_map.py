@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.coordinates import SideBySide, Unchanged
-from latefusion.estimators.consensus_map import Block, ConsensusMap, NeighborWeights
+from latefusion.estimators.consensus_map import ConsensusMap, NeighborWeights
 from latefusion.partitions.base_partitions import BasePartitions
 from latefusion.partitions.imputation import FactorModel, Fill
 from latefusion.partitions.joint_partitions import JointPartitions
 from latefusion.partitions.partial_partitions import PartialPartitions
+from latefusion.partitions.partitions import Block
 
 
 def alignment_map(

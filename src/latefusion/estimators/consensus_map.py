@@ -22,41 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import beside, namespace, row_blocks
-from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide
+from latefusion.encoding.coordinates import ImputedCoordinates
 from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.neighborhoods import NeighborCounts
-from latefusion.similarities.extension import SimilarityExtension
+from latefusion.partitions.partitions import BLOCK_ENTRIES, Block
 from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
-
-# Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.
-BLOCK_ENTRIES = 2**22
-
-
-@dataclass(frozen=True)
-class Block:
-    """One similarity of one view, or of all views together.
-
-    Attributes
-    ----------
-    view : int
-        Position of the view; the number of views stands for all of them together.
-    name : str
-        Name of the similarity, such as "kernel" or "graph 10".
-    encoding : Encoding
-    extension : SimilarityExtension
-        Gives the features φ_j of a sample.
-    projection : array of shape (n_features, n_columns)
-        P_j.
-    """
-
-    view: int
-    name: str
-    encoding: Encoding | SideBySide
-    extension: SimilarityExtension
-    projection: Array
 
 
 @dataclass(frozen=True)

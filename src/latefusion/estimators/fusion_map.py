@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.estimators.consensus_map import Block, ConsensusMap
+from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.fusion import Fusion
 from latefusion.partitions.ensemble import Ensemble, EnsembleKey
 from latefusion.partitions.imputation import Fill
+from latefusion.partitions.partitions import Block
 
 
 def fused_map(

@@ -1,0 +1,199 @@
+"""Partitions of the training samples, and the map that extends them to new samples.
+
+A partition holds the leading eigenvectors V_j of one similarity of one view. All partitions of a problem stand side by
+side in B = [V_1 | … | V_s]. For a new sample x with features φ_j(x) the same eigenvectors extend as φ_j(x) P_j, which
+returns the row of V_j for a training sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import root_of_products, row_blocks
+from latefusion.partitions.imputation import Fill
+from latefusion.similarities.extension import SimilarityExtension
+from latefusion.types import Array
+
+# Features of new samples are computed in blocks of at most this many entries.
+BLOCK_ENTRIES = 2**22
+# Rows whose inner products are summed at a time.
+PRODUCT_ROWS = 2**14
+
+
+class PartitionKey(NamedTuple):
+    """Which similarity of which view; the number of views stands for all of them together."""
+
+    view: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """One similarity of one view, or of all views together: from the view to the columns of its partition.
+
+    Attributes
+    ----------
+    view : int
+        Position of the view; the number of views stands for all of them together.
+    name : str
+        Name of the similarity, such as "kernel" or "graph 10".
+    encoding : Encoding
+        From the view as it was given to the coordinates that the similarity compares.
+    extension : SimilarityExtension
+        Gives the features φ_j of a sample.
+    projection : array of shape (n_features, n_columns)
+        P_j.
+    """
+
+    view: int
+    name: str
+    encoding: Any
+    extension: SimilarityExtension
+    projection: Array
+
+    @property
+    def key(self) -> PartitionKey:
+        """View and name."""
+        return PartitionKey(self.view, self.name)
+
+    def rows(self, coordinates: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
+        """φ_j(x) P_j of samples with encoded views, in blocks."""
+        parts = []
+        for rows in row_blocks(coordinates.shape[0], max(1, BLOCK_ENTRIES // self.projection.shape[0])):
+            own = None if diagonal is None else diagonal[rows]
+            parts.append(np.asarray(self.extension.features(coordinates[rows], own) @ self.projection))
+        return np.concatenate(parts).astype(self.projection.dtype, copy=False)
+
+
+class Mean(NamedTuple):
+    """M, the partition of the mean similarity, which alignments are pulled towards. One of the last three is given.
+
+    Attributes
+    ----------
+    rows : array of shape (n_samples, n_clusters)
+        M itself.
+    projections : tuple of array of shape (n_features, n_clusters) or None
+        N_p: the row of M of a sample is the sum of φ_p(x) N_p over views.
+    mixing : ndarray of shape (n_views * n_clusters, n_clusters) or None
+        M = [H_1 | … | H_m] times this, where missing rows of H_p are imputed.
+    block : Block or None
+        M comes from all views side by side, and is extended by a block of its own.
+    """
+
+    rows: Array
+    projections: tuple[Array, ...] | None = None
+    mixing: NDArray[Any] | None = None
+    block: Block | None = None
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Partitions of the training samples.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+    vectors : tuple of array of shape (n_samples, n_columns)
+        Rows of the training samples in every block. Zero or imputed for samples that lack the view.
+    values : tuple of ndarray of shape (n_columns,)
+        Eigenvalues, descending.
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which views samples have; None if no view is missing.
+    fill : Fill or None
+        How rows of samples that lack views were filled. Applies to the columns of views, which come first.
+    mean : Mean or None
+        For alignments.
+    counts : tuple or None
+        For local alignment: neighbor counts per view, and last those of the mean similarity. Each is a `NeighborCounts`
+        or, where several sizes were asked for, a list of them.
+    """
+
+    blocks: tuple[Block, ...]
+    vectors: tuple[Array, ...]
+    values: tuple[NDArray[Any], ...]
+    mask: NDArray[np.bool_] | None = None
+    fill: Fill | None = None
+    mean: Mean | None = None
+    counts: tuple[Any, ...] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows of B."""
+        return int(self.vectors[0].shape[0])
+
+    @property
+    def dtype(self) -> Any:
+        """Float type of B."""
+        return np.result_type(*[one.dtype for one in self.vectors])
+
+    @cached_property
+    def keys(self) -> list[PartitionKey]:
+        """View and name of every block."""
+        return [block.key for block in self.blocks]
+
+    @cached_property
+    def columns(self) -> list[slice]:
+        """The columns of every block in B."""
+        edges = np.concatenate([[0], np.cumsum([one.shape[1] for one in self.vectors])])
+        return [slice(int(start), int(stop)) for start, stop in pairwise(edges)]
+
+    def position(self, key: PartitionKey) -> int:
+        """Which of the blocks has this key."""
+        return self.keys.index(key)
+
+    @cached_property
+    def products(self) -> NDArray[np.float64]:
+        """BᵀB in double precision."""
+        width = self.columns[-1].stop
+        products = np.zeros((width, width))
+        for rows in row_blocks(self.n_samples, PRODUCT_ROWS):
+            block = np.concatenate([one[rows] for one in self.vectors], axis=1).astype(np.float64, copy=False)
+            products += block.T @ block
+        return products
+
+    @cached_property
+    def root(self) -> NDArray[Any]:
+        """A matrix with the inner products of B and as few rows as possible: all that solvers see."""
+        if self.n_samples <= self.columns[-1].stop:
+            return self.basis()
+        return root_of_products(self.products)
+
+    def basis(self) -> NDArray[np.float64]:
+        """B."""
+        basis: NDArray[np.float64] = np.concatenate(self.vectors, axis=1, dtype=np.float64)
+        return basis
+
+    def times(self, coefficients: NDArray[Any]) -> NDArray[Any]:
+        """B times a matrix."""
+        parts = [one @ coefficients[own].astype(one.dtype) for one, own in zip(self.vectors, self.columns, strict=True)]
+        return np.asarray(sum(parts))
+
+    def joined(self, other: Partitions) -> Partitions:
+        """These and more blocks of the same samples."""
+        return replace(
+            self,
+            blocks=self.blocks + other.blocks,
+            vectors=self.vectors + other.vectors,
+            values=self.values + other.values,
+        )
+
+    def restricted(self, keys: Sequence[PartitionKey]) -> Partitions:
+        """Some of the blocks, where no view is missing."""
+        positions = [self.position(key) for key in keys]
+        found = replace(
+            self,
+            blocks=tuple(self.blocks[position] for position in positions),
+            vectors=tuple(self.vectors[position] for position in positions),
+            values=tuple(self.values[position] for position in positions),
+        )
+        if "products" in vars(self):
+            own = np.concatenate([np.arange(one.start, one.stop) for one in map(self.columns.__getitem__, positions)])
+            vars(found)["products"] = self.products[np.ix_(own, own)]
+        return found
