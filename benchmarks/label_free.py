@@ -41,7 +41,7 @@ from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
-from latefusion.estimators.fusion import KINDS, Choice, Fusion
+from latefusion.selection.candidates import KINDS, Choice, Fusion
 from latefusion.estimators.similarities import Similarities
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.neighborhoods import count_neighbors

@@ -252,7 +252,7 @@ def choices(views, mask, n_clusters):
     from latefusion.partitions.completion import Rescaling, fit_completion
 
     from latefusion.arrays import top_eigenpairs
-    from latefusion.estimators.fusion import Choice, Fusion
+    from latefusion.selection.candidates import Choice, Fusion
     from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
     from latefusion.partitions.sources import FeatureSource, PartialSource
     from latefusion.similarities import GraphPartition, KernelPartition

@@ -33,7 +33,7 @@ from sklearn.preprocessing import normalize
 import latefusion as lf
 from label_free import MOST_NUMBERED, small_sets
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, similarity_names
+from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, similarity_names
 from latefusion.estimators.search import Judge
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
 from latefusion.partitions.ensemble import EnsembleKey

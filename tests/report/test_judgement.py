@@ -6,7 +6,6 @@ import pytest
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.estimators.diagnostics import ViewVerdict
 from latefusion.report.findings import ViewFindings, gather
 from latefusion.report.judgement import (
     Explanation,
@@ -18,6 +17,7 @@ from latefusion.report.judgement import (
     judge_views,
     loose_views,
 )
+from latefusion.selection import ViewVerdict
 
 
 def with_array(findings, array, place=0):

@@ -20,9 +20,9 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.fusion import SAME_VIEW
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
+from latefusion.selection.candidates import SAME_VIEW
 from latefusion.similarities.extension import LinearFeatures
 from latefusion.similarities.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
 from latefusion.solvers.subspace_consensus import Subspaces

@@ -37,12 +37,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 
-from latefusion import assignment, baselines, estimators, kernels, partitions
+from latefusion import assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities
 from latefusion.types import SolverResult, Views
 
 Node = Any
 
-ROOMS: tuple[ModuleType, ...] = (assignment, baselines, estimators, kernels, partitions)
+ROOMS: tuple[ModuleType, ...] = (
+    assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities,
+)  # fmt: skip
 PLAIN = (bool, int, float, str)
 SEQUENCES: dict[str, Callable[..., Any]] = {"list": list, "tuple": tuple}
 BOUNDS: dict[str, Callable[..., Any]] = {"slice": slice, "range": range}

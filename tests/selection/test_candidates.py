@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, Fusion, similarity_names
-from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.sources import FeatureSource, JointSource
+from latefusion.partitions.partitions import PartitionKey
+from latefusion.partitions.sources import feature_source, joint_source
+from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, fit_space, similarity_names
 from latefusion.similarities import GraphPartition, KernelPartition
 
 N, K = 90, 3
@@ -22,33 +22,33 @@ SIMILARITIES = {
 CHOICES = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
 
 
-def fusion_of(views, *, joint=True, n_components=12, n_clusters=K):
-    sources = [FeatureSource.of(view, SIMILARITIES) for view in views]
-    keys = [EnsembleKey(view, name) for view in range(len(sources)) for name in SIMILARITIES]
-    fusion = Fusion.of(sources, keys, n_components, n_clusters)
+def space_of(views, *, joint=True, n_components=12, n_clusters=K):
+    sources = [feature_source(view, SIMILARITIES) for view in views]
+    keys = [PartitionKey(view, name) for view in range(len(sources)) for name in SIMILARITIES]
+    space = fit_space(sources, keys, n_components, n_clusters)
     if not joint:
-        return fusion
-    return fusion.with_joint(JointSource.of(sources, SIMILARITIES, fusion.shares), list(SIMILARITIES), n_components)
+        return space
+    return space.with_joint(joint_source(sources, SIMILARITIES, space.shares), list(SIMILARITIES), n_components)
 
 
-def consensus(fusion, plan, regularization=1.0):
-    [fused] = fusion.fuse(plan, [regularization], max_iter=1000, tol=1e-12)
-    return fusion.ensemble.rows(fused.coefficients)
+def consensus(space, plan, regularization=1.0):
+    [fused] = space.fuse(plan, [regularization], max_iter=1000, tol=1e-12)
+    return space.partitions.times(fused.coefficients)
 
 
 @pytest.fixture(scope="module")
 def plain():
-    return fusion_of(DATA)
+    return space_of(DATA)
 
 
 @pytest.fixture(scope="module")
 def noisy():
-    return fusion_of([*DATA, NOISE])
+    return space_of([*DATA, NOISE])
 
 
 def test_a_view_without_the_similarities_of_a_kind_takes_part_with_what_it_has():
-    whole = FeatureSource.of(DATA[0], SIMILARITIES)
-    only = FeatureSource.of(DATA[0], {"given": KernelPartition("linear")})
+    whole = feature_source(DATA[0], SIMILARITIES)
+    only = feature_source(DATA[0], {"given": KernelPartition("linear")})
     for kind, names in KINDS.items():
         assert similarity_names(whole, kind) == list(names)
         assert similarity_names(only, kind) == ["given"]
@@ -60,10 +60,10 @@ def test_different_views_do_not_overlap_and_count_one_each(plain):
 
 
 def test_views_that_say_the_same_share_one_count():
-    fusion = fusion_of([DATA[0], DATA[1], 7 * DATA[0] - 3, DATA[0]])
+    space = space_of([DATA[0], DATA[1], 7 * DATA[0] - 3, DATA[0]])
     same = np.array([1, 0, 1, 1])
-    np.testing.assert_allclose(fusion.overlap, np.outer(same, same) + np.diag(1 - same), atol=1e-8)
-    np.testing.assert_allclose(fusion.shares, [1 / 3, 1, 1 / 3, 1 / 3], atol=1e-8)
+    np.testing.assert_allclose(space.overlap, np.outer(same, same) + np.diag(1 - same), atol=1e-8)
+    np.testing.assert_allclose(space.shares, [1 / 3, 1, 1 / 3, 1 / 3], atol=1e-8)
 
 
 def test_trust_is_one_on_average_and_smaller_for_noise(noisy):
@@ -74,19 +74,19 @@ def test_trust_is_one_on_average_and_smaller_for_noise(noisy):
 
 
 def test_a_copy_of_a_noise_view_is_no_witness_for_it(noisy):
-    twice = fusion_of([*DATA, NOISE, NOISE])
+    twice = space_of([*DATA, NOISE, NOISE])
     np.testing.assert_allclose(twice.trust("both"), noisy.trust("both")[[0, 1, 2, 3, 3]], rtol=1e-6)
 
 
 def test_a_single_view_is_trusted():
-    fusion = fusion_of(DATA[:1], joint=False)
-    np.testing.assert_allclose(fusion.trust("both"), [1.0])
-    assert fusion.plan(Choice("both", "alike")) == pytest.approx(fusion.plan(Choice("both", "by agreement")))
+    space = space_of(DATA[:1], joint=False)
+    np.testing.assert_allclose(space.trust("both"), [1.0])
+    assert space.plan(Choice("both", "alike")) == pytest.approx(space.plan(Choice("both", "by agreement")))
 
 
 def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
-    fusion = fusion_of([view[:6] for view in DATA], n_components=6, n_clusters=6)
-    np.testing.assert_array_equal(fusion.trust("graph"), np.ones(3))
+    space = space_of([view[:6] for view in DATA], n_components=6, n_clusters=6)
+    np.testing.assert_array_equal(space.trust("graph"), np.ones(3))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -119,15 +119,15 @@ def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
 
 
 def test_a_view_given_twice_changes_nothing_where_views_count_alike():
-    once, twice = fusion_of(DATA, joint=False), fusion_of([*DATA, DATA[0]], joint=False)
+    once, twice = space_of(DATA, joint=False), space_of([*DATA, DATA[0]], joint=False)
     for kind in KINDS:
         F, G = (consensus(one, one.plan(Choice(kind, "alike"))) for one in (once, twice))
         np.testing.assert_allclose(G @ G.T, F @ F.T, atol=1e-5)
 
 
 def test_few_samples_and_many_give_the_same_way_of_fusing(plain):
-    narrow = fusion_of([view[:30] for view in DATA])
-    assert narrow.ensemble.root.shape[0] == 30  # the eigenvectors themselves
-    width = plain.ensemble.columns[-1].stop
-    assert plain.ensemble.root.shape[1] == width
-    np.testing.assert_allclose(plain.ensemble.root.T @ plain.ensemble.root, plain.ensemble.products, atol=1e-10)
+    narrow = space_of([view[:30] for view in DATA])
+    assert narrow.partitions.root.shape[0] == 30  # the eigenvectors themselves
+    width = plain.partitions.columns[-1].stop
+    assert plain.partitions.root.shape[1] == width
+    np.testing.assert_allclose(plain.partitions.root.T @ plain.partitions.root, plain.partitions.products, atol=1e-10)

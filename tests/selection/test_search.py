@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators import choices
+from latefusion.selection import search
 
 N, K = 120, 3
 DATA = lf.datasets.make_views(N, K, n_views=3, n_features=[4, 6, 8], noise=1.2, random_state=0)
@@ -22,7 +22,7 @@ def test_the_choice_is_in_the_table_of_what_was_tried():
     assert row["regularization"] == model.regularization_
     assert model.selection_.n_samples == N
     assert {one["kind"] for one in model.selection_} == {"both", "graph", "kernel"}
-    assert {one["regularization"] for one in model.selection_} == set(choices.REGULARIZATIONS)
+    assert {one["regularization"] for one in model.selection_} == set(search.REGULARIZATIONS)
 
 
 def test_a_given_regularization_is_taken():
@@ -33,7 +33,7 @@ def test_a_given_regularization_is_taken():
 
 @pytest.mark.parametrize("partition", ["auto", "precomputed"])
 def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, partition):
-    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
     X = [lf.kernels.gaussian_kernel(view) for view in VIEWS] if partition == "precomputed" else VIEWS
     model = fit(X, partition=partition)
     assert model.selection_.n_samples == 60
@@ -45,11 +45,11 @@ def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, partit
 
 
 def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):
-    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 10)
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 10)
     assert len(set(fit(VIEWS, n_clusters=12).labels_)) == 12
 
 
 @pytest.mark.parametrize("numbers", [[], [1, 3], [2.5]], ids=str)
 def test_numbers_of_clusters_that_cannot_be_are_named(numbers):
-    with pytest.raises(ValueError, match="a range of integers of at least 2"):
+    with pytest.raises(ValueError, match="a range or list of integers of at least 2"):
         fit(VIEWS, n_clusters=numbers)

@@ -1,20 +1,20 @@
-"""How many clusters: the number whose clusters come back from other samples and say most about the data.
+"""The number of clusters, from stability between halves of the samples and information about nearest neighbors.
 
-The samples are cut into halves. Each half is clustered on its own, and each clustering labels the other half by its
-rule for new samples. The adjusted Rand index of the two clusterings of a half is the stability. Alone it favours few
-clusters, since coarse cuts are easily found again; how much the clusters say about neighbouring samples alone favours
-many. Information times the square of the stability is highest where one more cluster is not found again, and one less
-says less.
+The samples are divided into halves. Each half is clustered on its own, and each clustering labels the other half by its
+rule for new samples. The adjusted Rand index of the two clusterings of a half is the stability. Stability alone favors
+few clusters, since coarse clusterings are easy to reproduce. The information of clusters about nearest neighbors alone
+favors many. Information times the square of the stability is highest where one more cluster is not reproducible, and
+one less is less informative.
 
-Data without clusters have stable cuts too: a long cloud is cut in the middle every time. So the same is asked of one
-Gaussian cloud per view, of the same shape as the view. Where the real data do no better, there is no structure to be
-found.
+Data without clusters have stable clusterings too: an elongated cloud is always cut in the middle. So the same is
+computed for one Gaussian cloud per view, with the mean and the covariance of the view. If the real data are not more
+stable, there is no evidence for clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,29 +24,28 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.metrics import adjusted_rand_score
 
 from latefusion.encoding.preparation import Preparation
-from latefusion.estimators.fusion import Choice, Fusion, similarity_names
-from latefusion.estimators.search import find_neighborhoods
 from latefusion.metrics import neighbor_information
-from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.fitting import mix_rows
+from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import (
-    FeatureSource,
-    PartialSource,
-    ViewSource,
+    Source,
     count_samples,
     known_samples,
     observed_mask,
     take_samples,
 )
+from latefusion.selection.candidates import CandidateSpace, Choice, fit_space, keys_of_kind
+from latefusion.selection.criterion import find_neighborhoods, standard_error
 from latefusion.similarities import KernelPartition, PrecomputedPartition
 from latefusion.steps import say, within
 
 N_SPLITS = 5
-# Starts of the label assignment: there are hundreds of clusterings.
+# Starts of the label assignment; few, since there are hundreds of clusterings.
 N_STARTS = 3
-# Samples that are looked at, and the largest number of clusters that "auto" tries.
+# Samples that are compared, and the largest number of clusters that "auto" tries.
 NUMBER_SAMPLES = 1000
 GREATEST_NUMBER = 20
-# With fewer samples, halves of them say nothing.
+# Halves of fewer samples are too small to compare.
 LEAST_SAMPLES = 20
 # A cluster of a half should have at least this many samples on average.
 LEAST_CLUSTER = 5
@@ -58,7 +57,7 @@ Assign = Callable[..., Any]
 
 
 class NumberEvidence(NamedTuple):
-    """What speaks for a number of clusters.
+    """The evidence for one number of clusters.
 
     Attributes
     ----------
@@ -68,7 +67,7 @@ class NumberEvidence(NamedTuple):
     spread : float
         Its standard error.
     information : float
-        What the cluster of a sample says about those of its neighbours, averaged over views, in nats.
+        Information of the cluster of a sample about those of its nearest neighbors, averaged over views, in nats.
     """
 
     n_clusters: int
@@ -78,7 +77,7 @@ class NumberEvidence(NamedTuple):
 
     @property
     def score(self) -> float:
-        """Information times the square of the stability: both halves have to find it."""
+        """Information times the square of the stability."""
         return max(self.stability, 0.0) ** 2 * self.information
 
 
@@ -99,47 +98,52 @@ class NumberOfClusters:
 
     @property
     def has_structure(self) -> bool:
-        """Whether the best clusters come back more often than those of data without clusters do."""
+        """Whether the best clustering is more stable than that of data without clusters."""
         real = max(self.evidence, key=lambda one: one.score)
         null = next(one for one in self.null if one.n_clusters == real.n_clusters)
         return bool(real.stability - null.stability > 2 * np.hypot(real.spread, null.spread))
 
     @property
     def chosen(self) -> NumberEvidence:
-        """The evidence for the number that was taken: without structure, the one that comes back most often."""
+        """The evidence for the chosen number: without structure, the most stable one."""
         found = self.has_structure
         return max(self.evidence, key=lambda one: one.score if found else one.stability)
 
     @property
     def n_clusters(self) -> int:
-        """The number that was taken."""
+        """The chosen number."""
         return self.chosen.n_clusters
 
     @property
     def reason(self) -> str:
         """The choice in a sentence."""
-        chosen = self.chosen
-        text = (
-            f"{chosen.n_clusters} clusters: found again in other samples with an adjusted Rand index of "
-            f"{chosen.stability:.2f} ± {chosen.spread:.2f}, best of {len(self.evidence)} numbers by "
+        numbers = [one.n_clusters for one in self.evidence]
+        chosen, tried = self.chosen, f"{len(numbers)} numbers"
+        if numbers == list(range(numbers[0], numbers[-1] + 1)):
+            tried = f"{numbers[0]}–{numbers[-1]}"
+        text = f"Number of clusters: {chosen.n_clusters} (best of {tried})."
+        if len(numbers) == 1:
+            text = f"Number of clusters: {chosen.n_clusters} (the only number that was tried)."
+        text += (
+            f" Stability: adjusted Rand index {chosen.stability:.2f} ± {chosen.spread:.2f} between halves of the data."
         )
         if self.has_structure:
-            return text + "information times squared stability."
-        return text + "stability. Data of the same shape without clusters do as well: no sign of clusters here."
+            return text
+        return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
 
 
 def choose_number(
-    sources: Sequence[ViewSource],
+    sources: Sequence[Source],
     numbers: Sequence[int],
     choice: Choice,
     assign: Assign,
     seed: int,
 ) -> NumberOfClusters:
-    """Weigh the evidence for several numbers of clusters.
+    """Compare several numbers of clusters.
 
     Parameters
     ----------
-    sources : sequence of ViewSource
+    sources : sequence of Source
     numbers : sequence of int
     choice : Choice
     assign : callable
@@ -152,23 +156,23 @@ def choose_number(
     """
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
-    weigh = _Weigher(_keys(sources, choice), choice, assign)
+    trials = _Trials(keys_of_kind(sources, choice.kind), choice, assign)
     with within(0.0, 0.5):
-        evidence = weigh.evidence(sources, numbers, splits)
+        evidence = trials.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
     with within(0.5, 1.0):
-        null = weigh.evidence(clouds, numbers, splits)
+        null = trials.evidence(clouds, numbers, splits)
     return NumberOfClusters(tuple(evidence), tuple(null))
 
 
 def stability_without_views(
-    sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
+    sources: Sequence[Source], choice: Choice, number: int, assign: Assign, seed: int
 ) -> NDArray[np.float64]:
-    """How well a number of clusters is found again in other samples: from all views, and without each of them.
+    """Stability of a number of clusters between halves: of all views, and without each of them.
 
     Parameters
     ----------
-    sources : sequence of ViewSource
+    sources : sequence of Source
     choice : Choice
     number : int
     assign : callable
@@ -179,30 +183,35 @@ def stability_without_views(
     ndarray of shape (n_views + 1, n_splits)
         The first row is that of all views, the others are those without the first, the second, ...
     """
-    sources, splits = _halve(sources, np.random.default_rng(seed))
-    weigh = _Weigher(_keys(sources, choice), choice, assign)
     everything = frozenset(range(len(sources)))
-    trials = [_Trial(number, everything), *(_Trial(number, everything - {view}) for view in sorted(everything))]
-    return np.array([weigh.stability(sources, trials, *split) for split in splits]).T
+    return _stabilities(
+        sources, [everything, *(everything - {view} for view in sorted(everything))], choice, number, assign, seed
+    )
 
 
 def stability_of(
-    sources: Sequence[ViewSource], choice: Choice, number: int, assign: Assign, seed: int
+    sources: Sequence[Source], choice: Choice, number: int, assign: Assign, seed: int
 ) -> NDArray[np.float64]:
-    """How well a number of clusters is found again in other samples, one value per split; as above, from all views."""
+    """Stability of a number of clusters between halves, one value per split."""
+    return _stabilities(sources, [frozenset(range(len(sources)))], choice, number, assign, seed)[0]
+
+
+def _stabilities(
+    sources: Sequence[Source],
+    subsets: Sequence[frozenset[int]],
+    choice: Choice,
+    number: int,
+    assign: Assign,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Stability of a number of clusters from several subsets of the views, shape (n_subsets, n_splits)."""
     sources, splits = _halve(sources, np.random.default_rng(seed))
-    weigh = _Weigher(_keys(sources, choice), choice, assign)
-    trial = _Trial(number, frozenset(range(len(sources))))
-    return np.array([weigh.stability(sources, [trial], *split)[0] for split in splits])
+    trials = _Trials(keys_of_kind(sources, choice.kind), choice, assign)
+    wanted = [_Trial(number, views) for views in subsets]
+    return np.array([trials.stability(sources, wanted, *split) for split in splits]).T
 
 
-def _keys(sources: Sequence[ViewSource], choice: Choice) -> list[EnsembleKey]:
-    return [
-        EnsembleKey(view, name) for view, source in enumerate(sources) for name in similarity_names(source, choice.kind)
-    ]
-
-
-def _halve(sources: Sequence[ViewSource], generator: np.random.Generator) -> tuple[Sequence[ViewSource], list[Any]]:
+def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[Sequence[Source], list[Any]]:
     """Sources of not too many samples, each of which has a view, and several ways to cut these into halves."""
     known = known_samples(observed_mask(sources))
     if known is not None:
@@ -223,8 +232,8 @@ class _Trial(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Weigher:
-    keys: Sequence[EnsembleKey]
+class _Trials:
+    keys: Sequence[PartitionKey]
     choice: Choice
     assign: Assign
 
@@ -237,15 +246,18 @@ class _Weigher:
             found.append(self.stability(sources, trials, *split))
         stability = np.array(found)
         say("number of clusters", len(splits) / (len(splits) + 1))
-        fusion = self._fit(sources, max(numbers))
-        neighborhoods = find_neighborhoods(fusion.searches, np.ones(len(sources)), observed_mask(sources))
+        space = self._fit(sources, max(numbers))
+        neighborhoods = find_neighborhoods(space.searches, np.ones(len(sources)), observed_mask(sources))
         rows = []
         for position, (number, _) in enumerate(trials):
-            labels, _, _ = self._cluster(fusion, trials[position])
+            labels, _, _ = self._cluster(space, trials[position])
             information = [neighbor_information(labels, one, number) for one in neighborhoods.views]
             own = stability[:, position]
-            spread = float(own.std(ddof=1) / np.sqrt(len(own)))
-            rows.append(NumberEvidence(number, float(own.mean()), spread, float(np.mean(information) * np.log(number))))
+            rows.append(
+                NumberEvidence(
+                    number, float(own.mean()), standard_error(own), float(np.mean(information) * np.log(number))
+                )
+            )
         return rows
 
     def stability(
@@ -255,12 +267,9 @@ class _Weigher:
         greatest = max(trial.number for trial in trials)
         halves = [self._fit([source.take(own) for source in sources], greatest) for own in (first, second)]
         whole = observed_mask(sources)
-        # The rows of every half in the spectra of the other.
+        # The rows of every half in the blocks of the other.
         crossed = [
-            [
-                sources[key.view].cross(key.similarity, one, seen, unseen)
-                for key, one in zip(self.keys, half.ensemble.spectra, strict=True)
-            ]
+            [sources[block.view].cross(block, seen, unseen) for block in half.partitions.blocks]
             for half, seen, unseen in ((halves[0], first, second), (halves[1], second, first))
         ]
         found = []
@@ -270,30 +279,25 @@ class _Weigher:
             for here, there in ((0, 1), (1, 0)):
                 _, rule, coefficients = clustered[here]
                 mask = None if whole is None else whole[second if here == 0 else first]
-                rows = halves[here].ensemble.mix(crossed[here], mask, coefficients)
+                rows = mix_rows(halves[here].partitions, crossed[here], mask, coefficients)
                 scores.append(adjusted_rand_score(clustered[there][0], rule.predict(rows)))
             found.append(float(np.mean(scores)))
         return found
 
-    def _fit(self, sources: Sequence[Any], greatest: int) -> Fusion:
+    def _fit(self, sources: Sequence[Source], greatest: int) -> CandidateSpace:
         n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
-        return Fusion.of(sources, self.keys, n_components, greatest).filled()
+        return fit_space(sources, self.keys, n_components, greatest).filled()
 
-    def _cluster(self, fusion: Fusion, trial: _Trial) -> Any:
-        own = fusion.with_clusters(trial.number)
+    def _cluster(self, space: CandidateSpace, trial: _Trial) -> Any:
+        own = replace(space, n_clusters=trial.number)
         plan = {key: factor for key, factor in own.plan(self.choice).items() if key.view in trial.views}
         (fused,) = own.fuse(plan, [1.0])
-        labels, rule = self.assign(own.ensemble.rows(fused.coefficients), trial.number, n_init=N_STARTS)
+        labels, rule = self.assign(own.partitions.times(fused.coefficients), trial.number, n_init=N_STARTS)
         return labels, rule, fused.coefficients
 
 
-def _cloud(source: ViewSource, generator: np.random.Generator) -> ViewSource:
-    """A Gaussian cloud with the mean and the covariance of a view's points, of the same samples."""
-    cloud = _complete_cloud(source, generator)
-    return cloud if source.observed is None else PartialSource(cloud, source.observed)
-
-
-def _complete_cloud(source: ViewSource, generator: np.random.Generator) -> FeatureSource:
+def _cloud(source: Source, generator: np.random.Generator) -> Source:
+    """A Gaussian cloud with the mean and the covariance of a view's coordinates, of the same samples."""
     points = source.coordinates
     n_components = min(CLOUD_COMPONENTS, points.shape[0] - 1, points.shape[1] - 1)
     if n_components > 0:
@@ -305,4 +309,5 @@ def _complete_cloud(source: ViewSource, generator: np.random.Generator) -> Featu
         name: KernelPartition() if isinstance(one, PrecomputedPartition) else one
         for name, one in source.similarities.items()
     }
-    return FeatureSource(Preparation("coordinates"), drawn.astype(points.dtype), similarities)
+    plain = Preparation("coordinates")
+    return Source(plain.kind, drawn.astype(points.dtype), similarities, plain, source.observed)

@@ -1,4 +1,4 @@
-"""Choosing without labels: neighbours, scores, and the rule that a default is left only for good reason."""
+"""The score of a clustering without labels: nearest neighbors and informations."""
 
 import numpy as np
 import pytest
@@ -6,18 +6,14 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 
 import latefusion as lf
-from latefusion.estimators.fusion import Choice
-from latefusion.estimators.search import (
+from latefusion.metrics import neighbor_information, shared_information
+from latefusion.selection.criterion import (
     JOINT_NEIGHBORS,
     VIEW_NEIGHBORS,
-    Candidate,
-    Judge,
+    Criterion,
     Neighborhoods,
-    Score,
-    choose,
     find_neighborhoods,
 )
-from latefusion.metrics import neighbor_information, shared_information
 from latefusion.similarities.graph import NeighborSearch
 
 DATA = lf.datasets.make_views(60, 3, n_views=2, n_features=[4, 7], random_state=0)
@@ -84,62 +80,64 @@ def test_few_samples_are_all_neighbors(n_samples):
 
 
 @pytest.fixture(scope="module")
-def judge():
-    opinions = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
-    return Judge(find(VIEWS, np.ones(2)), opinions, np.array([0.25, 0.75]))
+def criterion():
+    view_labels = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
+    return Criterion(find(VIEWS, np.ones(2)), view_labels, np.array([0.25, 0.75]))
 
 
-def test_score_is_the_mean_of_the_three_informations(judge):
+def test_score_is_the_mean_of_the_three_informations(criterion):
     labels = np.random.default_rng(0).integers(3, size=60)
-    joint = neighbor_information(labels, judge.neighborhoods.joint[0], 3)
-    alone = [neighbor_information(labels, one, 3) for one in judge.neighborhoods.views]
-    heard = [np.mean([shared_information(labels, one, 3) for one in opinions]) for opinions in judge.opinions]
-    expected = (joint + 0.25 * alone[0] + 0.75 * alone[1] + 0.25 * heard[0] + 0.75 * heard[1]) / 3
-    assert judge.score(labels, 3).value == pytest.approx(expected)
+    joint = neighbor_information(labels, criterion.neighborhoods.joint[0], 3)
+    alone = [neighbor_information(labels, one, 3) for one in criterion.neighborhoods.views]
+    single = [
+        np.mean([shared_information(labels, one, 3) for one in view_labels]) for view_labels in criterion.view_labels
+    ]
+    expected = (joint + 0.25 * alone[0] + 0.75 * alone[1] + 0.25 * single[0] + 0.75 * single[1]) / 3
+    assert criterion.score(labels, 3).value == pytest.approx(expected)
 
 
-def test_several_ways_to_fill_in_rows_are_judged_by_their_mean(judge):
+def test_several_ways_to_fill_in_rows_are_criteriond_by_their_mean(criterion):
     labels = np.random.default_rng(0).integers(3, size=60)
-    other = judge.neighborhoods._replace(joint=[np.roll(judge.neighborhoods.joint[0], 7, axis=0)])
-    both = judge.neighborhoods._replace(joint=[*judge.neighborhoods.joint, *other.joint])
-    values = [Judge(one, judge.opinions, judge.shares).score(labels, 3).value for one in (other, both)]
-    assert values[1] == pytest.approx((judge.score(labels, 3).value + values[0]) / 2)
+    other = criterion.neighborhoods._replace(joint=[np.roll(criterion.neighborhoods.joint[0], 7, axis=0)])
+    both = criterion.neighborhoods._replace(joint=[*criterion.neighborhoods.joint, *other.joint])
+    values = [Criterion(one, criterion.view_labels, criterion.shares).score(labels, 3).value for one in (other, both)]
+    assert values[1] == pytest.approx((criterion.score(labels, 3).value + values[0]) / 2)
     assert values[0] != values[1]
 
 
-def test_the_truth_scores_best(judge):
+def test_the_truth_scores_best(criterion):
     rng = np.random.default_rng(0)
-    right = judge.score(DATA.target, 3)
+    right = criterion.score(DATA.target, 3)
     worse = DATA.target.copy()
     worse[:15] = rng.integers(3, size=15)
-    scores = [right.value, judge.score(worse, 3).value, judge.score(rng.integers(3, size=60), 3).value]
+    scores = [right.value, criterion.score(worse, 3).value, criterion.score(rng.integers(3, size=60), 3).value]
     assert 1 >= scores[0] > scores[1] > scores[2] >= 0
-    assert judge.score(np.zeros(60, dtype=int), 3).value == 0
+    assert criterion.score(np.zeros(60, dtype=int), 3).value == 0
 
 
-def test_samples_of_which_nothing_is_known_change_no_score(judge):
-    n_samples = len(judge.opinions[0][0])
+def test_samples_of_which_nothing_is_known_change_no_score(criterion):
+    n_samples = len(criterion.view_labels[0][0])
     labels = np.random.default_rng(0).integers(3, size=n_samples)
 
     def with_strangers(rows):
         return np.concatenate([np.full((7, *rows.shape[1:]), -1), np.where(rows < 0, rows, rows + 7)])
 
-    neighborhoods = Neighborhoods(*[[with_strangers(one) for one in own] for own in judge.neighborhoods])
-    opinions = [[np.concatenate([np.full(7, -1), one]) for one in own] for own in judge.opinions]
-    other = Judge(neighborhoods, opinions, judge.shares, np.arange(n_samples + 7) >= 7)
+    neighborhoods = Neighborhoods(*[[with_strangers(one) for one in own] for own in criterion.neighborhoods])
+    view_labels = [[np.concatenate([np.full(7, -1), one]) for one in own] for own in criterion.view_labels]
+    other = Criterion(neighborhoods, view_labels, criterion.shares, np.arange(n_samples + 7) >= 7)
     found = other.score(np.concatenate([np.zeros(7, dtype=int), labels]), 3)
-    assert found.value == judge.score(labels, 3).value
-    np.testing.assert_array_equal(found.parts, judge.score(labels, 3).parts)
+    assert found.value == criterion.score(labels, 3).value
+    np.testing.assert_array_equal(found.parts, criterion.score(labels, 3).parts)
 
 
-def test_names_of_clusters_do_not_change_a_score(judge):
-    one, other = judge.score(DATA.target, 3), judge.score((DATA.target + 1) % 3, 3)
+def test_names_of_clusters_do_not_change_a_score(criterion):
+    one, other = criterion.score(DATA.target, 3), criterion.score((DATA.target + 1) % 3, 3)
     assert one.value == pytest.approx(other.value)
     np.testing.assert_allclose(one.parts, other.parts)
 
 
-def test_a_score_knows_its_uncertainty(judge):
-    score = judge.score(DATA.target, 3)
+def test_a_score_knows_its_uncertainty(criterion):
+    score = criterion.score(DATA.target, 3)
     assert len(score.parts) > 1
     assert score.spread == pytest.approx(score.parts.std(ddof=1) / np.sqrt(len(score.parts)))
 
@@ -147,7 +145,7 @@ def test_a_score_knows_its_uncertainty(judge):
 def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
     labels = np.arange(100) % 5
     neighbors = (np.arange(100)[:, None] + [5, 10]) % 100
-    score = Judge(Neighborhoods([neighbors], [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
+    score = Criterion(Neighborhoods([neighbors], [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
     assert score.value == pytest.approx(1)
     assert score.parts.min() > 0.7
 
@@ -156,53 +154,9 @@ def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
 def test_few_samples_have_a_score_without_uncertainty(n_samples):
     neighborhoods = Neighborhoods([np.array([[1], [0], [0]])[:n_samples]], [np.array([[1], [0], [0]])[:n_samples]])
     labels = np.arange(n_samples) % 2
-    score = Judge(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
+    score = Criterion(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
     assert np.isfinite(score.value)
     assert score.spread == 0
-
-
-def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
-    return Candidate(3, Choice(kind, "alike"), regularization, Score(value, value + np.array(spread_by)))
-
-
-def chosen(selection):
-    [position] = [position for position, row in enumerate(selection) if row["chosen"]]
-    return position
-
-
-def test_the_best_candidate_wins():
-    selection = choose([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph"), candidate(0.7)], 60)
-    assert chosen(selection) == 2
-    assert all(word in selection.reason for word in ("Best of 4", "'graph'", "0.800", "0.300"))
-
-
-def test_the_default_is_kept_where_a_gain_may_be_chance():
-    selection = choose([candidate(0.5), candidate(0.52, (-0.3, 0.3))], 60)
-    assert chosen(selection) == 0
-    assert all(word in selection.reason for word in ("default was kept", "0.020", "chance", "0.300"))
-
-
-def test_the_default_is_kept_among_equals():
-    selection = choose([candidate(0.5), candidate(0.5, kind="graph")], 60)
-    assert chosen(selection) == 0
-    assert selection.reason.startswith("The default was kept")
-    assert chosen(choose([candidate(0.5)], 60)) == 0
-
-
-def test_selection_is_a_table():
-    selection = choose([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)], 60)
-    assert len(selection) == 2
-    assert [row["kind"] for row in selection] == ["both", "graph"]
-    assert selection[1]["regularization"] == 4.0
-    assert selection.n_samples == 60
-    columns = selection.to_dict()
-    assert set(columns) == set(selection.columns) == set(selection[0])
-    assert columns["score"] == [0.5, 0.8]
-    first, second, *_ = str(selection).splitlines()[1:]
-    assert "graph" in first
-    assert "*" in first
-    assert "both" in second
-    assert str(selection).endswith(selection.reason)
 
 
 def test_neighbours_of_samples_that_lack_views():
@@ -227,9 +181,12 @@ def test_neighbours_of_samples_that_lack_views():
     np.testing.assert_array_equal(np.sort(alone, axis=1), np.sort(together, axis=1))
 
 
-def test_opinions_of_samples_that_have_the_view_count():
+def test_view_labels_of_samples_that_have_the_view_count():
     labels = np.repeat([0, 1], 20)
     neighborhoods = find([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
     partly = np.where(np.arange(40) % 2, labels, -1)
-    scores = [Judge(neighborhoods, [[opinion]], np.ones(1)).score(labels, 2).value for opinion in (labels, partly)]
+    scores = [
+        Criterion(neighborhoods, [[labels_alone]], np.ones(1)).score(labels, 2).value
+        for labels_alone in (labels, partly)
+    ]
     assert scores[0] == pytest.approx(scores[1])

@@ -1,10 +1,10 @@
-"""What every view is good for."""
+"""The importance of every view."""
 
 import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators import choices
+from latefusion.selection import search
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_dropping_noise_changes_nothing_and_dropping_signal_costs_stability(mode
     noise = verdicts.pop("noise_0")
     assert noise.changed <= 0.03
     assert noise.gain > max(verdict.gain for verdict in verdicts.values())
-    assert str(noise).startswith("Dropping view 'noise_0' changes")
+    assert str(noise).startswith("Without 'noise_0': ")
 
 
 def test_one_view_cannot_be_left_out():
@@ -57,7 +57,7 @@ def test_the_criterion_is_what_the_search_looked_at(model):
 
 
 def test_of_many_samples_the_search_looks_at_some(monkeypatch):
-    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
     views = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0).views
     model = lf.LateFusionClustering(3, random_state=0).fit(views)
     seen = model.searched_samples()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.estimators.cluster_number import NumberEvidence, NumberOfClusters, stability_of, stability_without_views
-from latefusion.estimators.fusion import Choice
+from latefusion.selection.candidates import Choice
+from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters, stability_of, stability_without_views
 
 
 def evidence(stabilities, information=None):
@@ -20,15 +20,15 @@ def test_the_number_is_where_one_more_is_not_found_again_and_one_less_says_less(
     found = NumberOfClusters(evidence([0.9, 0.95, 1.0, 0.7, 0.5]), evidence([0.3] * 5))
     assert found.n_clusters == 4
     assert found.has_structure
-    assert "4 clusters" in found.reason
-    assert "1.00" in found.reason
+    assert "Number of clusters: 4 (best of 2–6)" in found.reason
+    assert "1.00 ± 0.01" in found.reason
 
 
 def test_without_structure_the_most_stable_number_is_taken_and_it_is_said():
     found = NumberOfClusters(evidence([0.6, 0.5, 0.45, 0.4]), evidence([0.61, 0.52, 0.44, 0.41]))
     assert not found.has_structure
     assert found.n_clusters == 2
-    assert "no sign of clusters" in found.reason
+    assert "no evidence for clusters" in found.reason
 
 
 @pytest.mark.parametrize(("n_clusters", "balance"), [(2, None), (5, None), (4, (0.1, 0.2, 0.3, 0.4))])
@@ -52,7 +52,7 @@ def test_auto_needs_no_more_than_the_views():
 def test_noise_is_called_noise():
     generator = np.random.default_rng(0)
     views = [generator.standard_normal((150, 5)), generator.standard_normal((150, 4))]
-    with pytest.warns(UserWarning, match="no sign of clusters"):
+    with pytest.warns(UserWarning, match="no evidence for clusters"):
         model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
     assert not model.number_selection_.has_structure
 
@@ -67,7 +67,7 @@ def test_kernels_have_a_number_of_clusters_too():
 def test_stability_without_views_compares_the_same_halves():
     data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
-    arguments = (model._sources, Choice("graph", "alike"), 3, model._assign)
+    arguments = (model._state.sources, Choice("graph", "alike"), 3, model._state.options.assign)
     found = stability_without_views(*arguments, 0)
     assert found.shape == (5, 5)
     np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))
@@ -86,5 +86,5 @@ def test_wrong_numbers_are_named(wrong):
 
 def test_too_few_samples_for_a_choice_are_named():
     views = [np.random.default_rng(0).standard_normal((12, 3))]
-    with pytest.raises(ValueError, match="at least 20 samples"):
+    with pytest.raises(ValueError, match="at least 20 of them, got 12"):
         lf.LateFusionClustering("auto").fit(views)
