@@ -34,6 +34,8 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from latefusion.estimators.similarities import Similarities
+from latefusion.partitions.ensemble import EnsembleKey
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.metrics.pairwise import euclidean_distances
@@ -41,10 +43,8 @@ from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
-from latefusion.selection.candidates import KINDS, Choice, Fusion
-from latefusion.estimators.similarities import Similarities
-from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.neighborhoods import count_neighbors
+from latefusion.selection.candidates import KINDS, Choice, Fusion
 from measuring import machine
 
 OURS = {

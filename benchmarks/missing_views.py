@@ -250,11 +250,11 @@ def choices(views, mask, n_clusters):
     from dataclasses import replace
 
     from latefusion.partitions.completion import Rescaling, fit_completion
+    from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
 
     from latefusion.arrays import top_eigenpairs
-    from latefusion.selection.candidates import Choice, Fusion
-    from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
     from latefusion.partitions.sources import FeatureSource, PartialSource
+    from latefusion.selection.candidates import Choice, Fusion
     from latefusion.similarities import GraphPartition, KernelPartition
     from latefusion.similarities.graph import NeighborSearch
 

@@ -21,6 +21,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from latefusion.estimators.search import Judge
+from latefusion.partitions.ensemble import EnsembleKey
 from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import (
     adjusted_rand_score,
@@ -33,12 +35,10 @@ from sklearn.preprocessing import normalize
 import latefusion as lf
 from label_free import MOST_NUMBERED, small_sets
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, similarity_names
-from latefusion.estimators.search import Judge
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
-from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import put_side_by_side
 from latefusion.partitions.spectra import fit_spectrum
+from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, similarity_names
 from measuring import machine
 
 # The default comes first.

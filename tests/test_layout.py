@@ -47,8 +47,7 @@ def test_import_is_light():
     assert answer_of_a_fresh_process(command) == "set()"
 
 
-def test_import_needs_no_optional_library():
-    command = f"""
+WITHOUT_OPTIONAL_LIBRARIES = f"""
 import sys
 
 class Absent:
@@ -57,10 +56,30 @@ class Absent:
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Absent())
-import latefusion
-print(latefusion.__version__)
 """
+
+
+def test_import_needs_no_optional_library():
+    command = f"{WITHOUT_OPTIONAL_LIBRARIES}import latefusion; print(latefusion.__version__)"
     assert answer_of_a_fresh_process(command) == latefusion.__version__
+
+
+def test_import_is_the_same_with_and_without_numpy_loaded():
+    loaded = "sorted(name for name in sys.modules if name.startswith('latefusion'))"
+    found = {
+        answer_of_a_fresh_process(f"import sys{first}; import latefusion; print({loaded})") for first in ("", ", numpy")
+    }
+    assert len(found) == 1
+
+
+def test_without_dask_the_extra_is_named():
+    command = f"""{WITHOUT_OPTIONAL_LIBRARIES}
+try:
+    import latefusion.distributed
+except ImportError as error:
+    print(error)
+"""
+    assert "pip install 'latefusion[dask]'" in answer_of_a_fresh_process(command)
 
 
 def public_callables():

@@ -268,7 +268,7 @@ def test_a_view_of_few_samples_has_no_halves(data):
     mask = np.ones((90, 3), dtype=bool)
     mask[12:, 2] = False
     model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays, mask=mask))
-    with pytest.raises(ValueError, match="'view_2' has about 12. Fit without this view"):
+    with pytest.raises(ValueError, match=r"'view_2' has about 12\. Fit without this view"):
         model.leave_one_view_out()
 
 

@@ -1,0 +1,75 @@
+"""Novelty: how far a sample is from all training samples, calibrated on these."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import latefusion as lf
+
+DATA = lf.datasets.make_views(300, 3, n_views=2, n_features=[5, 8], random_state=0)
+ESTIMATORS = [lf.LateFusionClustering, lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering]
+
+
+@pytest.fixture(params=ESTIMATORS, ids=lambda one: one.__name__)
+def model(request):
+    return request.param(3, random_state=0).fit(DATA.views)
+
+
+def novelty_of(model, views):
+    return model.predict(views, return_novelty=True)[1]
+
+
+def test_a_sample_far_from_all_others_is_novel_although_its_label_is_clear(model):
+    views = [view[:2].copy() for view in DATA.views.arrays]
+    for view in views:
+        view[1] = 1000.0
+    near, far = novelty_of(model, views)
+    assert near < 2
+    assert far > 50
+
+
+def test_few_new_samples_of_the_same_kind_are_novel(model):
+    new = lf.datasets.make_views(300, 3, n_views=2, n_features=[5, 8], random_state=0, noise=1.0)
+    assert np.mean(novelty_of(model, new.views) > 1) < 0.1
+
+
+def test_training_samples_have_their_novelty(model):
+    np.testing.assert_allclose(novelty_of(model, DATA.views), model.novelty_, rtol=1e-10)
+    assert model.novelty_.shape == (300,)
+    assert np.mean(model.novelty_ > 1) < 0.1
+
+
+def test_novelty_comes_after_the_confidence(model):
+    labels, confidence, novelty = model.predict(DATA.views, return_confidence=True, return_novelty=True)
+    np.testing.assert_array_equal(labels, model.labels_)
+    np.testing.assert_allclose(confidence, model.confidence_, atol=1e-8)
+    np.testing.assert_allclose(novelty, model.novelty_, rtol=1e-10)
+
+
+def test_a_sample_is_judged_by_the_views_it_has(model):
+    name, other = DATA.views.names
+    far = {name: np.full((1, 5), 1000.0)}
+    assert novelty_of(model, far)[0] > 50
+    both = {name: DATA.views.arrays[0][:1], other: np.full((1, 8), 1000.0)}
+    assert novelty_of(model, both)[0] > 20
+
+
+def test_the_unit_of_a_view_does_not_matter():
+    scaled = [DATA.views.arrays[0] * 1e4, DATA.views.arrays[1] * 1e-3]
+    plain, other = (lf.LateFusionClustering(3, random_state=0).fit(views) for views in (DATA.views.arrays, scaled))
+    np.testing.assert_allclose(other.novelty_, plain.novelty_, rtol=1e-6)
+
+
+def test_sparse_views_stay_sparse():
+    rng = np.random.default_rng(0)
+    counts = [sp.csr_array(rng.poisson(0.2, (80, 60)).astype(float)) for _ in range(2)]
+    model = lf.LateFusionClustering(2, random_state=0).fit(counts)
+    assert np.all(np.isfinite(model.novelty_))
+    np.testing.assert_allclose(novelty_of(model, counts), model.novelty_, rtol=1e-8)
+
+
+def test_samples_that_coincide_are_not_novel():
+    view = np.repeat(np.eye(3), 20, axis=0)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit([view, view + 1.0])
+    assert np.all(model.novelty_ <= 1)
+    assert novelty_of(model, [view[:1] + 5.0, view[:1] + 6.0])[0] > 1

@@ -1,0 +1,68 @@
+"""Partitions side by side: products, parts, and rows of new samples."""
+
+import numpy as np
+import pytest
+
+from latefusion.encoding.coordinates import Unchanged
+from latefusion.partitions import partitions as module
+from latefusion.partitions.partitions import Block, PartitionKey, Partitions
+from latefusion.similarities.extension import LinearFeatures
+
+RNG = np.random.default_rng(0)
+WIDTHS = (3, 1, 2)
+
+
+@pytest.fixture
+def partitions():
+    blocks = tuple(
+        Block(view, "any", Unchanged(), LinearFeatures(), RNG.standard_normal((4, width)))
+        for view, width in enumerate(WIDTHS)
+    )
+    vectors = tuple(RNG.standard_normal((9, width)) for width in WIDTHS)
+    return Partitions(blocks, vectors, tuple(np.ones(width) for width in WIDTHS))
+
+
+def test_columns_follow_each_other(partitions):
+    assert [(own.start, own.stop) for own in partitions.columns] == [(0, 3), (3, 4), (4, 6)]
+    assert [partitions.position(key) for key in partitions.keys] == [0, 1, 2]
+    assert partitions.n_samples == 9
+
+
+def test_products_are_those_of_the_basis_whatever_the_blocks(partitions, monkeypatch):
+    monkeypatch.setattr(module, "PRODUCT_ROWS", 2)
+    basis = partitions.basis()
+    np.testing.assert_allclose(partitions.products, basis.T @ basis, atol=1e-12)
+    np.testing.assert_allclose(partitions.root.T @ partitions.root, basis.T @ basis, atol=1e-10)
+
+
+def test_the_root_of_few_samples_is_the_basis(partitions):
+    few = Partitions(partitions.blocks, tuple(one[:5] for one in partitions.vectors), partitions.values)
+    np.testing.assert_array_equal(few.root, few.basis())
+
+
+def test_times_is_the_product_with_the_basis(partitions):
+    matrix = RNG.standard_normal((6, 2))
+    np.testing.assert_allclose(partitions.times(matrix), partitions.basis() @ matrix, atol=1e-12)
+
+
+def test_parts_keep_their_rows_and_products(partitions):
+    whole = partitions.products
+    part = partitions.restricted([PartitionKey(2, "any"), PartitionKey(0, "any")])
+    assert [key.view for key in part.keys] == [2, 0]
+    np.testing.assert_array_equal(part.products, whole[np.ix_([4, 5, 0, 1, 2], [4, 5, 0, 1, 2])])
+    np.testing.assert_array_equal(part.basis(), partitions.basis()[:, [4, 5, 0, 1, 2]])
+
+
+def test_joining_parts_gives_the_whole(partitions):
+    keys = partitions.keys
+    joined = partitions.restricted(keys[:1]).joined(partitions.restricted(keys[1:]))
+    assert joined.keys == keys
+    np.testing.assert_array_equal(joined.basis(), partitions.basis())
+
+
+def test_rows_of_new_samples_do_not_depend_on_blocks(partitions, monkeypatch):
+    block, view = partitions.blocks[0], RNG.standard_normal((7, 4))
+    whole = block.rows(view)
+    np.testing.assert_allclose(whole, view @ block.projection, atol=1e-12)
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 8)
+    np.testing.assert_allclose(block.rows(view), whole, atol=1e-12)
