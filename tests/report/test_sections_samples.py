@@ -124,10 +124,10 @@ def test_novel_samples_are_counted_and_listed(page_of, section, text_of, novel):
     assert found.n_novel == 13
     assert [row.name for row in found.novel] == ["5", *map(str, range(20, 29))]
     text = summary(novel)
-    assert "13 samples (14.4\u00a0%) are above 1, where about 1\u00a0% is expected. The highest is 7.25 (5)." in text
+    assert "13 samples (14.4\u00a0%) are above 1, where about 1\u00a0% is expected. The highest is 7.250 (5)." in text
     text = text_of(section(page_of(novel), "clusters"))
     assert "13 samples (14.4 %) have a novelty above 1; the highest 10 are shown" in text
-    assert "7.25 novel" in text
+    assert "7.250 novel" in text
 
 
 def test_without_novel_samples_the_report_says_so(page_of, section, text_of, gathered):

@@ -29,10 +29,9 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import REPORT_STEPS, write_report
+from latefusion.report import REPORT_STEPS, Explanation, explain_views, write_report
 from latefusion.report.gather import gather
 from latefusion.report.html import require_jinja2
-from latefusion.report.importance import Explanation, explain_views
 from latefusion.report.reproduce import loading_code
 from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.types import MultiViewDataset
@@ -102,7 +101,8 @@ def run(options: argparse.Namespace) -> None:
         if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 explanation = explain_views(model, intervals=options.report is not None)
-    noted = data_warnings(gather(model, views, single_views=False))
+    with progress("checking the data", quiet=options.quiet):
+        noted = data_warnings(gather(model, views, single_views=False))
     found = fitted_labels(model).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:

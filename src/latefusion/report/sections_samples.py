@@ -88,7 +88,7 @@ def _about_novelty(data: ReportData) -> list[str]:
     share = percent(n_novel / data.n_samples, 1)
     counted = "1 sample is" if n_novel == 1 else f"{integer(n_novel)} samples ({share}) are"
     return [
-        f"Novelty: {counted} above 1, where about 1\u00a0% is expected. The highest is {data.novelty[top]:.2f} "
+        f"Novelty: {counted} above 1, where about 1\u00a0% is expected. The highest is {data.novelty[top]:.3f} "
         f"({data.name_of(top)})."
     ]
 

@@ -74,7 +74,7 @@ def write_report(
         Whether to leave out one view at a time and to compute intervals of the weights, which takes a few more fits, or
         the result of `explain_views`. Only `LateFusionClustering` supports both.
     warnings : sequence of str, default=None
-        Warnings about the data; by default those of `data_warnings`.
+        Warnings about the data that were computed before; by default they are computed.
     embedding : {"auto", "tsne", "pca"}, default="auto"
         Method of the map of the samples; "auto" is t-SNE.
     command : str, default=None
