@@ -7,9 +7,8 @@ linked maps, cluster profiles, baselines, and code that reproduces it.
 """
 
 # %%
-# The report of a fitted model. The page does not use the network, and names from the data are shown as text. The argument
-# ``loading`` is the code that defines the views; the page shows it under "How to reproduce", so that the code there runs
-# as it stands.
+# The report of a fitted model. The page does not use the network, and names from the data are shown as text. The
+# argument ``loading`` is the code that defines the views: with it, the code under "How to reproduce" runs as it stands.
 import tempfile
 from pathlib import Path
 

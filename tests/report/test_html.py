@@ -2,7 +2,6 @@ import base64
 import hashlib
 import json
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from latefusion.cli import main
+from latefusion.report import write_report
 from latefusion.report.gather import gather
 from latefusion.report.html import FORBIDDEN, environment, json_text, render
 from latefusion.report.importance import Explanation
@@ -206,13 +207,11 @@ def test_warnings_are_left_out_where_there_are_none(page_of, section, gathered):
     assert "beware" in section(page_of(gathered, warnings=["beware"]), "warnings")
 
 
-@pytest.mark.parametrize("command", ["report", "command line"])
-def test_the_extra_is_named_where_jinja2_is_missing(tmp_path, command):
-    calls = {
-        "report": "from latefusion.report import write_report; write_report(None, None, 'page.html')",
-        "command line": "from latefusion.cli import main; sys.exit(main(['cluster', 'a.csv', '--report', 'p.html']))",
-    }
-    code = f"import sys; sys.modules['jinja2'] = None; {calls[command]}"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.strip().endswith("The report needs Jinja2: pip install 'latefusion[report]'.")
+def test_the_extra_is_named_where_jinja2_is_missing(gathered, planted, tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    advice = r"The report needs Jinja2: pip install 'latefusion\[report\]'\."
+    with pytest.raises(ImportError, match=advice):
+        write_report(gathered.model, planted.views, tmp_path / "page.html")
+    # The command line says so before it reads any file.
+    assert main(["cluster", "absent.csv", "--report", str(tmp_path / "page.html")]) == 1
+    assert re.search(advice, capsys.readouterr().err)
