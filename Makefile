@@ -22,7 +22,7 @@ $(VENV)/.installed: pyproject.toml
 $(VENV)/.demo-installed: pyproject.toml
 	$(PYTHON) -c "$(CHECK_PYTHON)"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(PIP_INSTALL) --editable '.[plot]'
+	$(PIP_INSTALL) --editable '.[plot,report]'
 	touch $@
 
 demo: $(VENV)/.demo-installed

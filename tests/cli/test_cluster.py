@@ -280,7 +280,7 @@ def test_a_page_to_look_at(folder, capsys):
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "genes" in page
-    assert "stability gained without it" in page
+    assert "change of stability without it" in page
     assert "nowhere" in refusal(capsys, *words[:-1], "nowhere/page.html")
 
 

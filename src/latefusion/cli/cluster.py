@@ -20,6 +20,7 @@ from latefusion.cli.inputs import (
     configured,
     described,
     find_method,
+    label_options,
     number_of_clusters,
     read,
     with_columns,
@@ -28,8 +29,11 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import REPORT_STEPS, write_report
-from latefusion.report.judgement import UNSURE, empty_rows, loose_views
+from latefusion.report import REPORT_STEPS, Explanation, explain_views, write_report
+from latefusion.report.gather import gather
+from latefusion.report.html import require_jinja2
+from latefusion.report.reproduce import loading_code
+from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -47,8 +51,6 @@ examples:
 
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
-# A cluster of less than this share of an even one is pointed out.
-SMALL_CLUSTER = 0.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,19 +85,24 @@ def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
     check_outputs(options, options.save, options.report)
+    if options.explain and not hasattr(estimator, "leave_one_view_out"):
+        raise ValueError("--explain needs --method late-fusion")
+    if options.report is not None:
+        require_jinja2()
     with progress("reading", quiet=options.quiet):
         data, notes = read(options.files, options.id, options.labels)
     model = configured(estimator, options.clusters, data.kind, options.seed)
-    verdicts: list[dict[str, Any]] = []
-    doubts: list[str] = []
+    explanation = Explanation()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
             views = with_columns(data)
             model.fit(views)
-        if options.explain:
+        if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
-                verdicts, doubts = explain(model)
+                explanation = explain_views(model, intervals=options.report is not None)
+    with progress("checking the data", quiet=options.quiet):
+        noted = data_warnings(gather(model, views, single_views=False))
     found = fitted_labels(model).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
@@ -109,29 +116,21 @@ def run(options: argparse.Namespace) -> None:
                 options.report,
                 target=data.target,
                 features=described(data),
-                command=shlex.join(["latefusion", *sys.argv[1:]]),
+                explain=explanation,
+                warnings=noted,
+                command=shlex.join(["latefusion", *options.words]),
+                loading=loading_code(options.files, id_column=options.id, **label_options(options.labels)),
                 progress=work.begin,
             )
     answer = describe(model, data, options)
-    answer["dropping"] = verdicts
-    answer["warnings"] += [*notes, *doubts, *dict.fromkeys(str(one.message) for one in told)]
+    if options.explain:
+        answer["dropping"] = [
+            {**one._asdict(), "worse": bool(one.gain > 2 * one.doubt), "text": str(one)}
+            for one in explanation.verdicts or ()
+        ]
+        answer["warnings"] += [f"What each view is good for cannot be said. {note}" for note in explanation.notes]
+    answer["warnings"] += [*noted, *notes, *dict.fromkeys(str(one.message) for one in told)]
     put_answer(answer, found, options, text_of)
-
-
-def explain(model: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """What would be without each of the views, or why that cannot be said."""
-    if not hasattr(model, "leave_one_view_out"):
-        raise ValueError("--explain needs --method late-fusion")
-    if model.n_views_ < 2:
-        return [], []
-    try:
-        verdicts = model.leave_one_view_out()
-    except ValueError as error:  # the clusters are there all the same
-        return [], [f"What each view is good for cannot be said. {error}"]
-    return [
-        {**verdict._asdict(), "worse": bool(verdict.gain > 2 * verdict.doubt), "text": str(verdict)}
-        for verdict in verdicts
-    ], []
 
 
 def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) -> dict[str, Any]:
@@ -157,12 +156,13 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "n_clusters": len(names),
         "clusters": clusters,
         "confidence": None if confidence is None else float(np.median(confidence)),
-        "doubtful": None if confidence is None else int(np.sum(confidence < UNSURE)),
+        "doubtful": None if confidence is None else int(np.sum(confidence < LOW_CONFIDENCE)),
         "stability": None if number is None else number.chosen.stability,
         "views": _views(model, data),
         "reasons": reasons,
         "scores": None if data.target is None else clustering_scores(data.target, labels),
-        "warnings": data_warnings(data, model.observed_, clusters, len(options.files)),
+        "dropping": [],
+        "warnings": file_warnings(data, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
         "report": None if options.report is None else str(options.report),
@@ -185,33 +185,20 @@ def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
     return rows
 
 
-def data_warnings(data: MultiViewDataset, used: Any, clusters: list[dict[str, Any]], n_files: int) -> list[str]:
-    """What a careful person would have pointed out about the data, of which the model used some rows."""
-    told, n_samples, mask = [], len(data.views), data.views.mask
-    if data.views.n_views == 1:
-        told.append("There is only one view, so there is nothing to fuse: give a file per view.")
-    if n_files > 1 and data.views.sample_ids is None:
+def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
+    """Warn about files without sample ids, and about columns that may be ids."""
+    told: list[str] = []
+    if data.views.sample_ids is not None:
+        return told
+    if n_files > 1:
         told.append("The files have no ids: row 1 of each is taken for the same sample, and so on.")
-    for name, columns in data.feature_names.items() if data.views.sample_ids is None else ():
+    for name, columns in data.feature_names.items():
         first = data.views.arrays[data.views.names.index(name)][:, 0]
-        if len(np.unique(first)) == n_samples and np.all(first == np.round(first)):
+        if len(np.unique(first)) == len(data.views) and np.all(first == np.round(first)):
             told.append(
                 f"Column {columns[0]!r} of {name} has another whole number in every row. If that is the id of a "
                 f"sample, add --id {columns[0]}."
             )
-    if mask is not None:
-        missing = {name: int(n) for name, n in zip(data.views.names, (~mask).sum(axis=0), strict=True) if n}
-        told.append(
-            f"{int((~mask.all(axis=1)).sum())} of {n_samples} samples are not in every view; missing are "
-            f"{', '.join(f'{n} in {name}' for name, n in missing.items())}."
-        )
-        told += loose_views(data.views.names, mask, len(clusters))
-    if data.kind != "kernels":
-        for (name, array), observed, heard in zip(data.views.items(), data.views.observed.T, used.T, strict=True):
-            told += empty_rows(name, array, observed, heard) if data.views.n_views > 1 else []
-    small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
-    for one in small:
-        told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")
     return told
 
 
@@ -258,7 +245,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {UNSURE})."
+        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {LOW_CONFIDENCE})."
     ]
 
 

@@ -75,10 +75,7 @@ def number_of_clusters(text: str) -> Any:
 def read(files: list[Path], id_column: str | None, labels: str | None = None) -> Input:
     """All files as one data set; `labels` is a file if there is one of that name, else a column."""
     try:
-        if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
-            data = load_files(files, id_column=id_column, label_file=labels)
-        else:
-            data = load_files(files, id_column=id_column, label_column=labels)
+        data = load_files(files, id_column=id_column, **label_options(labels))
     except ValueError as error:  # in the words of the command line
         raise ValueError(str(error).replace("id_column", "--id").replace("label_column", "--labels")) from error
     _check_cells(data)
@@ -88,6 +85,13 @@ def read(files: list[Path], id_column: str | None, labels: str | None = None) ->
         notes = [f"View {name!r}: {told}." for name, told in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
     return Input(data, notes)
+
+
+def label_options(labels: str | None) -> dict[str, str | None]:
+    """Arguments of `load_files` for known classes in a column or a file."""
+    if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
+        return {"label_file": labels}
+    return {"label_column": labels}
 
 
 def _check_cells(data: MultiViewDataset) -> None:

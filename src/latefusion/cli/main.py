@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not words:
             parser.print_help(sys.stderr)
             parser.exit(2)
-        options = parser.parse_args(words)
+        options = parser.parse_args(words, argparse.Namespace(words=list(words)))
         _module(options.command).run(options)
         sys.stdout.flush()
     except BrokenPipeError:

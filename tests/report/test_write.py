@@ -3,8 +3,9 @@ import re
 import pytest
 
 import latefusion as lf
+from latefusion.report import write as module
 from latefusion.report import write_report
-from latefusion.report import writing as module
+from latefusion.report.importance import explain_views
 
 
 def headings(path):
@@ -14,13 +15,13 @@ def headings(path):
 def test_a_model_that_decides_has_all_sections(deciding, planted, tmp_path):
     steps = []
     path = write_report(deciding, planted.views, tmp_path / "all.html", target=planted.target, progress=steps.append)
-    assert headings(path) == ["maps", "clusters", "views", "lines", "choices", "convergence", "reproduce"]
+    assert headings(path) == ["maps", "clusters", "views", "baselines", "choices", "convergence", "reproduce"]
     assert len(steps) == 5
 
 
 def test_a_consensus_of_labels(agreed, labelings, tmp_path):
     path = write_report(agreed, labelings, tmp_path / "labels.html", embedding="pca")
-    assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "holes", "reproduce"]
+    assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "missing", "reproduce"]
 
 
 @pytest.mark.parametrize("partition", ["kernel", "graph"])
@@ -43,12 +44,12 @@ def test_two_runs_write_the_same(aligned, planted, tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_given_lines_are_taken(aligned, planted, tmp_path, capsys):
+def test_given_baselines_are_taken(aligned, planted, tmp_path, capsys):
     rows = lf.compare_baselines(planted.views, 3, random_state=0)
     capsys.readouterr()
     path = write_report(aligned, planted.views, tmp_path / "rows.html", baselines=rows, embedding="pca")
-    assert "lines" in headings(path)
-    assert "lines" not in headings(write_report(aligned, planted.views, path, baselines=[], embedding="pca"))
+    assert "baselines" in headings(path)
+    assert "baselines" not in headings(write_report(aligned, planted.views, path, baselines=[], embedding="pca"))
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(aligned, planted, tmp_path, monkeypatch):
@@ -66,7 +67,29 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(aligned, planted, tmp_pa
 
 
 def test_what_cannot_work_is_refused_before_any_work(aligned, planted, tmp_path):
-    with pytest.raises(FileNotFoundError, match="does not exist: create it first"):
+    with pytest.raises(FileNotFoundError, match=r"does not exist\. Create it first"):
         write_report(aligned, planted.views, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="embedding must be one of"):
         write_report(aligned, planted.views, tmp_path / "report.html", embedding="umap")
+
+
+def test_given_explanation_and_warnings_are_not_computed_again(deciding, planted, tmp_path, monkeypatch):
+    explanation = explain_views(deciding)
+    own = write_report(deciding, planted.views, tmp_path / "own.html", baselines=False, embedding="pca")
+
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    for name in ("explain_views", "data_warnings"):
+        monkeypatch.setattr(module, name, refuse)
+    options = {"explain": explanation, "warnings": [], "baselines": False, "embedding": "pca"}
+    given = write_report(deciding, planted.views, tmp_path / "given.html", **options)
+    assert given.read_bytes() == own.read_bytes()
+    options["warnings"] = ["beware"]
+    assert "<li>beware</li>" in write_report(deciding, planted.views, given, **options).read_text(encoding="utf-8")
+
+
+def test_a_comparison_method(planted, tmp_path):
+    model = lf.baselines.METHODS["GMC"](n_clusters=3).fit(planted.views)
+    path = write_report(model, planted.views, tmp_path / "gmc.html", baselines=False, embedding="pca")
+    assert "GraphBasedClustering" in path.read_text(encoding="utf-8")

@@ -3,13 +3,13 @@ import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.report.findings import complete_samples, gather, shorten
+from latefusion.report.gather import complete_samples, gather, shorten
 
 
-def test_own_clusters_carry_the_names_of_the_consensus(findings):
+def test_own_clusters_carry_the_names_of_the_consensus(gathered):
     """Where views show planted clusters clearly, each alone finds those of the consensus."""
-    for view in findings.views:
-        assert np.mean(view.own == findings.labels) > 0.95
+    for view in gathered.views:
+        assert np.mean(view.labels == gathered.labels) > 0.95
 
 
 def test_names_and_ids_come_from_frames():
@@ -33,9 +33,9 @@ def test_columns_of_one_table():
     assert [view.columns for view in gather(model, table).views] == [["f", "a"], ["b", "c", "d"]]
 
 
-def test_unnamed_columns_have_numbers(findings):
-    assert findings.views[0].columns == [f"column {i}" for i in range(4)]
-    assert findings.ids is None
+def test_unnamed_columns_have_numbers(gathered):
+    assert gathered.views[0].columns == [f"column {i}" for i in range(4)]
+    assert gathered.ids is None
 
 
 def test_partitions_of_a_view_that_has_several(deciding, planted):
@@ -46,10 +46,10 @@ def test_partitions_of_a_view_that_has_several(deciding, planted):
 
 def test_labelings_keep_their_names(agreed, labelings):
     text, partial, coarse = gather(agreed, labelings).views
-    assert [text.own_names[code] for code in text.own] == labelings["text"].tolist()
+    assert [text.label_names[code] for code in text.labels] == labelings["text"].tolist()
     assert not partial.observed[:10].any()
     assert partial.observed[10:].all()
-    assert (partial.own[:10] == -1).all()
+    assert (partial.labels[:10] == -1).all()
     assert coarse.width == 2
 
 
@@ -57,7 +57,7 @@ def test_memberships_are_labels_by_the_largest(planted):
     shares = np.eye(3)[planted.target] * 0.8 + 0.2 / 3
     model = lf.ConsensusClustering(3, random_state=0).fit({"soft": shares, "hard": planted.target})
     soft, hard = gather(model, {"soft": shares, "hard": planted.target}).views
-    np.testing.assert_array_equal(soft.own, hard.own)
+    np.testing.assert_array_equal(soft.labels, hard.labels)
 
 
 def test_label_views_among_features(planted):
@@ -66,7 +66,7 @@ def test_label_views_among_features(planted):
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
     features, given = gather(model, views).views
     assert (features.kind, given.kind) == ("features", "labels")
-    assert [given.own_names[code] for code in given.own] == names.tolist()
+    assert [given.label_names[code] for code in given.labels] == names.tolist()
 
 
 def test_labels_with_gaps_become_numbers_without(aligned, planted):
