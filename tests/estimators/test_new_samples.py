@@ -23,7 +23,15 @@ def test_training_samples_get_back_what_they_have(estimator, container):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("method", ["transform", "predict", "predict_with_confidence"])
-def test_nothing_without_a_fit(estimator, method):
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("transform", {}),
+        ("predict", {}),
+        ("predict", {"return_confidence": True}),
+        ("predict", {"return_novelty": True}),
+    ],
+)
+def test_nothing_without_a_fit(estimator, method, options):
     with pytest.raises(NotFittedError):
-        getattr(estimator(3), method)(DATA.views)
+        getattr(estimator(3), method)(DATA.views, **options)

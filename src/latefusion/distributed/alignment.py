@@ -17,25 +17,23 @@ from latefusion import estimators
 from latefusion.arrays import namespace
 from latefusion.base import warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import Products, RowFeatures, ViewPlaces, feature_products, observed
+from latefusion.distributed.features import Products, RowFeatures, feature_products, observed
 from latefusion.distributed.recipes import Recipe, recipe_of
-from latefusion.distributed.rows import CountedRows, Counts, ProjectedRows, RowMap, counted_products, lazy_map
+from latefusion.distributed.rows import CountedRows, ProjectedRows, RowMap, counted_products, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import Presence, Survey, check_presence, lacking_views, survey
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
-from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.incomplete import observed_agreement
-from latefusion.estimators.novelty import fit_novelty
-from latefusion.partitions import BasePartitions, neighborhood_size
-from latefusion.partitions.factor_partitions import gram_projections
-from latefusion.partitions.imputation import FactorModel
-from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
-from latefusion.partitions.partial_partitions import fit_rows_model
-from latefusion.similarities import describe_partition
+from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
+from latefusion.partitions.gram import gram_projections, view_projections
+from latefusion.partitions.mean import partitions_with_mean
+from latefusion.partitions.missing import impute_partitions
+from latefusion.partitions.neighborhoods import draw_samples, sampled_thresholds
 from latefusion.similarities.factor import LinearMap
 from latefusion.solvers import compress_products
-from latefusion.types import SolverResult, Views
+from latefusion.types import SolverResult
 
 
 class _ChunkedAlignment(ChunkedMixin):
@@ -43,8 +41,8 @@ class _ChunkedAlignment(ChunkedMixin):
 
     missing: str
     reference: Any
-    _base: BasePartitions
-    consensus_map_: ConsensusMap
+    converged_: bool
+    _store_result: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -84,16 +82,16 @@ class _ChunkedAlignment(ChunkedMixin):
             one.fit(partial(found.take, view), found.views[view].mean, views.arrays[view].dtype)
             for view, one in enumerate(recipes)
         ]
-        features = RowFeatures(ViewPlaces(), extensions, views.dtype, found.presence.has_holes)
+        features = RowFeatures(list, extensions, views.dtype, found.presence.has_holes)
         features, products = feature_products(views, features, self.n_clusters)
         projection = self._projections(views, found, features, products)
-        rows = self._solve_chunked(views, found, features, products, projection)
+        partitions, result, rows = self._solve_chunked(views, found, features, products, projection)
         rule = self._label_rows(views, rows, found, subset, self.n_clusters, generator)
-        model = self._sampled_model(found, features, projection) if self.missing == "impute" else None
-        fitted = alignment_map(self._base, self._mixing, rule, views.n_samples, model)
-        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
-        holes = observed(drawn.arrays) if found.presence.has_holes else None
-        self.consensus_map_ = replace(fitted, novelty=fit_novelty(drawn, [None] * views.n_views, holes))
+        novelty = self._novelty(views, found, subset, [None] * views.n_views)
+        if self.missing == "impute" and views.n_views > 1:
+            partitions = replace(partitions, vectors=self._sampled_partitions(views, found, features, projection))
+            partitions = impute_partitions(partitions)
+        self.consensus_map_ = replace(alignment_map(partitions, result.mixing, rule), novelty=novelty)
 
     def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
         """Recipes of all views, and what they must see; a second look where samples turn out to lack views."""
@@ -138,15 +136,13 @@ class _ChunkedAlignment(ChunkedMixin):
         )
         return projection
 
-    def _sampled_model(
-        self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]
-    ) -> FactorModel | None:
-        """What imputes rows of views that new samples lack, fitted on the drawn samples."""
-        k, m = self.n_clusters, len(found.views)
-        if m == 1:
-            return None
-        rows = ProjectedRows(features, projection[:, : m * k])([one.drawn for one in found.views], found.drawn)
-        return fit_rows_model(np.split(rows, m, axis=1))
+    def _sampled_partitions(
+        self, views: ChunkedViews, found: Survey, features: RowFeatures, projection: NDArray[np.float64]
+    ) -> tuple[NDArray[Any], ...]:
+        """H_p of the drawn samples."""
+        own = ProjectedRows(features, projection[:, : -self.n_clusters])
+        rows = own([one.drawn for one in found.views], found.drawn)
+        return tuple(np.split(rows, views.n_views, axis=1))
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         """Rows that the survey has to bring for the weighing."""
@@ -159,8 +155,8 @@ class _ChunkedAlignment(ChunkedMixin):
         features: RowFeatures,
         products: Products,
         projection: NDArray[np.float64],
-    ) -> RowMap:
-        """Solve the alignment, store it, and say how consensus rows are made."""
+    ) -> tuple[Partitions, SolverResult, RowMap]:
+        """Solve the alignment and store it; partitions without rows, the solution, and how consensus rows are made."""
         raise NotImplementedError
 
     def _store_chunked(
@@ -170,39 +166,25 @@ class _ChunkedAlignment(ChunkedMixin):
         projection: NDArray[np.float64],
         result: SolverResult,
         cross: Sequence[NDArray[np.float64]],
-        neighbors: list[Any] | None = None,
-    ) -> None:
-        """Everything that is small; ``cross`` holds H_pᵀF per view."""
+        counts: Sequence[NeighborCounts] | None = None,
+    ) -> Partitions:
+        """Everything that is small; ``cross`` holds H_pᵀF per view. Returns the partitions without rows."""
         k, m = self.n_clusters, views.n_views
-        self.view_weights_ = result.weights
-        self.rotations_ = result.rotations
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self._mixing = result.mixing
-        infos = map(describe_partition, features.extensions)
-        self.partition_info_ = dict(zip(self.view_names_, infos, strict=True))
-        cosines = [np.linalg.svd(one, compute_uv=False).sum() / k for one in cross]
-        self.agreement_ = np.minimum(1.0, cosines)
-        own = [slice(int(start), int(stop)) for start, stop in zip(features.edges, features.edges[1:], strict=False)]
+        own, shares = zip(*view_projections(projection, features.edges, k), strict=True)
         dtypes = [array.dtype for array in views.arrays]
-        shares = [
-            np.concatenate([projection[part, p * k : (p + 1) * k], projection[part, m * k :]], axis=1).astype(dtype)
-            for p, (part, dtype) in enumerate(zip(own, dtypes, strict=True))
+        blocks = [
+            Block(view, "given", Unchanged(), extension, one.astype(dtype))
+            for view, (extension, one, dtype) in enumerate(zip(features.extensions, own, dtypes, strict=True))
         ]
-        self._base = BasePartitions([], np.empty((0, k), dtype=views.dtype), features.extensions, shares, neighbors)
-        together = lazy_map(
-            views, ProjectedRows(features, projection[:, : m * k]), "partitions", width=m * k, dtype=views.dtype
-        )
+        small = [one.astype(dtype) for one, dtype in zip(shares, dtypes, strict=True)]
+        partitions = partitions_with_mean(blocks, (), np.empty((0, k), dtype=views.dtype), small, counts=counts)
+        self._store_result(partitions, result)
+        self.__dict__.pop("_partitions", None)  # of an earlier fit in memory
+        self.agreement_ = np.minimum(1.0, [np.linalg.svd(one, compute_uv=False).sum() / k for one in cross])
+        rows = ProjectedRows(features, projection[:, : m * k])
+        together = lazy_map(views, rows, "partitions", width=m * k, dtype=views.dtype)
         self.partitions_ = [together[:, p * k : (p + 1) * k] for p in range(m)]
-
-    def _aligned_partitions(self, base: BasePartitions) -> Any:
-        if not base.partitions:
-            raise ValueError(
-                f"This {type(self).__name__} was fitted on chunked views, and their base partitions are not in memory: "
-                f"what was asked for needs them. Fit it on a sample of the rows in memory."
-            )
-        return super()._aligned_partitions(base)  # type: ignore[misc]
+        return partitions
 
 
 class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClustering):
@@ -251,7 +233,7 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
         features: RowFeatures,
         products: Products,
         projection: NDArray[np.float64],
-    ) -> RowMap:
+    ) -> tuple[Partitions, SolverResult, RowMap]:
         width = self.n_clusters * views.n_views
         own, mean = projection[:, :width], projection[:, width:]
         between = own.T @ products.weighed(-0.5) @ mean
@@ -259,14 +241,14 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
         result = self._solve(*compress_products(narrow, self.n_clusters, xp=namespace(narrow)), self.regularization)
         mixing = np.concatenate(list(result.mixing))  # (m + 1) k × k
         cross = np.split(narrow @ mixing, views.n_views + 1)[:-1]
-        self._store_chunked(views, features, projection, result, cross)
+        partitions = self._store_chunked(views, features, projection, result, cross)
         if not features.holes:
-            return ProjectedRows(features, (projection @ mixing).astype(views.dtype))
+            return partitions, result, ProjectedRows(features, (projection @ mixing).astype(views.dtype))
         rows = ProjectedRows(
             features, (own @ mixing[:width]).astype(views.dtype), (mean @ mixing[width:]).astype(views.dtype)
         )
         self.agreement_ = self._sampled_agreement(found, ProjectedRows(features, own), rows)
-        return rows
+        return partitions, result, rows
 
     def _sampled_agreement(self, found: Survey, partitions: RowMap, consensus: RowMap) -> NDArray[np.float64]:
         """Agreement on the samples that have the view: of the drawn ones, for views that others lack."""
@@ -315,7 +297,7 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         features: RowFeatures,
         products: Products,
         projection: NDArray[np.float64],
-    ) -> RowMap:
+    ) -> tuple[Partitions, SolverResult, RowMap]:
         k, m, n_samples = self.n_clusters, views.n_views, views.n_samples
         samples, judges = self._rows_to_see(views)
         known = [_with_columns(one, found.take(view, samples)) for view, one in enumerate(features.extensions)]
@@ -331,14 +313,14 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         result = self._solve(*compress_products(weighed, k, xp=namespace(weighed)), self.regularization)
         mixing = np.concatenate(list(result.mixing))
         cross = np.split(counted.gram[:width, width:] @ mixing, m + 1)[:-1]
-        neighbors = [
-            KnownCounts(counts, own[0], samples, n_samples)
-            for counts, own in zip(counted.known, thresholds, strict=True)
+        counts = [
+            NeighborCounts(known, own[0], samples, n_samples)
+            for known, own in zip(counted.known, thresholds, strict=True)
         ]
-        self._store_chunked(views, features, projection, result, cross, neighbors)
+        partitions = self._store_chunked(views, features, projection, result, cross, counts)
         self.neighbor_count_error_ = counted.errors / ((m + 1) * n_samples)
-        self.neighbor_counts_ = lazy_map(views, Counts(rows), "counts", width=m + 1, dtype=np.float64).T
-        return replace(rows, mixing=result.mixing)
+        self.neighbor_counts_ = lazy_map(views, rows.counts, "counts", width=m + 1, dtype=np.float64).T
+        return partitions, result, replace(rows, mixing=result.mixing)
 
 
 def _with_columns(extension: Any, rows: Any) -> Any:

@@ -21,12 +21,13 @@ OF_TRAINING_SAMPLES = (
     "consensus_",
     "partitions_",
     "confidence_",
+    "novelty_",
     "observed_",
     "n_observed_views_",
     "neighbor_counts_",
     "sample_ids_",
     "_average",
-    "_base",
+    "_partitions",
     "_sources",
 )
 

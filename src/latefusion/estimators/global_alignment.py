@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from latefusion.estimators.alignment import AlignmentClustering
-from latefusion.partitions import BasePartitions
-from latefusion.types import Views
 
 
 class GlobalAlignmentClustering(AlignmentClustering):
@@ -171,9 +167,3 @@ class GlobalAlignmentClustering(AlignmentClustering):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _fit_partitions(self, views: Views) -> BasePartitions:
-        return self._base_partitions(views, n_neighbors=None)
-
-    def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        return base.partitions, base.average

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import row_blocks, top_eigenpairs
-from latefusion.partitions.base_partitions import BLOCK_ENTRIES
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
+from latefusion.partitions.partitions import BLOCK_ENTRIES
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap
