@@ -104,6 +104,9 @@ class LocalAlignmentClustering(AlignmentClustering):
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
         lower for samples that lack views, the more so the more these count.
+    novelty_ : ndarray of shape (n_samples,) or None
+        How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
+        samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         Mean cosine of the angles between the subspaces of a base partition and of the consensus, from 0 to 1.
     observed_ : ndarray of bool of shape (n_samples, n_views)

@@ -6,7 +6,7 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
@@ -237,13 +237,26 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    sizes, n_samples = _as_sequence(n_neighbors), len(similarity)
-    counts = np.zeros((len(sizes), n_samples), dtype=np.intp)
-    thresholds = np.empty((len(sizes), n_samples), dtype=similarity.dtype)
-    for rows in row_blocks(n_samples, max(1, BLOCK_ENTRIES // n_samples)):
-        members, thresholds[:, rows] = _count_block(similarity[rows].copy(), rows.start, sizes)
-        counts += members
-    return _as_asked([NeighborCounts(*one) for one in zip(counts, thresholds, strict=True)], n_neighbors)
+    step = max(1, BLOCK_ENTRIES // len(similarity))
+    return _count_exactly(len(similarity), n_neighbors, 1, step, lambda rows: [similarity[rows].copy()])[0]
+
+
+def _count_exactly(
+    n_samples: int, n_neighbors: Sizes, n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
+) -> list[Any]:
+    """Counts by several similarities, from blocks of rows of each, which are written over."""
+    sizes = _as_sequence(n_neighbors)
+    counts = np.zeros((n_parts, len(sizes), n_samples), dtype=np.intp)
+    thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_parts)]
+    for rows in row_blocks(n_samples, step):
+        for part, similarity in enumerate(similarities(rows)):
+            members, edges = _count_block(similarity, rows.start, sizes)
+            counts[part] += members
+            thresholds[part].append(edges)
+    found = [
+        zip(own, np.concatenate(edges, axis=1), strict=True) for own, edges in zip(counts, thresholds, strict=True)
+    ]
+    return [_as_asked([NeighborCounts(*one) for one in by_size], n_neighbors) for by_size in found]
 
 
 def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
@@ -278,39 +291,6 @@ def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> 
     return counts
 
 
-class ExactNeighborhoods:
-    """Neighbourhoods of all samples, counted from blocks of rows of similarities that are never there as a whole.
-
-    Parameters
-    ----------
-    n_samples : int
-    n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
-    n_views : int
-    """
-
-    def __init__(self, n_samples: int, n_neighbors: Sizes, n_views: int) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_views = n_views
-        self._counts = np.zeros((n_views + 1, len(_as_sequence(n_neighbors)), n_samples), dtype=np.intp)
-        self._thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_views + 1)]
-
-    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
-        """Count the neighbours of a block of rows, given its closeness to all samples in every view."""
-        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
-            members, thresholds = _count_block(similarity, rows.start, _as_sequence(self.n_neighbors))
-            self._counts[p] += members
-            self._thresholds[p].append(thresholds)
-
-    def results(self) -> list[Any]:
-        """Counts of all samples, per view and for the mean similarity; for several sizes a list of them each."""
-        found = []
-        for counts, blocks in zip(self._counts, self._thresholds, strict=True):
-            by_size = zip(counts, np.concatenate(blocks, axis=1), strict=True)
-            found.append(_as_asked([NeighborCounts(*one) for one in by_size], self.n_neighbors))
-        return found
-
-
 def count_by_closeness(
     views: Sequence[Array], extensions: Sequence[Any], n_neighbors: Sizes, n_columns: int | None = None
 ) -> tuple[list[Any], list[Any]]:
@@ -336,20 +316,21 @@ def count_by_closeness(
     exact = n_columns is None and n_samples <= EXACT_COUNTS
     samples, judges = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
     extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+    step = max(1, CLOSENESS_ENTRIES // len(samples))
 
     def closeness(rows: Any) -> Iterator[Array]:
         return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
 
-    neighborhoods: ExactNeighborhoods | SampledNeighborhoods
     if exact:
-        neighborhoods = ExactNeighborhoods(n_samples, n_neighbors, n_views)
-    else:
-        neighborhoods = SampledNeighborhoods(
-            samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+        return extensions, _count_exactly(
+            n_samples, n_neighbors, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
         )
-    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(samples))):
-        neighborhoods.count(rows, closeness(rows))
-    return extensions, neighborhoods.results()
+    sampled = SampledNeighborhoods(
+        samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+    )
+    for rows in row_blocks(n_samples, step):
+        sampled.count(rows, closeness(rows))
+    return extensions, sampled.results()
 
 
 def draw_samples(
