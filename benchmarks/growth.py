@@ -48,7 +48,7 @@ def measure(point, repeats):
     for name, method in METHODS.items():
         model = method(point["clusters"], kernel="linear", random_state=0)
         _, memory = with_peak_memory(lambda model=model: model.fit(views) and None)
-        del model._base, model.consensus_, model.partitions_
+        del model._partitions, model.consensus_, model.partitions_
         seconds, _ = best_seconds(lambda model=model: model.fit(views) and None, repeats)
         rows.append({"method": name, **point, "seconds": round(seconds, 4), "extra MiB": round(memory, 1)})
         del model

@@ -22,7 +22,7 @@ import numpy as np
 import latefusion as lf
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.experiments import format_table
-from latefusion.partitions.factor_partitions import FactorStack, factor_partitions, factor_projections
+from latefusion.partitions.gram import FactorStack, factor_partitions, factor_projections
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from measuring import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW, best_seconds, figure, machine, save, threads
 

@@ -29,7 +29,7 @@ def many(planted, monkeypatch):
     monkeypatch.setattr("latefusion.similarities.kernel.NYSTROM_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.similarities.graph.EXACT_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.partitions.neighborhoods.EXACT_COUNTS", 1000)
-    monkeypatch.setattr("latefusion.partitions.base_partitions.EXACT_COUNTS", 1000)
+    monkeypatch.setattr("latefusion.partitions.gram.EXACT_COUNTS", 1000)
     monkeypatch.setattr("latefusion.similarities.factor.SUBSET_ROWS", 900)
     monkeypatch.setattr("latefusion.distributed.recipes.SUBSET_ROWS", 900)
     monkeypatch.setattr("latefusion.similarities.anchors.DEFAULT_ANCHORS", 50)

@@ -316,3 +316,15 @@ def test_the_class_in_memory_names_this_one(planted, chunked):
     views, _ = planted
     with pytest.raises(ValueError, match=r"latefusion\.distributed"):
         lf.GlobalAlignmentClustering(4).fit(chunked(views))
+
+
+@pytest.mark.parametrize("holes", [False, True])
+def test_novelty_is_lazy_and_that_of_the_fitted_map(holes, planted, chunked):
+    views = {name: view.copy() for name, view in planted[0].items()}
+    if holes:
+        next(iter(views.values()))[::4] = np.nan
+    model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(chunked(views))
+    assert isinstance(model.novelty_, da.Array)
+    _, expected = model.in_memory().predict(views, return_novelty=True)
+    np.testing.assert_allclose(model.novelty_.compute(), expected, rtol=1e-6)
+    assert np.mean(expected > 1) < 0.05

@@ -9,7 +9,7 @@ import scipy.sparse
 
 from latefusion import GraphPartition, KernelPartition
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import RowFeatures, ViewPlaces, feature_products
+from latefusion.distributed.features import RowFeatures, feature_products
 from latefusion.distributed.recipes import recipe_of
 
 RNG = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def features_of(views, similarities):
         recipe_of(one, "a", 600, 3).fit(lambda rows, view=view: view[rows], np.asarray(view.mean(axis=0)), view.dtype)
         for one, view in zip(similarities, views, strict=True)
     ]
-    return RowFeatures(ViewPlaces(), extensions, np.result_type(*[view.dtype for view in views]))
+    return RowFeatures(list, extensions, np.result_type(*[view.dtype for view in views]))
 
 
 def chunked(views, chunks=130):

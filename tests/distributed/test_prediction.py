@@ -53,12 +53,21 @@ def test_new_samples_may_lack_views_in_chunks_as_in_memory(estimator, missing, p
             assert adjusted_rand_score(labels, target[:800]) > 0.9
 
 
-def test_a_model_without_training_samples_is_small(planted):
+@pytest.mark.parametrize("name", ["linear", "sampled"])
+def test_the_size_of_a_model_without_training_samples_does_not_grow_with_their_number(name, planted):
     import pickle
 
+    options = {"count_samples": 50} if name == "sampled" else {}
+    estimator = lf.LocalAlignmentClustering if options else lf.GlobalAlignmentClustering
     views, _ = planted
-    model = MODELS["linear"]().fit(views)
-    assert len(pickle.dumps(distributed.prediction.lightened(model))) < len(pickle.dumps(model)) / 10
+    sizes = {}
+    for n_samples in (1100, 1200):
+        model = estimator(4, kernel="linear", random_state=0, **options)
+        model.fit({key: view[:n_samples] for key, view in views.items()})
+        sizes[n_samples] = [len(pickle.dumps(one)) for one in (model, distributed.prediction.lightened(model))]
+    (model, light), (larger, still) = sizes.values()
+    assert larger > 1.05 * model
+    assert abs(still - light) < 0.01 * light
 
 
 def test_views_that_do_not_fit_are_refused_before_anything_is_computed(planted, chunked):

@@ -378,8 +378,9 @@ def test_a_reference_of_all_views_side_by_side(data, estimator, reference, tmp_p
     for own, other in zip(model.partitions_, mean.partitions_, strict=True):
         np.testing.assert_allclose(own @ own.T, other @ other.T, atol=1e-8)
     # The stronger the pull, the nearer the consensus is to the partition of all views side by side.
+    reference_rows = model._partitions.mean.rows
     apart = [
-        np.linalg.norm(point.consensus @ point.consensus.T - model._base.average @ model._base.average.T)
+        np.linalg.norm(point.consensus @ point.consensus.T - reference_rows @ reference_rows.T)
         for point in estimator(3, reference=reference).regularization_path(data.views, [0.0, 1.0, 1e4])
     ]
     if estimator is lf.GlobalAlignmentClustering:

@@ -23,7 +23,36 @@ def test_training_samples_get_back_what_they_have(estimator, container):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("method", ["transform", "predict", "predict_with_confidence"])
-def test_nothing_without_a_fit(estimator, method):
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("transform", {}),
+        ("predict", {}),
+        ("predict", {"return_confidence": True}),
+        ("predict", {"return_novelty": True}),
+    ],
+)
+def test_nothing_without_a_fit(estimator, method, options):
     with pytest.raises(NotFittedError):
-        getattr(estimator(3), method)(DATA.views)
+        getattr(estimator(3), method)(DATA.views, **options)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("holes", [False, True])
+def test_training_samples_are_not_novel_and_far_ones_are(estimator, holes):
+    views = {name: np.array(view) for name, view in DATA.views.items()}
+    if holes:
+        views[DATA.views.names[1]][::4] = np.nan
+    model = estimator(3, random_state=0).fit(views)
+    _, novelty = model.predict(views, return_novelty=True)
+    np.testing.assert_allclose(novelty, model.novelty_)
+    assert np.mean(model.novelty_ > 1) <= 0.05
+    _, far = model.predict({name: view + 100 for name, view in DATA.views.items()}, return_novelty=True)
+    assert far.min() > 1
+
+
+def test_novelty_of_many_training_samples_waits_until_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr("latefusion.estimators.novelty.LARGEST_TRAINING", 79)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(DATA.views)
+    assert model.novelty_ is None
+    assert model.predict(DATA.views, return_novelty=True)[1].shape == (80,)

@@ -9,21 +9,21 @@ from latefusion.estimators.alignment_map import alignment_coefficients, alignmen
 from latefusion.types import Views
 
 
-def extend(base, views, mask=None, diagonals=None, model=None):
-    """Rows in every H_p (``partitions``) and in M (``average``), and neighbor counts where there are any."""
-    n_views, n_clusters = len(base.extensions), base.average.shape[1]
-    n_samples = 1 if base.neighbors is None else base.neighbors[-1].n_samples
+def extend(base, views, mask=None, diagonals=None):
+    """Rows in every H_p and in M, named as in `Partitions`, and neighbor counts where there are any."""
+    n_views, n_clusters = len(base.blocks), base.mean.rows.shape[1]
     views = Views(views, mask=mask)
     rows, counts = [], []
-    fitted = alignment_map(base, np.zeros((n_views + 1, n_clusters, n_clusters)), None, n_samples, model)
     for position in range(n_views + 1):
         mixing = np.zeros((n_views + 1, n_clusters, n_clusters))
         mixing[position] = np.eye(n_clusters)
-        chosen = replace(fitted, coefficients=alignment_coefficients(base, mixing))
+        chosen = alignment_map(base, mixing, None)
+        assert np.array_equal(chosen.coefficients, alignment_coefficients(base, mixing))
         rows.append(replace(chosen, row_weights=None).rows(views, diagonals))
-        if base.neighbors is not None:
+        if base.counts is not None:
             lengths = [
                 np.linalg.norm(one.astype(np.float64), axis=1) for one in (chosen.rows(views, diagonals), rows[-1])
             ]
-            counts.append(lengths[0] / np.maximum(lengths[1], 1e-300) * n_samples)
-    return SimpleNamespace(partitions=rows[:-1], average=rows[-1], counts=None if base.neighbors is None else counts)
+            counts.append(lengths[0] / np.maximum(lengths[1], 1e-300) * len(base.mean.rows))
+    mean = SimpleNamespace(rows=rows[-1])
+    return SimpleNamespace(vectors=rows[:-1], mean=mean, counts=None if base.counts is None else counts)

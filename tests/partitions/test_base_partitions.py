@@ -27,13 +27,13 @@ def test_golden_partitions(golden, problem):
     k = int(data["k"])
     views = [data[f"X{position + 1}"] for position in range(len(data["K"]))]
     base = fit_base_partitions(views, [KERNEL] * len(views), k)
-    for p, (partition, expected) in enumerate(zip(base.partitions, data["HP"], strict=True)):
+    for p, (partition, expected) in enumerate(zip(base.vectors, data["HP"], strict=True)):
         np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-7)
         # For a kernel the projection is V Λ⁻¹ (and, for the mean, V Λ⁻¹ / m).
-        inverse = np.linalg.norm(base.projections[p], axis=0)
-        np.testing.assert_allclose(1 / inverse[:k], data["eigvals_HP"][p], rtol=1e-8)
-        np.testing.assert_allclose(1 / inverse[k:] / len(views), data["eigvals_M"].ravel(), rtol=1e-8)
-    np.testing.assert_allclose(projector(base.average), projector(data["M"]), atol=1e-7)
+        own, mean = (np.linalg.norm(one[p].projection, axis=0) for one in (base.blocks, base.mean.blocks))
+        np.testing.assert_allclose(1 / own, data["eigvals_HP"][p], rtol=1e-8)
+        np.testing.assert_allclose(1 / mean / len(views), data["eigvals_M"].ravel(), rtol=1e-8)
+    np.testing.assert_allclose(projector(base.mean.rows), projector(data["M"]), atol=1e-7)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_training_samples_get_their_rows_back(similarities, dtype, tolerance):
     views = [view.astype(dtype) for view in VIEWS]
     base = fit_base_partitions(views, similarities, 3, n_neighbors=10)
     rows = extend(base, [view[5:25] for view in views])
-    for partition, extended in zip(base.partitions, rows.partitions, strict=True):
+    for partition, extended in zip(base.vectors, rows.vectors, strict=True):
         assert extended.dtype == dtype
         np.testing.assert_allclose(extended, partition[5:25], atol=tolerance)
-    np.testing.assert_allclose(rows.average, base.average[5:25], atol=tolerance)
-    for neighbors, counts in zip(base.neighbors, rows.counts, strict=True):
+    np.testing.assert_allclose(rows.mean.rows, base.mean.rows[5:25], atol=tolerance)
+    for neighbors, counts in zip(base.counts, rows.counts, strict=True):
         np.testing.assert_allclose(counts, neighbors.counts[5:25], rtol=1e-4)
 
 
@@ -59,8 +59,8 @@ def test_blocks_of_new_samples_change_nothing(monkeypatch):
     whole = extend(base, VIEWS)
     monkeypatch.setattr("latefusion.estimators.consensus_map.BLOCK_ENTRIES", 50 * 7)
     parts = extend(base, VIEWS)
-    np.testing.assert_allclose(parts.average, whole.average, atol=1e-12)
-    for one, other in zip(parts.partitions + parts.counts, whole.partitions + whole.counts, strict=True):
+    np.testing.assert_allclose(parts.mean.rows, whole.mean.rows, atol=1e-12)
+    for one, other in zip(parts.vectors + parts.counts, whole.vectors + whole.counts, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
@@ -68,16 +68,16 @@ def test_precomputed_kernels_give_the_same_and_take_diagonals_in_blocks(monkeypa
     raw = [gaussian_kernel(view) * scale for view, scale in zip(VIEWS, (1.0, 2.0, 3.0), strict=True)]
     given = fit_base_partitions(raw, [PrecomputedPartition()] * 3, 3)
     computed = fit_base_partitions(VIEWS, [KERNEL] * 3, 3)
-    np.testing.assert_allclose(projector(given.average), projector(computed.average), atol=1e-8)
+    np.testing.assert_allclose(projector(given.mean.rows), projector(computed.mean.rows), atol=1e-8)
     monkeypatch.setattr("latefusion.estimators.consensus_map.BLOCK_ENTRIES", 50 * 7)
     rows = extend(given, raw, diagonals=[np.diagonal(raw[0]), None, None])
-    np.testing.assert_allclose(rows.average, given.average, atol=1e-8)
+    np.testing.assert_allclose(rows.mean.rows, given.mean.rows, atol=1e-8)
 
 
 @pytest.mark.parametrize("partition", [KERNEL, GRAPH])
 def test_partitions_are_orthonormal(partition):
     base = fit_base_partitions(VIEWS, [partition] * 3, 4)
-    for partition in [*base.partitions, base.average]:
+    for partition in [*base.vectors, base.mean.rows]:
         np.testing.assert_allclose(partition.T @ partition, np.eye(4), atol=1e-10)
 
 
@@ -85,28 +85,28 @@ def test_missing_directions_are_zero_not_made_up():
     """A linear kernel of two columns has rank two: of five columns of its partition three are zero."""
     flat = VIEWS[0][:, :2]
     base = fit_base_partitions([flat, VIEWS[1]], [KernelPartition("linear"), KERNEL], 5)
-    vectors = base.partitions[0]
+    vectors = base.vectors[0]
     np.testing.assert_allclose(vectors.T @ vectors, np.diag([1.0, 1.0, 0.0, 0.0, 0.0]), atol=1e-10)
-    assert not extend(base, [flat, VIEWS[1]]).partitions[0][:, 2:].any()
+    assert not extend(base, [flat, VIEWS[1]]).vectors[0][:, 2:].any()
 
 
 def test_as_many_clusters_as_samples():
     base = fit_base_partitions([view[:6] for view in VIEWS], [KERNEL] * 3, 6)
-    for partition in base.partitions:  # centring removes one direction of every view
+    for partition in base.vectors:  # centring removes one direction of every view
         np.testing.assert_allclose(partition.T @ partition, np.diag([1.0] * 5 + [0.0]), atol=1e-8)
 
 
 def test_counts_are_those_of_every_similarity_and_of_their_mean():
     kernels = [standardize_kernel(gaussian_kernel(view))[0] for view in VIEWS]
     base = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, n_neighbors=7)
-    for neighbors, kernel in zip(base.neighbors, [*kernels, np.mean(kernels, axis=0)], strict=True):
+    for neighbors, kernel in zip(base.counts, [*kernels, np.mean(kernels, axis=0)], strict=True):
         np.testing.assert_array_equal(neighbors.counts, count_neighbors(kernel, 7).counts)
 
 
 def test_parallel_and_serial_agree():
     one = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3)
     other = fit_base_partitions(VIEWS, [KERNEL, GRAPH, KERNEL], 3, n_jobs=2)
-    np.testing.assert_array_equal(one.average, other.average)
+    np.testing.assert_array_equal(one.mean.rows, other.mean.rows)
 
 
 def test_the_mean_of_graphs_stays_sparse():
@@ -121,18 +121,18 @@ def test_the_mean_of_graphs_stays_sparse():
     base = fit_base_partitions(VIEWS, [Recorder(5)] * 3, 3)
     assert all(sp.issparse(matrix) for matrix in seen)
     mean = sum(matrix.toarray() for matrix in seen) / 3
-    values = np.sum(base.average * (mean @ base.average), axis=0)
-    np.testing.assert_allclose(mean @ base.average, base.average * values, atol=1e-9)
+    values = np.sum(base.mean.rows * (mean @ base.mean.rows), axis=0)
+    np.testing.assert_allclose(mean @ base.mean.rows, base.mean.rows * values, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_neighbors", [None, 10])
 def test_factors_equal_gram_matrices(n_neighbors):
     formed = fit_base_partitions(VIEWS, [KernelPartition("linear", method="exact")] * 3, 3, n_neighbors=n_neighbors)
     factors = fit_base_partitions(VIEWS, [LINEAR] * 3, 3, n_neighbors=n_neighbors)
-    for one, other in zip([*formed.partitions, formed.average], [*factors.partitions, factors.average], strict=True):
+    for one, other in zip([*formed.vectors, formed.mean.rows], [*factors.vectors, factors.mean.rows], strict=True):
         np.testing.assert_allclose(projector(one), projector(other), atol=1e-8)
     if n_neighbors is not None:
-        for one, other in zip(formed.neighbors, factors.neighbors, strict=True):
+        for one, other in zip(formed.counts, factors.counts, strict=True):
             np.testing.assert_array_equal(one.counts, other.counts)
 
 
@@ -167,9 +167,7 @@ def test_views_of_another_library_stay_there(monkeypatch):
     expected = fit_base_partitions(views, [KernelPartition("linear", method="factor")] * 2, 3)
     for method in ("auto", "factor"):
         found = fit_base_partitions(there, [KernelPartition("linear", method=method)] * 2, 3)
-        for one, other in zip(
-            [*found.partitions, found.average], [*expected.partitions, expected.average], strict=True
-        ):
+        for one, other in zip([*found.vectors, found.mean.rows], [*expected.vectors, expected.mean.rows], strict=True):
             assert isinstance(one, kind)
             one = to_numpy(one)
             np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)

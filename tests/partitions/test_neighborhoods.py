@@ -10,7 +10,7 @@ from latefusion.datasets import make_views
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
 from latefusion.partitions import count_neighbors, neighborhood_size
 from latefusion.partitions import neighborhoods as room
-from latefusion.partitions.neighborhoods import ExactNeighborhoods, SampledNeighborhoods, draw_samples
+from latefusion.partitions.neighborhoods import SampledNeighborhoods, draw_samples
 from latefusion.similarities import GraphPartition, KernelPartition
 from tests.properties import examples
 
@@ -176,16 +176,16 @@ def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
     np.testing.assert_allclose(counts.count_new(similarity), counts.counts, rtol=1e-12)
 
 
-def test_exact_counts_from_blocks_are_those_of_the_whole():
-    similarities = [similarity_matrix(seed, 40, 3) for seed in (0, 1)]
-    neighborhoods = ExactNeighborhoods(40, 6, 2)
-    for start in range(0, 40, 9):
-        rows = slice(start, min(start + 9, 40))
-        neighborhoods.count(rows, (one[rows].copy() for one in similarities))
-    for found, whole in zip(neighborhoods.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
+def test_exact_counts_from_blocks_are_those_of_the_whole(monkeypatch):
+    views = make_views(40, 3, n_views=2, n_features=4, random_state=0).views.arrays
+    extensions = [KernelPartition("linear", method="factor").similarity(view, 3)[1] for view in views]
+    monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 40 * 9)
+    known, blocks = room.count_by_closeness(views, extensions, 6)
+    similarities = [one.closeness(view) for one, view in zip(known, views, strict=True)]
+    for found, whole in zip(blocks, [*similarities, np.mean(similarities, axis=0)], strict=True):
         expected = count_neighbors(whole, 6)
         np.testing.assert_array_equal(found.counts, expected.counts)
-        np.testing.assert_array_equal(found.thresholds, expected.thresholds)
+        np.testing.assert_allclose(found.thresholds, expected.thresholds, atol=1e-12)
 
 
 @pytest.mark.parametrize("partition", [GraphPartition(), GraphPartition(method="anchors"), KernelPartition("linear")])
@@ -218,12 +218,6 @@ def test_several_sizes_are_counted_as_each_alone(xp):
     def whole(n_neighbors):
         return [count_neighbors(one, n_neighbors) for one in similarities]
 
-    def exact(n_neighbors):
-        neighborhoods = ExactNeighborhoods(50, n_neighbors, 2)
-        for rows in blocks:
-            neighborhoods.count(rows, (one[rows].copy() for one in similarities))
-        return neighborhoods.results()
-
     def sampled(n_neighbors):
         def closeness(rows):
             return (xp.asarray(one[rows][:, samples]) for one in similarities)
@@ -235,7 +229,7 @@ def test_several_sizes_are_counted_as_each_alone(xp):
             neighborhoods.count(rows, closeness(rows))
         return neighborhoods.results()
 
-    for counted in (whole, exact, sampled):
+    for counted in (whole, sampled):
         alone = [counted(size) for size in sizes]
         for several, *separate in zip(counted(sizes), *alone, strict=True):
             for one, expected in zip(several, separate, strict=True):

@@ -96,7 +96,7 @@ def test_no_more_components_than_clusters(n_clusters):
         assert extension.feature_map.n_neighbors == NEAREST_ANCHORS
         base = fit_base_partitions([rows], [GraphPartition(method="anchors", n_anchors=80)], 8)
         # The eigenvalue one comes once per component, and its eigenvectors are constant on each.
-        for partition in (base.partitions[0], base.average):
+        for partition in (base.vectors[0], base.mean.rows):
             np.testing.assert_allclose(partition.T @ partition, np.eye(8), atol=1e-8)
             for component in range(8):
                 assert np.ptp(partition[labels == component], axis=0).max() < 1e-8
@@ -108,7 +108,7 @@ def test_partitions_are_eigenvectors_of_the_graph(n_views):
     partition = GraphPartition(method="anchors", n_anchors=60)
     base = fit_base_partitions(views, [partition] * n_views, 5)
     formed = [partition.similarity(view, 5)[0].toarray() for view in views]
-    for found, similarity in zip([*base.partitions, base.average], [*formed, np.mean(formed, axis=0)], strict=True):
+    for found, similarity in zip([*base.vectors, base.mean.rows], [*formed, np.mean(formed, axis=0)], strict=True):
         expected = np.linalg.eigh(similarity)[1][:, -5:]
         np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=1e-8)
 

@@ -103,10 +103,10 @@ def test_base_partitions_of_fine_labels_do_not_depend_on_their_order(seed):
     for names in (np.arange(12), rng.permutation(12)):
         views = [features, names[fine][:, None].astype(float)]
         base = fit_base_partitions(views, [GivenPartition("embedding"), GivenPartition("labels")], 2)
-        found.append(base.partitions[1] @ base.partitions[1].T)
+        found.append(base.vectors[1] @ base.vectors[1].T)
         extended = extend(base, views)
-        np.testing.assert_allclose(extended.partitions[1], base.partitions[1], atol=1e-10)
-        np.testing.assert_allclose(extended.average, base.average, atol=1e-10)
+        np.testing.assert_allclose(extended.vectors[1], base.vectors[1], atol=1e-10)
+        np.testing.assert_allclose(extended.mean.rows, base.mean.rows, atol=1e-10)
     np.testing.assert_allclose(found[0], found[1], atol=1e-10)
     # The two directions that tell the coarse clusters apart are in it.
     Z = one_hot(coarse)

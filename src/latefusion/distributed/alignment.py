@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -17,25 +16,55 @@ from latefusion import estimators
 from latefusion.arrays import namespace
 from latefusion.base import warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import Products, RowFeatures, ViewPlaces, feature_products, observed
+from latefusion.distributed.features import Products, RowFeatures, feature_products, observed
 from latefusion.distributed.recipes import Recipe, recipe_of
-from latefusion.distributed.rows import CountedRows, Counts, ProjectedRows, RowMap, counted_products, lazy_map
+from latefusion.distributed.rows import CountedRows, ProjectedRows, RowMap, counted_products, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import Presence, Survey, check_presence, lacking_views, survey
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
-from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.incomplete import observed_agreement
-from latefusion.estimators.novelty import fit_novelty
-from latefusion.partitions import BasePartitions, neighborhood_size
-from latefusion.partitions.factor_partitions import gram_projections
-from latefusion.partitions.imputation import FactorModel
-from latefusion.partitions.neighborhoods import KnownCounts, draw_samples, sampled_thresholds
-from latefusion.partitions.partial_partitions import fit_rows_model
-from latefusion.similarities import describe_partition
+from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
+from latefusion.partitions.gram import gram_projections, view_projections
+from latefusion.partitions.mean import partitions_with_mean
+from latefusion.partitions.missing import impute_partitions
+from latefusion.partitions.neighborhoods import draw_samples, sampled_thresholds
 from latefusion.similarities.factor import LinearMap
 from latefusion.solvers import compress_products
-from latefusion.types import SolverResult, Views
+from latefusion.types import SolverResult
+
+
+class Sums(NamedTuple):
+    """What two passes over the views found.
+
+    Attributes
+    ----------
+    views : ChunkedViews
+    found : Survey
+        Of the first pass.
+    features : RowFeatures
+    products : Products
+        ΦᵀΦ, of the second pass.
+    projection : ndarray of shape (total width, (n_views + 1) * n_clusters)
+        What turns rows of Φ into rows of all base partitions and, last, of M.
+    """
+
+    views: ChunkedViews
+    found: Survey
+    features: RowFeatures
+    products: Products
+    projection: NDArray[np.float64]
+
+    @property
+    def own(self) -> ProjectedRows:
+        """Rows of all base partitions."""
+        width = self.projection.shape[1] * self.views.n_views // (self.views.n_views + 1)
+        return ProjectedRows(self.features, self.projection[:, :width])
+
+    def drawn(self, rows: RowMap) -> NDArray[Any]:
+        """Rows of the drawn samples."""
+        return rows([one.drawn for one in self.found.views], self.found.drawn)
 
 
 class _ChunkedAlignment(ChunkedMixin):
@@ -43,8 +72,8 @@ class _ChunkedAlignment(ChunkedMixin):
 
     missing: str
     reference: Any
-    _base: BasePartitions
-    consensus_map_: ConsensusMap
+    converged_: bool
+    _store_result: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -84,16 +113,16 @@ class _ChunkedAlignment(ChunkedMixin):
             one.fit(partial(found.take, view), found.views[view].mean, views.arrays[view].dtype)
             for view, one in enumerate(recipes)
         ]
-        features = RowFeatures(ViewPlaces(), extensions, views.dtype, found.presence.has_holes)
+        features = RowFeatures(list, extensions, views.dtype, found.presence.has_holes)
         features, products = feature_products(views, features, self.n_clusters)
-        projection = self._projections(views, found, features, products)
-        rows = self._solve_chunked(views, found, features, products, projection)
+        sums = Sums(views, found, features, products, self._projections(views, found, features, products))
+        partitions, result, rows = self._solve_chunked(sums)
         rule = self._label_rows(views, rows, found, subset, self.n_clusters, generator)
-        model = self._sampled_model(found, features, projection) if self.missing == "impute" else None
-        fitted = alignment_map(self._base, self._mixing, rule, views.n_samples, model)
-        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
-        holes = observed(drawn.arrays) if found.presence.has_holes else None
-        self.consensus_map_ = replace(fitted, novelty=fit_novelty(drawn, [None] * views.n_views, holes))
+        novelty = self._novelty(views, found, subset, [None] * views.n_views)
+        if self.missing == "impute" and views.n_views > 1:
+            drawn = np.split(sums.drawn(sums.own), views.n_views, axis=1)
+            partitions = impute_partitions(replace(partitions, vectors=tuple(drawn)))
+        self.consensus_map_ = replace(alignment_map(partitions, result.mixing, rule), novelty=novelty)
 
     def _look_at(self, views: ChunkedViews, subset: NDArray[np.intp]) -> tuple[list[Recipe], Survey]:
         """Recipes of all views, and what they must see; a second look where samples turn out to lack views."""
@@ -138,79 +167,42 @@ class _ChunkedAlignment(ChunkedMixin):
         )
         return projection
 
-    def _sampled_model(
-        self, found: Survey, features: RowFeatures, projection: NDArray[np.float64]
-    ) -> FactorModel | None:
-        """What imputes rows of views that new samples lack, fitted on the drawn samples."""
-        k, m = self.n_clusters, len(found.views)
-        if m == 1:
-            return None
-        rows = ProjectedRows(features, projection[:, : m * k])([one.drawn for one in found.views], found.drawn)
-        return fit_rows_model(np.split(rows, m, axis=1))
-
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
         """Rows that the survey has to bring for the weighing."""
         return []
 
-    def _solve_chunked(
-        self,
-        views: ChunkedViews,
-        found: Survey,
-        features: RowFeatures,
-        products: Products,
-        projection: NDArray[np.float64],
-    ) -> RowMap:
-        """Solve the alignment, store it, and say how consensus rows are made."""
+    def _solve_chunked(self, sums: Sums) -> tuple[Partitions, SolverResult, RowMap]:
+        """Solve the alignment and store it; partitions without rows, the solution, and how consensus rows are made."""
         raise NotImplementedError
 
     def _store_chunked(
-        self,
-        views: ChunkedViews,
-        features: RowFeatures,
-        projection: NDArray[np.float64],
-        result: SolverResult,
-        cross: Sequence[NDArray[np.float64]],
-        neighbors: list[Any] | None = None,
-    ) -> None:
-        """Everything that is small; ``cross`` holds H_pᵀF per view."""
-        k, m = self.n_clusters, views.n_views
-        self.view_weights_ = result.weights
-        self.rotations_ = result.rotations
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-        self._mixing = result.mixing
-        infos = map(describe_partition, features.extensions)
-        self.partition_info_ = dict(zip(self.view_names_, infos, strict=True))
-        cosines = [np.linalg.svd(one, compute_uv=False).sum() / k for one in cross]
-        self.agreement_ = np.minimum(1.0, cosines)
-        own = [slice(int(start), int(stop)) for start, stop in zip(features.edges, features.edges[1:], strict=False)]
+        self, sums: Sums, result: SolverResult, cross: NDArray[np.float64], counts: Any = None
+    ) -> Partitions:
+        """Everything that is small; ``cross`` holds [H_1 | … | M]ᵀF. Returns the partitions without rows."""
+        views, features, k, m = sums.views, sums.features, self.n_clusters, sums.views.n_views
+        own, shares = zip(*view_projections(sums.projection, features.edges, k), strict=True)
         dtypes = [array.dtype for array in views.arrays]
-        shares = [
-            np.concatenate([projection[part, p * k : (p + 1) * k], projection[part, m * k :]], axis=1).astype(dtype)
-            for p, (part, dtype) in enumerate(zip(own, dtypes, strict=True))
+        blocks = [
+            Block(view, "given", Unchanged(), extension, one.astype(dtype))
+            for view, (extension, one, dtype) in enumerate(zip(features.extensions, own, dtypes, strict=True))
         ]
-        self._base = BasePartitions([], np.empty((0, k), dtype=views.dtype), features.extensions, shares, neighbors)
-        together = lazy_map(
-            views, ProjectedRows(features, projection[:, : m * k]), "partitions", width=m * k, dtype=views.dtype
-        )
+        small = [one.astype(dtype) for one, dtype in zip(shares, dtypes, strict=True)]
+        partitions = partitions_with_mean(blocks, (), np.empty((0, k), dtype=views.dtype), small, counts=counts)
+        self._store_result(partitions, result)
+        self.__dict__.pop("_partitions", None)  # of an earlier fit in memory
+        cosines = [np.linalg.svd(one, compute_uv=False).sum() / k for one in np.split(cross, m + 1)]
+        self.agreement_ = np.minimum(1.0, cosines[:-1])
+        together = lazy_map(views, sums.own, "partitions", width=m * k, dtype=views.dtype)
         self.partitions_ = [together[:, p * k : (p + 1) * k] for p in range(m)]
-
-    def _aligned_partitions(self, base: BasePartitions) -> Any:
-        if not base.partitions:
-            raise ValueError(
-                f"This {type(self).__name__} was fitted on chunked views, and their base partitions are not in memory: "
-                f"what was asked for needs them. Fit it on a sample of the rows in memory."
-            )
-        return super()._aligned_partitions(base)  # type: ignore[misc]
+        return partitions
 
 
 class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClustering):
     """`latefusion.GlobalAlignmentClustering` for views that are chunked by rows and may be larger than any memory.
 
     Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
-    `partitions_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything else is small and concrete, and
-    `predict` and `transform` take arrays in memory as well.
+    `novelty_`, `partitions_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything else is small and
+    concrete, and `predict` and `transform` take arrays in memory as well.
 
     Notes
     -----
@@ -244,52 +236,34 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
     (300,)
     """
 
-    def _solve_chunked(
-        self,
-        views: ChunkedViews,
-        found: Survey,
-        features: RowFeatures,
-        products: Products,
-        projection: NDArray[np.float64],
-    ) -> RowMap:
+    def _solve_chunked(self, sums: Sums) -> tuple[Partitions, SolverResult, RowMap]:
+        views, features, products = sums.views, sums.features, sums.products
         width = self.n_clusters * views.n_views
-        own, mean = projection[:, :width], projection[:, width:]
+        own, mean = sums.projection[:, :width], sums.projection[:, width:]
         between = own.T @ products.weighed(-0.5) @ mean
         narrow = np.block([[own.T @ products.gram @ own, between], [between.T, mean.T @ products.weighed(-1.0) @ mean]])
         result = self._solve(*compress_products(narrow, self.n_clusters, xp=namespace(narrow)), self.regularization)
         mixing = np.concatenate(list(result.mixing))  # (m + 1) k × k
-        cross = np.split(narrow @ mixing, views.n_views + 1)[:-1]
-        self._store_chunked(views, features, projection, result, cross)
+        partitions = self._store_chunked(sums, result, narrow @ mixing)
         if not features.holes:
-            return ProjectedRows(features, (projection @ mixing).astype(views.dtype))
+            return partitions, result, ProjectedRows(features, (sums.projection @ mixing).astype(views.dtype))
         rows = ProjectedRows(
             features, (own @ mixing[:width]).astype(views.dtype), (mean @ mixing[width:]).astype(views.dtype)
         )
-        self.agreement_ = self._sampled_agreement(found, ProjectedRows(features, own), rows)
-        return rows
-
-    def _sampled_agreement(self, found: Survey, partitions: RowMap, consensus: RowMap) -> NDArray[np.float64]:
-        """Agreement on the samples that have the view: of the drawn ones, for views that others lack."""
-        blocks = [one.drawn for one in found.views]
-        seen = observed(blocks)
-        own, rows = partitions(blocks, found.drawn), consensus(blocks, found.drawn)
-        lacking = found.presence.sizes < found.presence.n_samples
-        return np.array(
-            [
-                observed_agreement(part, rows, seen, view) if lacking[view] else known
-                for view, (part, known) in enumerate(
-                    zip(np.split(own, len(blocks), axis=1), self.agreement_, strict=True)
-                )
-            ]
-        )
+        # Agreement on the samples that have the view: of the drawn ones, for views that are missing for others.
+        seen, consensus = observed([one.drawn for one in sums.found.views]), sums.drawn(rows)
+        drawn = np.split(sums.drawn(sums.own), views.n_views, axis=1)
+        for view in np.flatnonzero(sums.found.presence.sizes < views.n_samples):
+            self.agreement_[view] = observed_agreement(drawn[view], consensus, seen, int(view))
+        return partitions, result, rows
 
 
 class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClustering):
     """`latefusion.LocalAlignmentClustering` for views that are chunked by rows and may be larger than any memory.
 
     Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
-    `partitions_`, `neighbor_counts_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything else is
-    small and concrete, and `predict` and `transform` take arrays in memory as well.
+    `novelty_`, `partitions_`, `neighbor_counts_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything
+    else is small and concrete, and `predict` and `transform` take arrays in memory as well.
 
     Notes
     -----
@@ -308,14 +282,8 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
             "neighbours are counted among samples that have all views. Use GlobalAlignmentClustering",
         )
 
-    def _solve_chunked(
-        self,
-        views: ChunkedViews,
-        found: Survey,
-        features: RowFeatures,
-        products: Products,
-        projection: NDArray[np.float64],
-    ) -> RowMap:
+    def _solve_chunked(self, sums: Sums) -> tuple[Partitions, SolverResult, RowMap]:
+        views, found, features = sums.views, sums.found, sums.features
         k, m, n_samples = self.n_clusters, views.n_views, views.n_samples
         samples, judges = self._rows_to_see(views)
         known = [_with_columns(one, found.take(view, samples)) for view, one in enumerate(features.extensions)]
@@ -324,21 +292,20 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         closeness = (one.closeness(block, own) for one, block, own in zip(known, blocks, features(blocks), strict=True))
         size = neighborhood_size(self.neighborhood, n_samples)
         thresholds = sampled_thresholds(samples, judges, closeness, n_samples=n_samples, n_neighbors=(size,), n_views=m)
-        rows = CountedRows(features, projection.astype(views.dtype), thresholds, samples, n_samples)
+        rows = CountedRows(features, sums.projection.astype(views.dtype), thresholds, samples, n_samples)
         counted = counted_products(views, rows)
         width = (m + 1) * k
         weighed = counted.gram[width:, width:]
         result = self._solve(*compress_products(weighed, k, xp=namespace(weighed)), self.regularization)
-        mixing = np.concatenate(list(result.mixing))
-        cross = np.split(counted.gram[:width, width:] @ mixing, m + 1)[:-1]
-        neighbors = [
-            KnownCounts(counts, own[0], samples, n_samples)
-            for counts, own in zip(counted.known, thresholds, strict=True)
+        cross = counted.gram[:width, width:] @ np.concatenate(list(result.mixing))
+        counts = [
+            NeighborCounts(known, own[0], samples, n_samples)
+            for known, own in zip(counted.known, thresholds, strict=True)
         ]
-        self._store_chunked(views, features, projection, result, cross, neighbors)
+        partitions = self._store_chunked(sums._replace(features=features), result, cross, counts)
         self.neighbor_count_error_ = counted.errors / ((m + 1) * n_samples)
-        self.neighbor_counts_ = lazy_map(views, Counts(rows), "counts", width=m + 1, dtype=np.float64).T
-        return replace(rows, mixing=result.mixing)
+        self.neighbor_counts_ = lazy_map(views, rows.counts, "counts", width=m + 1, dtype=np.float64).T
+        return partitions, result, replace(rows, mixing=result.mixing)
 
 
 def _with_columns(extension: Any, rows: Any) -> Any:

@@ -5,16 +5,16 @@ not scaled yet; the scale of an anchor is the sum of its column, which the same 
 afterwards.
 
 A sample that lacks a view has a row of zeros in Φ_p. In the mean similarity the rows of samples with few views are made
-longer, see `latefusion.partitions.partial_partitions`; so products are kept apart by the share of the views that
+longer, see `latefusion.partitions.missing`; so products are kept apart by the share of the views that
 samples have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import inner_products, namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.passes import sum_up
-from latefusion.partitions.factor_partitions import BLOCK_ENTRIES
+from latefusion.partitions.gram import BLOCK_ENTRIES
 from latefusion.partitions.operators import LARGEST_GRAM
 from latefusion.similarities.anchors import AnchorExtension
 from latefusion.similarities.factor import FactorExtension, LinearMap
@@ -35,23 +35,6 @@ LEAST_ROWS = 256
 SPARSE_ROWS = 2**13
 
 Extension = FactorExtension | AnchorExtension
-
-
-class Places(Protocol):
-    """Where the samples of a piece are put before their features are taken: one array per feature map."""
-
-    def __call__(self, blocks: Sequence[Array]) -> list[Array]:
-        """The rows that every feature map takes."""
-        ...
-
-
-@dataclass(frozen=True)
-class ViewPlaces:
-    """Every view has one feature map, which takes its rows as they are."""
-
-    def __call__(self, blocks: Sequence[Array]) -> list[Array]:
-        """The rows of every view."""
-        return list(blocks)
 
 
 class FeatureBlock(NamedTuple):
@@ -88,7 +71,8 @@ class RowFeatures:
 
     Attributes
     ----------
-    places : Places
+    places : callable
+        From the rows of all views to the rows that every feature map takes; ``list`` where these are the same.
     extensions : list of FactorExtension or AnchorExtension
     dtype : dtype
         Float type of features side by side.
@@ -96,7 +80,7 @@ class RowFeatures:
         Whether rows of NaN are rows of samples that lack the view; only where every view has one feature map.
     """
 
-    places: Places
+    places: Callable[[Sequence[Array]], list[Array]]
     extensions: Sequence[Extension]
     dtype: Any
     holes: bool = False

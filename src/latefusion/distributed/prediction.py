@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from typing import Any
 
@@ -21,11 +20,12 @@ OF_TRAINING_SAMPLES = (
     "consensus_",
     "partitions_",
     "confidence_",
+    "novelty_",
     "observed_",
     "n_observed_views_",
     "neighbor_counts_",
     "sample_ids_",
-    "_base",
+    "_partitions",
     "_state",
 )
 
@@ -45,13 +45,10 @@ def predict(model: Any, X: Any, *, return_confidence: bool = False, return_novel
     -------
     dask.array.Array of shape (n_samples,), or a tuple of these
     """
-    if not return_confidence and not return_novelty:
-        return _lazy(model, X, "predict", None, np.intp)
-    together = _lazy(model, X, "scores", 3, np.float64)
-    scores = [together[:, 0].astype(np.intp)]
-    scores += [together[:, 1]] if return_confidence else []
-    scores += [together[:, 2]] if return_novelty else []
-    return tuple(scores)
+    options = {"return_confidence": return_confidence, "return_novelty": return_novelty}
+    n_more = sum(options.values())
+    found = _lazy(model, X, "predict", options, 1 + n_more if n_more else None, np.float64 if n_more else np.intp)
+    return (found[:, 0].astype(np.intp), *(found[:, one] for one in range(1, 1 + n_more))) if n_more else found
 
 
 def transform(model: Any, X: Any) -> da.Array:
@@ -68,14 +65,14 @@ def transform(model: Any, X: Any) -> da.Array:
     dask.array.Array of shape (n_samples, n_clusters)
     """
     check_is_fitted(model)
-    return _lazy(model, X, "transform", int(model._n_features_out), model.consensus_.dtype)
+    return _lazy(model, X, "transform", {}, int(model._n_features_out), model.consensus_.dtype)
 
 
-def _lazy(model: Any, X: Any, method: str, width: int | None, dtype: Any) -> da.Array:
+def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int | None, dtype: Any) -> da.Array:
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
     _check_views(model, views)
-    plan = (lightened(model), method, views.names, dtype)
+    plan = (lightened(model), method, options, views.names, dtype)
     return lazy_rows(views, _apply, plan, method, width=width, dtype=dtype)
 
 
@@ -105,23 +102,11 @@ def lightened(model: Any) -> Any:
     return light
 
 
-def _scores(model: Any, views: dict[str, Array]) -> Array:
-    """Label, confidence and novelty of every sample."""
-    return np.column_stack(model.predict(views, return_confidence=True, return_novelty=True))
-
-
-METHODS: dict[str, Callable[[Any, dict[str, Array]], Array]] = {
-    "predict": lambda model, views: model.predict(views),
-    "transform": lambda model, views: model.transform(views),
-    "scores": _scores,
-}
-
-
-def _apply(plan: tuple[Any, str, tuple[str, ...], Any], start: int, *blocks: Array) -> Array:
-    model, method, names, dtype = plan
+def _apply(plan: tuple[Any, str, dict[str, bool], tuple[str, ...], Any], start: int, *blocks: Array) -> Array:
+    model, method, options, names, dtype = plan
     try:
         # The method of the class in memory: blocks are.
-        found = METHODS[method](model, dict(zip(names, blocks, strict=True)))
+        found = getattr(model, method)(dict(zip(names, blocks, strict=True)), **options)
     except ValueError as error:
         raise ValueError(f"Rows {start} to {start + blocks[0].shape[0] - 1}: {error}") from error
-    return np.asarray(found).astype(dtype, copy=False)
+    return np.asarray(np.column_stack(found) if isinstance(found, tuple) else found).astype(dtype, copy=False)

@@ -15,8 +15,9 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import RowFeatures, observed
 from latefusion.distributed.passes import lazy_rows, sum_up
 from latefusion.estimators.incomplete import weigh_confidence
-from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_inside, estimate_counts
-from latefusion.types import Array
+from latefusion.estimators.novelty import Novelty
+from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_errors, count_inside, estimate_counts
+from latefusion.types import Array, Views
 
 Numbers = NDArray[np.intp]
 
@@ -61,33 +62,20 @@ class ProjectedRows:
         return projected
 
 
-@dataclass(frozen=True)
-class TrustedRows:
-    """Consensus rows, and one more column: how much is known about a sample by the views that it has.
-
-    Attributes
-    ----------
-    rows : RowMap
-    weights : ndarray of shape (n_views,)
-        Of the views.
-    """
-
-    rows: RowMap
-    weights: NDArray[np.float64]
-
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-        """The rows, and the factor of their confidence."""
-        trust = weigh_confidence(np.ones(len(numbers)), self.weights, observed(blocks))
-        return np.column_stack([self.rows(blocks, numbers), trust])
+def trusted_rows(rows: RowMap, weights: NDArray[np.float64], blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
+    """Consensus rows, and one more column: how much of the weight of all views a sample's views have."""
+    trust = weigh_confidence(np.ones(len(numbers)), weights, observed(blocks))
+    return np.column_stack([rows(blocks, numbers), trust])
 
 
-@dataclass(frozen=True)
-class ObservedRows:
-    """Which views a sample has."""
+def observed_rows(blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.bool_]:
+    """Which views samples have, one column per view."""
+    return observed(blocks)
 
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-        """One column per view."""
-        return observed(blocks)
+
+def novelty_rows(novelty: Novelty, holes: bool, blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
+    """How far samples are from the training samples that were drawn."""
+    return novelty(Views(list(blocks)), observed(blocks) if holes else None)
 
 
 @dataclass(frozen=True)
@@ -125,6 +113,13 @@ class CountedRows:
                 found.append(np.einsum("pnk,pkl->nl", weighed, self.mixing.astype(plain.dtype), optimize=True))
         return np.concatenate(found)
 
+    def counts(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
+        """The counts alone, one column per view and last that of the mean similarity."""
+        parts = self.parts(len(numbers))
+        return np.concatenate(
+            [self.partitions([block[part] for block in blocks], numbers[part])[1].T for part in parts]
+        )
+
     def parts(self, n_rows: int) -> Iterator[slice]:
         """Ranges of rows that are few enough for their closeness to all sampled samples."""
         return row_blocks(n_rows, min(self.features.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples))))
@@ -143,20 +138,6 @@ class CountedRows:
         inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
         own = np.isin(numbers, self.samples).astype(np.float64)
         return plain, estimate_counts(inside, own, self.n_samples, len(self.samples), xp=namespace(inside))
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The counts alone, one column per view and last that of the mean similarity."""
-
-    rows: CountedRows
-
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-        """Counts of some rows."""
-        parts = self.rows.parts(len(numbers))
-        return np.concatenate(
-            [self.rows.partitions([block[part] for block in blocks], numbers[part])[1].T for part in parts]
-        )
 
 
 class CountedProducts(NamedTuple):
@@ -193,8 +174,7 @@ def _counted_products(rows: CountedRows, start: int, *blocks: Array) -> CountedP
         weighed = plain * (counts / n_samples)[..., None]
         both = np.concatenate([*plain, *weighed], axis=1).astype(np.float64, copy=False)
         gram += both.T @ both
-        shares = np.clip(counts / n_samples, 1 / n_samples, 1.0)
-        errors += float(np.sum(np.sqrt((1 - shares) / (shares * n_columns))))
+        errors += float(np.sum(count_errors(counts, n_samples, n_columns)))
         known.append(counts[:, np.isin(numbers, rows.samples)])
     return CountedProducts(gram, np.concatenate(known, axis=1), errors)
 
@@ -207,7 +187,7 @@ def _add(parts: Sequence[CountedProducts]) -> CountedProducts:
     )
 
 
-def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int, dtype: Any) -> da.Array:
+def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int | None, dtype: Any) -> da.Array:
     """The rows that a map makes of those of the views, computed when they are asked for.
 
     Parameters
@@ -215,13 +195,13 @@ def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int, dtype:
     views : ChunkedViews
     rows : RowMap
     name : str
-    width : int
-        Number of columns.
+    width : int or None
+        Number of columns; None for numbers.
     dtype : dtype
 
     Returns
     -------
-    dask.array.Array of shape (n_samples, width)
+    dask.array.Array of shape (n_samples, width) or (n_samples,)
     """
     return lazy_rows(views, _map_piece, (rows, dtype), name, width=width, dtype=dtype)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -14,12 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.assignment.kmeans import draw_subset
 from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.features import observed
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import find_scheduler
 from latefusion.distributed.prediction import lightened, predict, transform
-from latefusion.distributed.rows import ObservedRows, RowMap, TrustedRows, lazy_map
+from latefusion.distributed.rows import RowMap, lazy_map, novelty_rows, observed_rows, trusted_rows
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.distributed.survey import Survey
+from latefusion.estimators.novelty import Novelty, fit_novelty
+from latefusion.types import Views
 from latefusion.validation import check_n_clusters
 
 # Bytes of the rows on which the starts of k-means compete, at most: they come to the client.
@@ -124,8 +128,19 @@ class ChunkedMixin:
 
     def _remember_holes(self, views: ChunkedViews) -> None:
         """Samples lack views: which ones is read off when it is asked for."""
-        self.observed_ = lazy_map(views, ObservedRows(), "observed", width=views.n_views, dtype=np.bool_)
+        self.observed_ = lazy_map(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
         self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
+
+    def _novelty(
+        self, views: ChunkedViews, found: Survey, subset: NDArray[np.intp], encodings: Sequence[Any]
+    ) -> Novelty:
+        """Novelty by the drawn samples; that of all samples is computed when it is asked for."""
+        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
+        holes = found.presence.has_holes
+        novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if holes else None)
+        rows = partial(novelty_rows, novelty, holes)
+        self.novelty_ = lazy_map(views, rows, "novelty", width=None, dtype=np.float64)
+        return novelty
 
     def _label_rows(
         self,
@@ -138,7 +153,7 @@ class ChunkedMixin:
     ) -> Any:
         """Consensus, labels and confidence; returns the rule that labels new rows."""
         holes = found.presence.has_holes
-        made = TrustedRows(rows, self.view_weights_) if holes else rows
+        made = partial(trusted_rows, rows, self.view_weights_) if holes else rows
         together = lazy_map(views, made, "consensus", width=n_clusters + holes, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if holes else together
         blocks = [found.draw(view, subset) for view in range(views.n_views)]

@@ -1,6 +1,6 @@
 """Our methods, one file each: thin shells around partitions, solvers and assignment."""
 
-from latefusion.estimators.consensus import ConsensusClustering, consensus
+from latefusion.estimators.consensus_clustering import ConsensusClustering, consensus
 from latefusion.estimators.global_alignment import GlobalAlignmentClustering
 from latefusion.estimators.late_fusion import LateFusionClustering
 from latefusion.estimators.local_alignment import LocalAlignmentClustering

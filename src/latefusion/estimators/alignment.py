@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral, Real
@@ -19,11 +18,11 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
-from latefusion.estimators.alignment_map import alignment_coefficients, alignment_map
+from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.new_samples import NewSamplesMixin
-from latefusion.estimators.novelty import Novelty, fit_novelty
+from latefusion.estimators.novelty import fit_novelty, novelty_encodings, training_novelty
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -32,14 +31,11 @@ from latefusion.metrics import (
     generalization_bound,
     objective_gap,
 )
-from latefusion.partitions import BasePartitions, fit_base_partitions
-from latefusion.partitions.joint_partitions import JointPartitions, fit_joint_partitions
-from latefusion.partitions.partial_partitions import fit_partial_partitions, fit_rows_model
+from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.similarities import GivenPartition, PrecomputedPartition, describe_partition
-from latefusion.similarities.given import GivenMap
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.steps import say, within
-from latefusion.types import SolverResult, Views
+from latefusion.types import Array, SolverResult, Views
 
 
 class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
@@ -82,14 +78,19 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         say("base partitions", 0.0)
         with threads_for(len(views)):
             with within(0.0, 0.8):
-                self._base = self._fit_partitions(views)
-            partitions, average = self._aligned_partitions(self._base)
+                self._partitions = self._fit_partitions(views, **self._neighborhoods(len(views)))
             say("alignment", 0.8)
-            result = self._solve(*self._compress(partitions, average), self.regularization)
-            self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
+            aligned = aligned_partitions(self._partitions)
+            result = self._solve(*_compressed(*aligned), self.regularization)
+            self.consensus_ = mix_partitions(*aligned, result.mixing)
+            self._store_result(self._partitions, result)
+            self._store_partitions(self._partitions)
             say("labels", 0.9)
-            self._store_labels(result.mixing)
-            self.consensus_map_ = replace(self.consensus_map_, novelty=self._novelty(views))
+            self.labels_, rule = self._assign(self.consensus_)
+            self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
+            novelty = fit_novelty(views, novelty_encodings(self._partitions.blocks, self.view_inputs_), self._mask)
+            self.novelty_ = training_novelty(novelty, views, self._mask)
+            self.consensus_map_ = replace(alignment_map(self._partitions, result.mixing, rule), novelty=novelty)
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -113,7 +114,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         shell = type(self)(**self.get_params(deep=False))
         views = shell._fit_views(X)
         with threads_for(len(views)):
-            return shell._path(shell._fit_partitions(views), values)
+            return shell._path(shell._fit_partitions(views, **shell._neighborhoods(len(views))), values)
 
     def empirical_error(self, X: Any = None, *, diagonals: Any = None) -> float:
         """The paper's empirical error 1 - mean_i max_v ⟨h(x_i), c_v⟩.
@@ -131,12 +132,12 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         float
         """
-        check_is_fitted(self)
-        training = to_numpy(mix_partitions(*self._aligned_partitions(self._base), self._fused_mixing()))
+        partitions = self._training_partitions()
+        mixing = fused_mixing(self.view_weights_, self.rotations_, self.regularization)
+        training = to_numpy(mix_partitions(*aligned_partitions(partitions), mixing))
         if X is None:
             return empirical_error(training, to_numpy(self.labels_))
-        coefficients = alignment_coefficients(self._base, self._fused_mixing())
-        fused = replace(self.consensus_map_, coefficients=coefficients)
+        fused = replace(self.consensus_map_, coefficients=alignment_coefficients(partitions, mixing))
         rows = fused.rows(*self._new_samples(X, diagonals))
         return empirical_error(to_numpy(rows), centers=cluster_means(training, to_numpy(self.labels_)))
 
@@ -162,9 +163,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         ObjectiveGap
         """
-        check_is_fitted(self)
-        partitions, _ = self._aligned_partitions(self._base)
-        partitions = [to_numpy(partition) for partition in partitions]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
         return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
     def sample_view_weights(self) -> NDArray[np.float64]:
@@ -175,26 +174,32 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         ndarray of shape (n_samples, n_views)
             Rows sum to one; zero where a sample lacks a view, or where the view speaks against its cluster.
         """
-        check_is_fitted(self)
-        partitions = [to_numpy(partition) for partition in self._aligned_partitions(self._base)[0]]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
         terms = contributions(partitions, self.rotations_, self.view_weights_, directions)
         return share_contributions(terms, self.observed_)
 
-    @abstractmethod
-    def _fit_partitions(self, views: Views) -> BasePartitions:
-        """Base partitions of the training samples."""
+    def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
+        """Which neighbors are counted, as `fit_base_partitions` takes it; none for global alignment."""
+        return {}
 
-    @abstractmethod
-    def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        """The partitions that enter the alignment."""
+    def _training_partitions(self) -> Partitions:
+        """The base partitions that were aligned, which models of chunked views do not have."""
+        check_is_fitted(self)
+        if not hasattr(self, "_partitions"):
+            raise ValueError(
+                f"This {type(self).__name__} was fitted on chunked views, whose base partitions are not in memory. Fit "
+                f"it on a sample of the rows in memory."
+            )
+        found: Partitions = self._partitions
+        return found
 
-    def _path(self, base: BasePartitions, regularizations: Sequence[float]) -> RegularizationPath:
-        partitions, average = self._aligned_partitions(base)
-        small = self._compress(partitions, average)
+    def _path(self, partitions: Partitions, regularizations: Sequence[float]) -> RegularizationPath:
+        aligned = aligned_partitions(partitions)
+        small = _compressed(*aligned)
         return RegularizationPath(
             [
-                PathPoint(value, self._solve(*small, value), partitions, average, self._labels)
+                PathPoint(value, self._solve(*small, value), *aligned, lambda rows: self._assign(rows)[0])
                 for value in regularizations
             ]
         )
@@ -211,83 +216,24 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _accepts_missing_views(self) -> bool:
         return True
 
-    def _base_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None = None) -> BasePartitions:
-        self._require_partitions(views, copies=1 if n_neighbors is None else 2)
+    def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
+        _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)
+        similarities, reference = self._similarities(views), None
         if self.reference != "mean":
-            return self._joint_partitions(views, n_neighbors, count_samples)
-        if self._mask is not None:
-            return fit_partial_partitions(
-                views.arrays,
-                self._mask,
-                self._similarities(views),
-                self.n_clusters,
-                missing=self.missing,
-                n_neighbors=n_neighbors,
-                count_samples=count_samples,
-                n_jobs=self.n_jobs,
-            )
+            _check_side_by_side(views, similarities, self.reference)
+            reference = self._similarity(self.reference)
         return fit_base_partitions(
             views.arrays,
-            self._similarities(views),
-            self.n_clusters,
-            n_neighbors=n_neighbors,
-            count_samples=count_samples,
-            n_jobs=self.n_jobs,
-        )
-
-    def _joint_partitions(self, views: Views, n_neighbors: Any, count_samples: int | None) -> JointPartitions:
-        similarities = self._similarities(views)
-        self._check_columns(views, similarities)
-        require_memory(
-            sum(len(array.data) if issparse(array) else array.size for array in views.arrays)
-            * item_bytes(views.arrays[0]),
-            f"reference={self.reference!r}, with {len(views)} x {sum(views.widths)} numbers of all views side by side,",
-            "Use reference='mean', which copies nothing.",
-        )
-        return fit_joint_partitions(
-            views.arrays,
             similarities,
-            self._similarity(self.reference),
             self.n_clusters,
-            n_neighbors=n_neighbors,
-            count_samples=count_samples,
+            mask=self._mask,
+            missing=self.missing,
+            reference=reference,
             n_jobs=self.n_jobs,
+            **neighborhoods,
         )
 
-    def _check_columns(self, views: Views, similarities: Sequence[Any]) -> None:
-        """Views can be put side by side only where they have columns, and samples have all of them."""
-        for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
-            reasons = {
-                f"lies in {place_of(array)}": lies_elsewhere(array),
-                "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
-                "is a partition that is given": isinstance(similarity, GivenPartition),
-                f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),
-            }
-            reason = next((text for text, holds in reasons.items() if holds), None)
-            if reason is not None:
-                raise ValueError(
-                    f"reference={self.reference!r} puts the columns of all views side by side, in NumPy, but view "
-                    f"{name!r} {reason}. Use reference='mean'."
-                )
-
-    def _require_partitions(self, views: Views, copies: int) -> None:
-        """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""
-        array = views.arrays[0]
-        n_columns = (copies * (views.n_views + 1) + 1) * self.n_clusters
-        require_memory(
-            len(views) * n_columns * item_bytes(array),
-            f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
-            f"numbers in all,",
-            "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
-            like=array if lies_elsewhere(array) else None,
-        )
-
-    @staticmethod
-    def _compress(partitions: list[NDArray[Any]], average: NDArray[Any]) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        blocks, small = compress_partitions(partitions, average, xp=namespace(average))
-        return [to_numpy(block) for block in blocks], to_numpy(small)
-
-    def _solve(self, partitions: list[NDArray[Any]], average: NDArray[Any], regularization: float) -> SolverResult:
+    def _solve(self, partitions: Sequence[Array], average: Array, regularization: float) -> SolverResult:
         return solve_alignment(
             partitions,
             average,
@@ -302,56 +248,73 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _log(self, state: Any) -> None:
         logger.info("%s: objective %.8g, weights %s", type(self).__name__, state.objective, np.round(state.weights, 4))
 
-    def _store_alignment(self, result: SolverResult, consensus: NDArray[Any]) -> None:
-        self.consensus_ = consensus
+    def _store_result(self, partitions: Partitions, result: SolverResult) -> None:
+        """Fitted attributes that do not grow with the number of samples."""
         self.view_weights_ = result.weights
         self.rotations_ = result.rotations
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
-        self.partitions_ = self._base.partitions
-        described = (describe_partition(extension) for extension in self._base.extensions)
+        described = (describe_partition(block.extension) for block in partitions.blocks)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
-        self.agreement_ = np.array(
-            [
-                observed_agreement(partition, consensus, self._mask, view)
-                for view, partition in enumerate(self.partitions_)
-            ]
-        )
         self._n_features_out = self.n_clusters
 
-    def _store_labels(self, mixing: NDArray[Any]) -> None:
-        self.labels_, rule = self._assign(self.consensus_)
-        self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
-        imputes = self.missing == "impute" and self.n_views_ > 1 and isinstance(self._base.average, np.ndarray)
-        model = fit_rows_model(self._base.partitions) if imputes and self._mask is None else None
-        self.consensus_map_ = alignment_map(self._base, mixing, rule, self._n_samples, model)
+    def _store_partitions(self, partitions: Partitions) -> None:
+        """Fitted attributes of the base partitions in memory."""
+        self.partitions_ = list(partitions.vectors)
+        agreement = [observed_agreement(one, self.consensus_, self._mask, p) for p, one in enumerate(self.partitions_)]
+        self.agreement_ = np.array(agreement)
 
-    def _novelty(self, views: Views) -> Novelty:
-        maps = [getattr(extension, "feature_map", None) for extension in self._base.extensions]
-        encodings = [
-            "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
-            for kind, one in zip(self.view_inputs_, maps, strict=True)
-        ]
-        return fit_novelty(views, encodings, self._mask)
-
-    def _assign(self, consensus: NDArray[Any]) -> Any:
+    def _assign(self, consensus: Array) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
         state = check_random_state(self.random_state)
         return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
-
-    def _labels(self, consensus: NDArray[Any]) -> NDArray[np.intp]:
-        return self._assign(consensus)[0]
-
-    def _fused_mixing(self) -> NDArray[Any]:
-        """The matrices of h(x) = Σ_p β_p h_p W_p + λ m, before it is made orthonormal."""
-        blocks = self.view_weights_[:, None, None] * self.rotations_
-        return np.concatenate([blocks, self.regularization * np.eye(self.n_clusters)[None]])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Small matrices with the same inner products, in NumPy: all that the solver needs."""
+    blocks, small = compress_partitions(partitions, average, xp=namespace(average))
+    return [to_numpy(block) for block in blocks], to_numpy(small)
+
+
+def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
+    """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""
+    array = views.arrays[0]
+    n_columns = (copies * (views.n_views + 1) + 1) * n_clusters
+    require_memory(
+        len(views) * n_columns * item_bytes(array),
+        f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
+        f"numbers in all,",
+        "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
+        like=array if lies_elsewhere(array) else None,
+    )
+
+
+def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: Any) -> None:
+    """Views can be put side by side only if they have columns, no view is missing, and memory is large enough."""
+    for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
+        reasons = {
+            f"lies in {place_of(array)}": lies_elsewhere(array),
+            "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
+            "is a partition that is given": isinstance(similarity, GivenPartition),
+            f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),
+        }
+        reason = next((text for text, holds in reasons.items() if holds), None)
+        if reason is not None:
+            raise ValueError(
+                f"reference={reference!r} puts the columns of all views side by side, in NumPy, but view "
+                f"{name!r} {reason}. Use reference='mean'."
+            )
+    require_memory(
+        sum(len(array.data) if issparse(array) else array.size for array in views.arrays) * item_bytes(views.arrays[0]),
+        f"reference={reference!r}, with {len(views)} x {sum(views.widths)} numbers of all views side by side,",
+        "Use reference='mean', which copies nothing.",
+    )
 
 
 def check_regularizations(regularizations: Sequence[float]) -> list[float]:

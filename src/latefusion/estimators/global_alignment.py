@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy.typing import NDArray
-
 from latefusion.estimators.alignment import AlignmentClustering
-from latefusion.partitions import BasePartitions
-from latefusion.types import Views
 
 
 class GlobalAlignmentClustering(AlignmentClustering):
@@ -88,6 +84,9 @@ class GlobalAlignmentClustering(AlignmentClustering):
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
         lower for samples that lack views, the more so the more these count.
+    novelty_ : ndarray of shape (n_samples,) or None
+        How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
+        samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         Mean cosine of the angles between the subspaces of a base partition and of the consensus, from 0 to 1.
     observed_ : ndarray of bool of shape (n_samples, n_views)
@@ -171,9 +170,3 @@ class GlobalAlignmentClustering(AlignmentClustering):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def _fit_partitions(self, views: Views) -> BasePartitions:
-        return self._base_partitions(views, n_neighbors=None)
-
-    def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        return base.partitions, base.average

@@ -7,16 +7,14 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from latefusion.arrays import namespace, threads_for
 from latefusion.estimators.alignment import AlignmentClustering, check_regularizations
+from latefusion.estimators.alignment_map import counts_of
 from latefusion.estimators.path import RegularizationPath
-from latefusion.partitions import BasePartitions, neighborhood_size
-from latefusion.solvers import weigh_partitions
-from latefusion.types import Views
+from latefusion.partitions import Partitions, neighborhood_size
 
 
 class LocalAlignmentClustering(AlignmentClustering):
@@ -106,6 +104,9 @@ class LocalAlignmentClustering(AlignmentClustering):
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
         lower for samples that lack views, the more so the more these count.
+    novelty_ : ndarray of shape (n_samples,) or None
+        How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
+        samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         Mean cosine of the angles between the subspaces of a base partition and of the consensus, from 0 to 1.
     observed_ : ndarray of bool of shape (n_samples, n_views)
@@ -232,28 +233,26 @@ class LocalAlignmentClustering(AlignmentClustering):
         views = shell._fit_views(X)
         counts = tuple(neighborhood_size(size, len(views)) for size in sizes)
         with threads_for(len(views)):
-            base = shell._base_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
-            neighbors: list[Any] = base.neighbors or []
+            found = shell._fit_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
             return {
-                size: shell._path(replace(base, neighbors=[one[position] for one in neighbors]), values)
+                size: shell._path(replace(found, counts=_counts_of_size(found, position)), values)
                 for position, size in enumerate(sizes)
             }
 
-    def _fit_partitions(self, views: Views) -> BasePartitions:
-        size = neighborhood_size(self.neighborhood, len(views))
-        return self._base_partitions(views, n_neighbors=size, count_samples=self.count_samples)
+    def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
+        size = neighborhood_size(self.neighborhood, n_samples)
+        return {"n_neighbors": size, "count_samples": self.count_samples}
 
-    def _aligned_partitions(self, base: BasePartitions) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-        xp = namespace(base.average)
-        counts = [xp.astype(one.counts, base.average.dtype) for one in base.neighbors or []]
-        return weigh_partitions(base.partitions, base.average, counts, len(base.average))
+    def _store_partitions(self, partitions: Partitions) -> None:
+        super()._store_partitions(partitions)
+        counts = counts_of(partitions)
+        errors = [one.relative_errors for one in counts]
+        self.neighbor_counts_ = namespace(counts[0].counts).stack([one.counts for one in counts])
+        self.neighbor_count_error_ = float(namespace(errors[0]).mean(namespace(errors[0]).stack(errors)))
 
-    def _store_labels(self, mixing: NDArray[Any]) -> None:
-        super()._store_labels(mixing)
-        neighbors = self._base.neighbors or []
-        xp = namespace(neighbors[0].relative_errors)
-        self.neighbor_counts_ = namespace(neighbors[0].counts).stack([one.counts for one in neighbors])
-        self.neighbor_count_error_ = float(xp.mean(xp.stack([one.relative_errors for one in neighbors])))
+
+def _counts_of_size(partitions: Partitions, position: int) -> tuple[Any, ...]:
+    return tuple(None if one is None else one[position] for one in partitions.counts or ())
 
 
 def _check_neighborhoods(neighborhoods: Sequence[float]) -> list[float]:

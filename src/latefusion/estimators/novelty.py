@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
+from latefusion.arrays import draw_rows, lies_elsewhere, row_blocks, take_rows, to_numpy
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.encoding.preparation import fit_preparation
+from latefusion.partitions.partitions import Block
+from latefusion.similarities.given import GivenMap
 from latefusion.types import Array, Views
 
 N_REFERENCES = 256
@@ -30,6 +32,8 @@ N_PROJECTIONS = 32
 NEAREST = 3
 # Share of the references that are not novel.
 QUANTILE = 0.99
+# Beyond this many samples, the novelty of training samples is computed only where it is asked for.
+LARGEST_TRAINING = 100_000
 # Distances that are held at a time.
 BLOCK_ENTRIES = 2**21
 
@@ -159,6 +163,49 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     novelty = Novelty(tuple(sketches), tuple(references), mask, 1.0)
     distances = novelty(views_of(views, chosen), mask)
     return Novelty(novelty.sketches, novelty.references, mask, _level(distances))
+
+
+def training_novelty(
+    novelty: Novelty, views: Views, observed: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64] | None:
+    """Novelty of the training samples; None for more than 100 000 samples and for arrays on a device.
+
+    Parameters
+    ----------
+    novelty : Novelty
+    views : Views
+        Of the training samples.
+    observed : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views of the samples are used; all by default.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,) or None
+    """
+    costly = len(views) > LARGEST_TRAINING or any(lies_elsewhere(view) for view in views.arrays)
+    return None if costly else novelty(views, observed)
+
+
+def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[Any]:
+    """How views are compared: kernels and given partitions as they are, others scaled by what they hold.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        One per view.
+    inputs : sequence of {"features", "precomputed"}
+        One per view.
+
+    Returns
+    -------
+    list
+        As `fit_novelty` takes them.
+    """
+    maps = [getattr(block.extension, "feature_map", None) for block in blocks]
+    return [
+        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
+        for kind, one in zip(inputs, maps, strict=True)
+    ]
 
 
 def views_of(views: Views, samples: NDArray[np.intp]) -> Views:

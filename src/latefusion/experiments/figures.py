@@ -18,6 +18,7 @@ from sklearn.manifold import TSNE
 
 from latefusion.arrays import namespace, unit_rows
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
+from latefusion.estimators.alignment_map import aligned_partitions
 from latefusion.experiments.protocol import GAM, LAM, OURS
 from latefusion.experiments.report import Picture
 from latefusion.experiments.sources import Source, standardized
@@ -263,8 +264,7 @@ def _options(source: Source) -> dict[str, Any]:
 def _iterates(source: Source, n_steps: int) -> list[Iterate]:
     """Global alignment with λ = 1 from the paper's start, every iteration kept."""
     model = GlobalAlignmentClustering(**_options(source)).fit(standardized(source.load()))
-    partitions, average = model._aligned_partitions(model._base)
-    return list(_steps(partitions, average, n_steps))
+    return list(_steps(*aligned_partitions(model._partitions), n_steps))
 
 
 def _steps(partitions: Sequence[NDArray[Any]], average: NDArray[Any], n_steps: int) -> Iterator[Iterate]:

@@ -1,4 +1,4 @@
-"""All base partitions of a problem: one per view, one of the mean similarity, and the map that gives new ones theirs.
+"""All base partitions of a problem: one per view, that of the mean similarity, and what extends them to new samples.
 
 With S_p the similarity of view p (a standardised kernel or a normalised graph), the base partition H_p holds its k
 leading eigenvectors and M those of the mean of all S_p. For a new sample with similarities s to the training samples
@@ -12,7 +12,7 @@ nothing, differ from machine to machine, and cannot be extended.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,57 +21,23 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from latefusion.arrays import item_bytes, lies_elsewhere, require_memory, row_blocks
-from latefusion.partitions.factor_partitions import FactorStack, factor_closeness, factor_partitions, factor_projections
-from latefusion.partitions.neighborhoods import (
-    EXACT_COUNTS,
-    NeighborCounts,
-    SampledNeighborhoods,
-    Sizes,
-    count_by_closeness,
-    count_neighbors,
-    draw_samples,
-)
-from latefusion.partitions.operator_partitions import (
-    Leading,
-    OperatorPartitions,
-    leading_eigenvectors,
-    operator_partitions,
-)
-from latefusion.partitions.operators import takes_gram
-from latefusion.similarities.extension import Similarity, SimilarityExtension
+from latefusion.encoding.coordinates import SideBySide, Unchanged
+from latefusion.partitions.gram import fits_gram, gram_partitions
+from latefusion.partitions.imputation import Fill
+from latefusion.partitions.mean import RunningMean, mean_partition, partitions_with_mean
+from latefusion.partitions.missing import ScatteredRows, impute_partitions, scatter_rows, scatter_similarity
+from latefusion.partitions.neighborhoods import Sizes, count_by_closeness, count_neighbors, sizes_within
+from latefusion.partitions.operators import feature_matrix, leading_eigenvectors, leading_projection
+from latefusion.partitions.partitions import BLOCK_ENTRIES, Block, Mean, Partitions
+from latefusion.partitions.sources import join_coordinates
+from latefusion.similarities.extension import Similarity
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap, nearest_subspace
+from latefusion.similarities.kernel import PrecomputedPartition
 from latefusion.steps import say
 from latefusion.types import Array
 
-# Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.
-BLOCK_ENTRIES = 2**22
-
-
-@dataclass(frozen=True)
-class BasePartitions:
-    """Base partitions of the training samples and their extension.
-
-    Attributes
-    ----------
-    partitions : list of ndarray of shape (n_samples, n_clusters)
-        H_p, one per view.
-    average : ndarray of shape (n_samples, n_clusters)
-        M, the same of the mean similarity.
-    extensions : list of SimilarityExtension
-    projections : list of ndarray of shape (n_features, 2 * n_clusters)
-        Per view what turns the features of a new sample into its row of H_p and into the view's share of its row of M.
-    neighbors : list of NeighborCounts or None
-        Neighbour counts per view, and last those of the mean similarity; only for local alignment. Where several sizes
-        were asked for, every entry is a list with one `NeighborCounts` per size, and one of them has to be chosen (by
-        `dataclasses.replace`) before new samples are extended.
-    """
-
-    partitions: list[Array]
-    average: Array
-    extensions: Sequence[SimilarityExtension]
-    projections: list[Array]
-    neighbors: list[NeighborCounts] | None = None
+Mask = NDArray[np.bool_]
 
 
 def fit_base_partitions(
@@ -79,24 +45,35 @@ def fit_base_partitions(
     similarities: Sequence[Similarity],
     n_clusters: int,
     *,
+    mask: Mask | None = None,
+    missing: str = "align",
+    reference: Similarity | None = None,
     n_neighbors: Sizes | None = None,
     count_samples: int | None = None,
     n_jobs: int | None = None,
-) -> BasePartitions:
+) -> Partitions:
     """Base partitions of all views and of their mean similarity.
 
     Parameters
     ----------
     views : sequence of arrays
+        Rows of samples that lack the view are not read.
     similarities : sequence of Similarity
         One per view.
     n_clusters : int
         Number of columns of every partition.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which samples have which views; all by default.
+    missing : {"align", "impute"}, default="align"
+        Whether rows of missing views, of training samples and of new samples, stay zero or are imputed.
+    reference : Similarity, default=None
+        A similarity of all views side by side, which M is taken from instead of the mean similarity. Samples must have
+        all views.
     n_neighbors : int or tuple of int, default=None
-        Size of the neighbourhoods to count for local alignment; no counts when None. For several sizes every entry of
-        ``neighbors`` is a list with one `NeighborCounts` per size.
+        Size of the neighborhoods to count for local alignment; no counts when None. In a view that few samples have it
+        is as much smaller. For several sizes every entry of ``counts`` is a list with one `NeighborCounts` per size.
     count_samples : int, default=None
-        Number of neighbourhoods to look at for the counts where no view is a dense kernel; None looks at all of them
+        Number of neighborhoods to look at for the counts where no view is a dense kernel; None looks at all of them
         up to 5000 samples and at 512 beyond.
     n_jobs : int, default=None
         Views treated at the same time (threads); each holds its similarity while it is worked on, a dense kernel one
@@ -104,207 +81,257 @@ def fit_base_partitions(
 
     Returns
     -------
-    BasePartitions
+    Partitions
 
     Notes
     -----
-    Narrow factors with dense rows take two passes over the views, see `factor_partitions`. Other factors, and graphs,
-    are solved by products with vectors, see `operator_partitions`. An n x n array exists only where a view is a dense
-    kernel; then the others are formed as well, for the mean.
+    Narrow factors with dense rows take two passes over the views, see `gram_partitions`. Other factors, and graphs, are
+    solved by products with vectors, see `mean_partition`. An n x n array exists only where a view is a dense kernel;
+    then the others are formed as well, for the mean.
     """
-    fitted = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_fit_view)(view, similarity, n_clusters, n_neighbors)
-        for view, similarity in zip(views, similarities, strict=True)
-    )
-    mean, mean_closeness = _RunningMean(len(views)), _RunningMean(len(views))
-    results: list[_FittedView] = []
-    for position, one in enumerate(fitted, start=1):
-        say(f"base partitions of {position} of {len(views)} views", position / len(views))
-        if isinstance(one.matrix, np.ndarray):
-            mean.add(one.matrix)
-            if one.closeness is not None:
-                mean_closeness.add(one.closeness)
-            one = one._replace(matrix=None, closeness=None)
-        results.append(one)
-    if _fit_into_gram(results, n_clusters):
-        base = _from_factors(views, results, n_clusters, n_neighbors, count_samples)
-    elif mean.value is None:
-        base = _from_operators(views, results, n_clusters, n_neighbors, count_samples)
+    if reference is not None:
+        found = _fit_reference(views, similarities, reference, n_clusters, n_neighbors, count_samples, n_jobs)
     else:
-        base = _from_matrices(views, results, mean, mean_closeness, n_clusters, n_neighbors)
-    for position, one in enumerate(results):
-        if isinstance(one.matrix, Factor) and isinstance(one.matrix.feature_map, GivenMap):
-            _settle(base, position, one.matrix)
-    return base
+        problem = _Problem(n_clusters, mask, missing == "impute", n_neighbors, count_samples)
+        found = _fit(views, similarities, problem, n_jobs)
+    imputes = missing == "impute" and len(views) > 1 and not lies_elsewhere(views[0])
+    return impute_partitions(found) if imputes else found
 
 
-def _settle(base: BasePartitions, position: int, factor: Factor) -> None:
-    """All eigenvalues of a given partition are one: where it has more than k directions, take those nearest to M."""
-    n_clusters = base.average.shape[1]
-    if factor.feature_map.width > n_clusters:
-        base.projections[position][:, :n_clusters] = nearest_subspace(factor, base.average)
-        own = base.projections[position][:, :n_clusters]
-        for rows in row_blocks(len(base.average), max(1, BLOCK_ENTRIES // len(own))):
-            base.partitions[position][rows] = factor.rows(rows.start, rows.stop) @ own
+class _Problem(NamedTuple):
+    """What is asked for; see `fit_base_partitions`."""
+
+    n_clusters: int
+    mask: Mask | None = None
+    imputes: bool = False
+    n_neighbors: Sizes | None = None
+    count_samples: int | None = None
+
+    @property
+    def factors(self) -> NDArray[np.float64] | None:
+        """D^{-1/2} of `latefusion.partitions.missing`."""
+        return None if self.mask is None else np.sqrt(self.mask.shape[1] / self.mask.sum(axis=1))
+
+    @property
+    def takes_mean(self) -> bool:
+        """Whether M comes from the mean similarity; with imputed rows it comes from all partitions together."""
+        return self.mask is None or not self.imputes
+
+    def observed(self, view: int) -> Mask | None:
+        """Which samples have the view; None for all."""
+        return None if self.mask is None else self.mask[:, view]
 
 
-class _FittedView(NamedTuple):
-    """A view's similarity (None where it went into the mean already), and what is known of it so far."""
+class _View(NamedTuple):
+    """A view's similarity (None where it went into the mean already), its extension, and what is known so far."""
 
-    matrix: Any
+    similarity: Any
     extension: Any
-    leading: Leading | None = None
-    closeness: NDArray[Any] | None = None
-    neighbors: NeighborCounts | None = None
+    vectors: Any = None
+    projection: Any = None
+    closeness: Any = None
+    counts: Any = None
 
 
-def _fit_view(view: Array, similarity: Similarity, n_clusters: int, n_neighbors: Sizes | None) -> _FittedView:
-    matrix, extension = similarity.similarity(view, n_clusters)
-    if isinstance(matrix, Factor):
-        return _FittedView(matrix, extension)
-    leading = leading_eigenvectors(matrix, n_clusters)
-    if n_neighbors is None or scipy.sparse.issparse(matrix):
-        return _FittedView(matrix, extension, leading)
-    closeness = extension.closeness(view, matrix)
-    return _FittedView(matrix, extension, leading, closeness, count_neighbors(closeness, n_neighbors))
-
-
-def _fit_into_gram(results: list[_FittedView], n_clusters: int) -> bool:
-    """Whether all views are factors with dense rows, narrow enough for one Gram matrix of all of them together."""
-    if not all(isinstance(one.matrix, Factor) and one.matrix.has_dense_rows for one in results):
-        return False
-    width = sum(one.matrix.feature_map.width for one in results)
-    return lies_elsewhere(results[0].matrix.view) or takes_gram(width, n_clusters, dense=True)
-
-
-def _from_factors(
-    views: Sequence[Array],
-    results: list[_FittedView],
-    n_clusters: int,
-    n_neighbors: Sizes | None,
-    count_samples: int | None,
-) -> BasePartitions:
-    """Narrow dense factors only: two passes over the rows."""
-    extensions = [one.extension for one in results]
-    n_views = len(results)
-    stack = FactorStack([one.matrix for one in results])
-    projections = factor_projections(stack, n_clusters)
-    sampled, columns = None, []
-    neighbors: list[NeighborCounts] | None = None
-    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
-    if n_neighbors is not None and count_samples is None and few:
-        extensions, neighbors = count_by_closeness(views, extensions, n_neighbors)
-    elif n_neighbors is not None:
-        samples, judges = draw_samples(stack.n_samples, count_samples)
-        columns = stack.take(samples)
-        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-        sampled = SampledNeighborhoods(
-            samples,
-            judges,
-            factor_closeness(stack.take(judges), columns),
-            n_samples=stack.n_samples,
-            n_neighbors=n_neighbors,
-            n_views=n_views,
-        )
-    rows = factor_partitions(stack, projections, sampled, columns)
-    if sampled is not None:
-        neighbors = sampled.results()
-    *partitions, average = [rows[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_views + 1)]
-    shares = []
-    for p in range(n_views):
-        own = projections[int(stack.edges[p]) : int(stack.edges[p + 1]), :]
-        both = [own[:, p * n_clusters : (p + 1) * n_clusters], own[:, n_views * n_clusters :]]
-        shares.append(stack.xp.astype(stack.xp.concat(both, axis=1), stack.dtype))
-    return BasePartitions(partitions, average, extensions, shares, neighbors)
-
-
-def _from_operators(
-    views: Sequence[Array],
-    results: list[_FittedView],
-    n_clusters: int,
-    n_neighbors: Sizes | None,
-    count_samples: int | None,
-) -> BasePartitions:
-    """Factors of any kind and sparse graphs: products with vectors only."""
-    extensions, neighbors = [one.extension for one in results], None
-    if n_neighbors is not None:
-        extensions, neighbors = count_by_closeness(views, extensions, n_neighbors, count_samples)
-    found = _solve(views, results, n_clusters, None)
-    return BasePartitions(found.partitions, found.average, extensions, found.projections, neighbors)
-
-
-def _from_matrices(
-    views: Sequence[Array],
-    results: list[_FittedView],
-    mean: _RunningMean,
-    mean_closeness: _RunningMean,
-    n_clusters: int,
-    n_neighbors: Sizes | None,
-) -> BasePartitions:
-    """Dense similarities, which are in the mean already, and others among them, which are formed to join it."""
-    _require_formed(results, mean.value, n_neighbors)
-    for position, (view, one) in enumerate(zip(views, results, strict=True)):
-        if one.matrix is None:
-            continue
-        mean.add(one.matrix.toarray() if isinstance(one.matrix, Factor) else one.matrix)
-        if n_neighbors is not None:
-            extension = one.extension.with_columns(view, np.arange(view.shape[0]))
-            closeness = extension.closeness(view)
-            mean_closeness.add(closeness)
-            results[position] = one._replace(extension=extension, neighbors=count_neighbors(closeness, n_neighbors))
-    found = _solve(views, results, n_clusters, mean.value)
-    neighbors = None
-    if n_neighbors is not None:
-        neighbors = [one.neighbors for one in results if one.neighbors is not None]
-        neighbors.append(count_neighbors(mean_closeness.value, n_neighbors))
-    return BasePartitions(
-        found.partitions, found.average, [one.extension for one in results], found.projections, neighbors
+def _fit(
+    views: Sequence[Array], similarities: Sequence[Similarity], problem: _Problem, n_jobs: int | None
+) -> Partitions:
+    n_views = len(views)
+    fitted = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(_fit_view)(view, similarity, problem, problem.observed(position))
+        for position, (view, similarity) in enumerate(zip(views, similarities, strict=True))
     )
+    mean, closeness = RunningMean(n_views), RunningMean(n_views)
+    results: list[_View] = []
+    for position, one in enumerate(fitted):
+        say(f"base partitions of {position + 1} of {n_views} views", (position + 1) / n_views)
+        if isinstance(one.similarity, np.ndarray):
+            if problem.takes_mean:
+                mean.add(scatter_similarity(one.similarity, problem.observed(position), problem.factors))
+            if one.closeness is not None:
+                closeness.add(one.closeness)
+            one = one._replace(similarity=None, closeness=None)
+        results.append(one)
+    known = [one.similarity for one in results]
+    if problem.mask is None and fits_gram(known, problem.n_clusters):
+        found = gram_partitions(
+            views,
+            known,
+            [one.extension for one in results],
+            problem.n_clusters,
+            n_neighbors=problem.n_neighbors,
+            count_samples=problem.count_samples,
+        )
+    else:
+        found = _from_similarities(views, similarities, results, mean, closeness, problem)
+    return found if problem.mask is not None else _settled(found, known)
 
 
-def _require_formed(results: list[_FittedView], mean: NDArray[Any], n_neighbors: Sizes | None) -> None:
-    """A factor, and what any view's neighbourhoods are ranked by, are formed and scaled; a graph is added to a copy."""
-    others = [one.matrix for one in results if one.matrix is not None]
+def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: Mask | None) -> _View:
+    """The similarity of the samples that have the view; its eigenvectors unless it is a factor."""
+    if observed is not None:
+        samples = np.flatnonzero(observed)
+        view = view[samples]
+        view = view[:, samples] if isinstance(similarity, PrecomputedPartition) else view
+    matrix, extension = similarity.similarity(view, problem.n_clusters)
+    closeness, counts, sizes = None, None, problem.n_neighbors
+    if sizes is not None and isinstance(matrix, np.ndarray):
+        closeness = extension.closeness(view, matrix)
+        sizes = sizes if observed is None else sizes_within(sizes, len(observed), len(matrix))
+        counts = count_neighbors(closeness, sizes)
+    elif sizes is not None and observed is not None:
+        sizes = sizes_within(sizes, len(observed), view.shape[0])
+        (extension,), (counts, _) = count_by_closeness([view], [extension], sizes, problem.count_samples)
+    solved = () if isinstance(matrix, Factor) else leading_eigenvectors(matrix, problem.n_clusters)
+    found = _View(matrix, extension, *solved)
+    return found._replace(closeness=None if observed is not None else closeness, counts=counts)
+
+
+def _from_similarities(
+    views: Sequence[Array],
+    similarities: Sequence[Similarity],
+    results: Sequence[_View],
+    mean: RunningMean,
+    closeness: RunningMean,
+    problem: _Problem,
+) -> Partitions:
+    """Factors and graphs by products with vectors, and dense similarities, which are in the mean already."""
+    n_clusters, mask = problem.n_clusters, problem.mask
+    if mean.value is not None:
+        _form(results, mean, problem)
+    extensions, counts = _count(views, results, closeness, problem, formed=mean.value is not None)
+    features = [feature_matrix(one.similarity) if isinstance(one.similarity, Factor) else None for one in results]
+    blocks, vectors = [], []
+    for position, (view, one, own) in enumerate(zip(views, results, features, strict=True)):
+        rows, projection, observed = one.vectors, one.projection, problem.observed(position)
+        if own is not None:
+            projection = leading_projection(own, n_clusters, view.dtype)
+            rows = (own @ projection).astype(view.dtype)
+        encoding = Unchanged()
+        if observed is not None:
+            scale = rows.dtype.type(np.sqrt(np.mean(observed)))
+            rows, projection = scatter_rows(scale * rows, observed), scale * projection
+            encoding = Unchanged(observed if isinstance(similarities[position], PrecomputedPartition) else None)
+        blocks.append(Block(position, "given", encoding, extensions[position], projection.astype(rows.dtype)))
+        vectors.append(rows)
+    if not problem.takes_mean:
+        return Partitions(tuple(blocks), tuple(vectors), mask=mask, counts=counts)
+    if len(blocks) == 1:  # the mean of one similarity is that similarity
+        average, shares = vectors[0].copy(), [blocks[0].projection]
+    else:
+        average, shares = _mean(results, features, mean, problem, np.result_type(*[one.dtype for one in vectors]))
+    shares = [share.astype(rows.dtype) for share, rows in zip(shares, vectors, strict=True)]
+    return partitions_with_mean(blocks, vectors, average, shares, mask=mask, counts=counts)
+
+
+def _form(results: Sequence[_View], mean: RunningMean, problem: _Problem) -> None:
+    """Add the similarities that are not dense to a dense mean."""
+    others = [(position, one.similarity) for position, one in enumerate(results) if one.similarity is not None]
     if not others:
         return
-    n_samples = len(mean)
-    n_copies = 1 if n_neighbors is None and not any(isinstance(one, Factor) for one in others) else 2
+    # A factor, and what neighborhoods are ranked by, are formed and scaled; a graph is added to a copy.
+    n_samples, plain = len(mean.value), not any(isinstance(one, Factor) for _, one in others)
+    n_copies = 1 if problem.n_neighbors is None and plain else 2
     require_memory(
-        n_copies * n_samples**2 * item_bytes(mean),
+        n_copies * n_samples**2 * item_bytes(mean.value),
         f"Beside a dense kernel, {len(others)} of {len(results)} views are formed as well, one at a time, for the mean "
         f"of all: {n_samples} x {n_samples} numbers in {n_copies} copies, which",
         "Use KernelPartition(method='factor') for the dense kernels, so that nothing is formed, or fewer samples; "
         "float32 views need half.",
     )
+    for position, one in others:
+        formed = one.toarray() if isinstance(one, Factor) else one
+        mean.add(scatter_similarity(formed, problem.observed(position), problem.factors))
 
 
-def _solve(views: Sequence[Array], results: list[_FittedView], n_clusters: int, mean: Any) -> OperatorPartitions:
-    return operator_partitions(
-        [one.matrix for one in results],
-        [one.leading for one in results],
-        [
-            view.dtype if one.leading is None else one.leading.vectors.dtype
-            for view, one in zip(views, results, strict=True)
-        ],
-        n_clusters,
-        mean=mean,
+def _count(
+    views: Sequence[Array], results: Sequence[_View], closeness: RunningMean, problem: _Problem, *, formed: bool
+) -> tuple[list[Any], tuple[Any, ...] | None]:
+    """Extensions that know their columns, and neighbor counts, of the mean closeness where no view is missing."""
+    extensions, counts = [one.extension for one in results], [one.counts for one in results]
+    if problem.n_neighbors is None:
+        return extensions, None
+    if problem.mask is not None:
+        return extensions, (*counts, None)
+    if not formed:
+        extensions, counts = count_by_closeness(views, extensions, problem.n_neighbors, problem.count_samples)
+        return extensions, tuple(counts)
+    for position, (view, one) in enumerate(zip(views, results, strict=True)):
+        if one.similarity is not None:
+            extensions[position] = one.extension.with_columns(view, np.arange(view.shape[0]))
+            near = extensions[position].closeness(view)
+            closeness.add(near)
+            counts[position] = count_neighbors(near, problem.n_neighbors)
+    return extensions, (*counts, count_neighbors(closeness.value, problem.n_neighbors))
+
+
+def _mean(
+    results: Sequence[_View], features: Sequence[Any], mean: RunningMean, problem: _Problem, precision: Any
+) -> tuple[NDArray[Any], list[NDArray[Any]]]:
+    """M and the N_p of all views."""
+    mask, factors = problem.mask, problem.factors
+    graphs = [one.similarity if scipy.sparse.issparse(one.similarity) else None for one in results]
+    if mask is None or factors is None:
+        return mean_partition(graphs, features, mean.value, problem.n_clusters, precision)
+    graphs = [
+        None if one is None else scatter_similarity(one, seen, factors)
+        for one, seen in zip(graphs, mask.T, strict=True)
+    ]
+    scattered = [
+        None if one is None else ScatteredRows(one, seen, factors) for one, seen in zip(features, mask.T, strict=True)
+    ]
+    average, shares = mean_partition(graphs, scattered, mean.value, problem.n_clusters, precision)
+    own = [
+        share if one is not None else factors[seen, None] * share[seen]
+        for share, one, seen in zip(shares, features, mask.T, strict=True)
+    ]
+    return average, own
+
+
+def _settled(partitions: Partitions, similarities: Sequence[Any]) -> Partitions:
+    """All eigenvalues of a given partition are one: where it has more than k directions, take those nearest to M."""
+    assert partitions.mean is not None
+    average, blocks = partitions.mean.rows, list(partitions.blocks)
+    for position, (factor, vectors) in enumerate(zip(similarities, partitions.vectors, strict=True)):
+        if not isinstance(factor, Factor) or not isinstance(factor.feature_map, GivenMap):
+            continue
+        if factor.feature_map.width > average.shape[1]:
+            own = nearest_subspace(factor, average).astype(blocks[position].projection.dtype)
+            blocks[position] = replace(blocks[position], projection=own)
+            for rows in row_blocks(len(average), max(1, BLOCK_ENTRIES // len(own))):
+                vectors[rows] = factor.rows(rows.start, rows.stop) @ own
+    return replace(partitions, blocks=tuple(blocks))
+
+
+def _fit_reference(
+    views: Sequence[Array],
+    similarities: Sequence[Similarity],
+    reference: Similarity,
+    n_clusters: int,
+    n_neighbors: Sizes | None,
+    count_samples: int | None,
+    n_jobs: int | None,
+) -> Partitions:
+    """Base partitions with M from all views side by side.
+
+    With X_p the columns of view p and a_p² one over its mean squared distance, M holds the leading eigenvectors of one
+    similarity of [a_1 X_1 | … | a_m X_m]. Where views are of one kind, two samples that are near each other in all of
+    them together are told from two that are so in a single one, which no mean of similarities can do. The row of M of
+    a new sample that lacks a view is zero.
+    """
+    together, scales = join_coordinates(views, np.ones(len(views)))
+    problem = _Problem(n_clusters, n_neighbors=n_neighbors, count_samples=count_samples)
+    *fitted, last = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_fit)([view], [similarity], problem, None)
+        for view, similarity in zip([*views, together], [*similarities, reference], strict=True)
     )
-
-
-class _RunningMean:
-    """Mean of matrices that come one by one; dense as soon as one of them is."""
-
-    def __init__(self, n_terms: int) -> None:
-        self.n_terms = n_terms
-        self.value: Any = None
-
-    def add(self, matrix: Any) -> None:
-        term = matrix * matrix.dtype.type(1.0 / self.n_terms)  # SciPy divides single precision into double
-        if self.value is None:
-            self.value = term
-        elif scipy.sparse.issparse(self.value) or scipy.sparse.issparse(term):
-            self.value = self.value + term
-            if not scipy.sparse.issparse(self.value):
-                self.value = np.asarray(self.value)
-        else:
-            self.value = self.value + term if self.value.dtype != term.dtype else np.add(self.value, term, self.value)
+    n_views = len(views)
+    encoding = SideBySide((Unchanged(),) * n_views, scales)
+    block = replace(last.blocks[0], view=n_views, name="reference", encoding=encoding)
+    return Partitions(
+        tuple(replace(one.blocks[0], view=view) for view, one in enumerate(fitted)),
+        tuple(one.vectors[0] for one in fitted),
+        fill=Fill(np.zeros((n_views + 1) * n_clusters, dtype=bool)),
+        mean=Mean(last.vectors[0], (block,), np.eye(n_clusters)),
+        counts=None if n_neighbors is None else tuple(one.counts[0] for one in [*fitted, last]),
+    )

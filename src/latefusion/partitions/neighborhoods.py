@@ -6,8 +6,8 @@ multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and neve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import beside, device_of, namespace, row_blocks
+from latefusion.partitions.missing import scatter_rows
 from latefusion.types import Array
 
 # One size of all neighbourhoods, or several, which are counted together.
@@ -35,39 +36,52 @@ CLOSENESS_ENTRIES = 2**21
 
 @dataclass(frozen=True)
 class NeighborCounts:
-    """Counts of the training samples, and what counts new ones.
+    """Neighbor counts of the training samples, and what counts new samples.
 
     Attributes
     ----------
     counts : ndarray of shape (n_samples,)
-        c(j), the number of samples that have j in their neighbourhood; nobody is in their own. Estimates when
-        neighbourhoods were sampled.
+        c(j), the number of samples that have j in their neighborhood. A sample is not in its own. Estimates if only
+        some neighborhoods were looked at.
     thresholds : ndarray of shape (n_columns,)
-        Similarity of a sample to the last member of its neighbourhood.
+        Similarity of a sample to the last member of its neighborhood.
     samples : ndarray of shape (n_columns,) or None
-        The samples whose neighbourhoods were looked at; all of them when None.
+        The samples whose neighborhoods were looked at; all of them when None.
+    size : int or None
+        Number of training samples where ``counts`` has only those of ``samples``, which is enough for new samples.
     """
 
     counts: Array
     thresholds: Array
     samples: NDArray[np.intp] | None = None
+    size: int | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of training samples."""
+        return int(self.counts.shape[0]) if self.size is None else self.size
 
     @property
     def relative_errors(self) -> Array:
-        """Standard error of every count relative to its value: sqrt((1 - π) / (π s)), π = c / n, s neighbourhoods."""
+        """Standard error of every count relative to its value."""
         if self.samples is None:
             return np.zeros(len(self.counts))
-        n_samples = self.counts.shape[0]
-        share = namespace(self.counts).clip(self.counts / n_samples, min=1 / n_samples, max=1.0)
-        return ((1 - share) / (share * len(self.samples))) ** 0.5
+        return count_errors(self.counts, self.n_samples, len(self.samples))
+
+    def for_new_samples(self) -> NeighborCounts:
+        """The same without the counts that are of no use to new samples."""
+        if self.samples is None or self.size is not None:
+            return self
+        known = namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
+        return NeighborCounts(known, self.thresholds, self.samples, self.n_samples)
 
     def count_new(self, closeness: Array) -> Array:
-        """In how many training neighbourhoods new samples would fall, from their similarities (n_new, n_columns).
+        """In how many training neighborhoods new samples would fall, from their similarities (n_new, n_columns).
 
-        A new sample that coincides with a training sample (similarity one) takes its count: nobody is in their own
-        neighbourhood, and of equally similar samples only those with the lowest index were counted.
+        A new sample that coincides with a training sample (similarity one) takes its count: a sample is not in its own
+        neighborhood, and of equally similar samples only those with the lowest index were counted.
         """
-        # The last member of a neighbourhood sits on the threshold itself, and similarities round differently here.
+        # The last member of a neighborhood sits on the threshold itself, and similarities round differently here.
         xp = namespace(closeness)
         rounding = float(xp.finfo(closeness.dtype).eps)
         inside = xp.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
@@ -78,44 +92,114 @@ class NeighborCounts:
         coincides = xp.min(apart, axis=1) <= rounding**0.4
         if self.samples is None:
             return xp.where(coincides, self.counts[nearest], inside)
-        known = self.counts_of_samples()
+        known = self.for_new_samples().counts
         estimate = xp.astype(inside, known.dtype) * ((self.n_samples - 1) / len(self.samples))
         return xp.where(coincides, xp.take(known, nearest), estimate)
 
-    @property
-    def n_samples(self) -> int:
-        """Number of training samples."""
-        return int(self.counts.shape[0])
 
-    def counts_of_samples(self) -> Array:
-        """Counts of the samples whose neighbourhoods were looked at."""
-        assert self.samples is not None
-        return namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
+def count_errors(counts: Array, n_samples: int, n_columns: int) -> Array:
+    """Relative standard errors of estimated counts c: sqrt((1 - π) / (π s)), π = c / n, s neighborhoods."""
+    share = namespace(counts).clip(counts / n_samples, min=1 / n_samples, max=1.0)
+    return ((1 - share) / (share * n_columns)) ** 0.5
 
 
 @dataclass(frozen=True)
-class KnownCounts(NeighborCounts):
-    """The same where the counts of all samples lie elsewhere: those of the sampled samples are enough for new ones.
+class NeighborWeights:
+    """Weights of the blocks of a new sample in local alignment: neighbor counts over the number of training samples.
 
     Attributes
     ----------
-    counts : ndarray of shape (n_columns,)
-        Of the samples whose neighbourhoods were looked at.
-    thresholds, samples : as in `NeighborCounts`
-    size : int
-        Number of training samples.
+    counters : tuple of NeighborCounts
+        One per view, of the training samples that have it.
+    mean : NeighborCounts or None
+        By the mean closeness of the blocks of M. None takes the mean weight of the views instead.
     """
 
-    size: int = 0
+    counters: tuple[NeighborCounts, ...]
+    mean: NeighborCounts | None
 
     @property
-    def n_samples(self) -> int:
-        """Number of training samples."""
-        return self.size
+    def width(self) -> int:
+        """Largest number of training samples that a sample is compared with."""
+        return max(int(one.thresholds.shape[0]) for one in self.counters)
 
-    def counts_of_samples(self) -> Array:
-        """Counts of the samples whose neighbourhoods were looked at."""
-        return self.counts
+    def __call__(self, closeness: Sequence[Any], presence: NDArray[np.bool_] | None) -> Array:
+        """Weights of all blocks: those of the views, which come first, and those of M.
+
+        Parameters
+        ----------
+        closeness : sequence of arrays of shape (n_present, n_columns) or None
+            Per block, of the samples that have it; None where no sample does.
+        presence : ndarray of bool of shape (n_samples, n_blocks) or None
+            None where all samples have all blocks.
+
+        Returns
+        -------
+        array of shape (n_samples, n_blocks)
+            Missing views have the weight of M: it counts where their columns are imputed.
+        """
+        n_views, n_blocks = len(self.counters), len(closeness)
+        if presence is None:
+            weights = [_weights(*one) for one in zip(self.counters, closeness, strict=False)]
+            if self.mean is None:
+                mean = sum(weights) / n_views
+            else:
+                mean = _weights(self.mean, sum(closeness[n_views:]) / (n_blocks - n_views))
+        else:
+            weights, mean = self._with_missing(closeness, presence)
+        return namespace(mean).stack([*weights, *[mean] * (n_blocks - n_views)], axis=1)
+
+    def _with_missing(self, closeness: Sequence[Any], presence: NDArray[np.bool_]) -> tuple[list[Any], Any]:
+        """Weights of every view, and of M."""
+        of_views, of_mean = np.split(presence, [len(self.counters)], axis=1)
+        own = [np.zeros(len(presence)) for _ in self.counters]
+        for weights, counter, near, seen in zip(own, self.counters, closeness, of_views.T, strict=False):
+            if near is not None:
+                weights[seen] = _weights(counter, near)
+        mean = np.sum(own, axis=0) / np.maximum(of_views.sum(axis=1), 1)
+        known = of_mean.sum(axis=1)
+        if self.mean is not None and known.any():
+            parts = zip(closeness[len(own) :], of_mean.T, strict=True)
+            total = sum(scatter_rows(near, seen) for near, seen in parts if near is not None)
+            mean = np.where(known > 0, _weights(self.mean, total / np.maximum(known, 1)[:, None]), mean)
+        return [np.where(seen, weights, mean) for weights, seen in zip(own, of_views.T, strict=True)], mean
+
+
+def _weights(counter: NeighborCounts, closeness: Array) -> Array:
+    found = counter.count_new(closeness)
+    xp = namespace(found)
+    return xp.astype(found, xp.float64) / counter.n_samples
+
+
+def training_counts(
+    counts: Sequence[NeighborCounts | None], mask: NDArray[np.bool_] | None, *, imputed: bool
+) -> list[NeighborCounts]:
+    """Counts of all training samples, per view and last those of M.
+
+    Parameters
+    ----------
+    counts : sequence of NeighborCounts or None
+        As in `Partitions`.
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None for all. Counts are multiplied by n / n_p, and those of M are their mean
+        over the views that a sample has.
+    imputed : bool
+        Whether samples take the counts of M in views that they lack; zero otherwise.
+
+    Returns
+    -------
+    list of NeighborCounts
+    """
+    own = [one for one in counts if one is not None]
+    if mask is None:
+        return own
+    everywhere = [
+        scatter_rows(one.counts * (len(mask) / one.n_samples), seen) for one, seen in zip(own, mask.T, strict=True)
+    ]
+    mean = sum(everywhere) / mask.sum(axis=1)
+    if imputed:
+        everywhere = [np.where(seen, one, mean) for one, seen in zip(everywhere, mask.T, strict=True)]
+    return [replace(one, counts=found) for one, found in zip([*own, own[0]], [*everywhere, mean], strict=True)]
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
@@ -128,6 +212,12 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     else:
         size = floor(neighborhood * n_samples + 0.5)
     return max(1, min(size, n_samples - 1))
+
+
+def sizes_within(n_neighbors: Sizes, n_samples: int, n_observed: int) -> Sizes:
+    """Sizes of neighborhoods that are the same share of fewer samples."""
+    sizes = [max(1, min(round(size * n_observed / n_samples), n_observed - 1)) for size in _as_sequence(n_neighbors)]
+    return tuple(sizes) if isinstance(n_neighbors, Sequence) else sizes[0]
 
 
 def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
@@ -147,13 +237,26 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    sizes, n_samples = _as_sequence(n_neighbors), len(similarity)
-    counts = np.zeros((len(sizes), n_samples), dtype=np.intp)
-    thresholds = np.empty((len(sizes), n_samples), dtype=similarity.dtype)
-    for rows in row_blocks(n_samples, max(1, BLOCK_ENTRIES // n_samples)):
-        members, thresholds[:, rows] = _count_block(similarity[rows].copy(), rows.start, sizes)
-        counts += members
-    return _as_asked([NeighborCounts(*one) for one in zip(counts, thresholds, strict=True)], n_neighbors)
+    step = max(1, BLOCK_ENTRIES // len(similarity))
+    return _count_exactly(len(similarity), n_neighbors, 1, step, lambda rows: [similarity[rows].copy()])[0]
+
+
+def _count_exactly(
+    n_samples: int, n_neighbors: Sizes, n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
+) -> list[Any]:
+    """Counts by several similarities, from blocks of rows of each, which are written over."""
+    sizes = _as_sequence(n_neighbors)
+    counts = np.zeros((n_parts, len(sizes), n_samples), dtype=np.intp)
+    thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_parts)]
+    for rows in row_blocks(n_samples, step):
+        for part, similarity in enumerate(similarities(rows)):
+            members, edges = _count_block(similarity, rows.start, sizes)
+            counts[part] += members
+            thresholds[part].append(edges)
+    found = [
+        zip(own, np.concatenate(edges, axis=1), strict=True) for own, edges in zip(counts, thresholds, strict=True)
+    ]
+    return [_as_asked([NeighborCounts(*one) for one in by_size], n_neighbors) for by_size in found]
 
 
 def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
@@ -188,39 +291,6 @@ def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> 
     return counts
 
 
-class ExactNeighborhoods:
-    """Neighbourhoods of all samples, counted from blocks of rows of similarities that are never there as a whole.
-
-    Parameters
-    ----------
-    n_samples : int
-    n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
-    n_views : int
-    """
-
-    def __init__(self, n_samples: int, n_neighbors: Sizes, n_views: int) -> None:
-        self.n_neighbors = n_neighbors
-        self.n_views = n_views
-        self._counts = np.zeros((n_views + 1, len(_as_sequence(n_neighbors)), n_samples), dtype=np.intp)
-        self._thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_views + 1)]
-
-    def count(self, rows: slice, closeness: Iterable[Array]) -> None:
-        """Count the neighbours of a block of rows, given its closeness to all samples in every view."""
-        for p, similarity in enumerate(_with_mean(closeness, self.n_views)):
-            members, thresholds = _count_block(similarity, rows.start, _as_sequence(self.n_neighbors))
-            self._counts[p] += members
-            self._thresholds[p].append(thresholds)
-
-    def results(self) -> list[Any]:
-        """Counts of all samples, per view and for the mean similarity; for several sizes a list of them each."""
-        found = []
-        for counts, blocks in zip(self._counts, self._thresholds, strict=True):
-            by_size = zip(counts, np.concatenate(blocks, axis=1), strict=True)
-            found.append(_as_asked([NeighborCounts(*one) for one in by_size], self.n_neighbors))
-        return found
-
-
 def count_by_closeness(
     views: Sequence[Array], extensions: Sequence[Any], n_neighbors: Sizes, n_columns: int | None = None
 ) -> tuple[list[Any], list[Any]]:
@@ -246,20 +316,21 @@ def count_by_closeness(
     exact = n_columns is None and n_samples <= EXACT_COUNTS
     samples, judges = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
     extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+    step = max(1, CLOSENESS_ENTRIES // len(samples))
 
     def closeness(rows: Any) -> Iterator[Array]:
         return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
 
-    neighborhoods: ExactNeighborhoods | SampledNeighborhoods
     if exact:
-        neighborhoods = ExactNeighborhoods(n_samples, n_neighbors, n_views)
-    else:
-        neighborhoods = SampledNeighborhoods(
-            samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+        return extensions, _count_exactly(
+            n_samples, n_neighbors, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
         )
-    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(samples))):
-        neighborhoods.count(rows, closeness(rows))
-    return extensions, neighborhoods.results()
+    sampled = SampledNeighborhoods(
+        samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+    )
+    for rows in row_blocks(n_samples, step):
+        sampled.count(rows, closeness(rows))
+    return extensions, sampled.results()
 
 
 def draw_samples(

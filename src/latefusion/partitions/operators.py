@@ -136,6 +136,26 @@ class _GramOperator(LinearOperator):
         return self.features.T @ (self.features @ right)
 
 
+def leading_eigenvectors(similarity: Any, n_clusters: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Leading eigenvectors V of a similarity, and V Λ^{-1}, which extends them to new samples.
+
+    Parameters
+    ----------
+    similarity : ndarray, sparse matrix or LinearOperator of shape (n_samples, n_samples)
+    n_clusters : int
+
+    Returns
+    -------
+    vectors, projection : ndarray of shape (n_samples, n_clusters)
+        Columns that belong to no eigenvalue but zero are zero.
+    """
+    values, vectors = top_eigenpairs(similarity, n_clusters)
+    # Below a share of the largest, an eigenvalue is rounding error, and dividing by it would extend noise.
+    inverse = inverse_values(values, values.dtype).astype(vectors.dtype)
+    vectors = vectors * (inverse > 0)
+    return vectors, vectors * inverse
+
+
 def leading_projection(features: Any, n_clusters: int, precision: Any) -> NDArray[Any]:
     """The matrix that turns rows of Φ into the leading eigenvectors of ΦΦᵀ, V Λ^{-1/2} of the eigenpairs of ΦᵀΦ.
 

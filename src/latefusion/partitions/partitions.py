@@ -73,24 +73,26 @@ class Block:
 
 
 class Mean(NamedTuple):
-    """M, the partition of the mean similarity, which alignments are pulled towards. One of the last three is given.
+    """M, the partition of the mean similarity, which alignments are pulled towards.
+
+    The row of M of a sample x is [φ_1(x) P_1 | … ] · mixing over the blocks of M. These are one of
+
+    - the features of every view times N_p, its share of M, which add up: ``mixing`` is a column of identities;
+    - the blocks of all H_p once more, where missing rows of H_p are imputed and M is a linear function of them;
+    - a single block of all views side by side.
 
     Attributes
     ----------
     rows : array of shape (n_samples, n_clusters)
         M itself.
-    projections : tuple of array of shape (n_features, n_clusters) or None
-        N_p: the row of M of a sample is the sum of φ_p(x) N_p over views.
-    mixing : ndarray of shape (n_views * n_clusters, n_clusters) or None
-        M = [H_1 | … | H_m] times this, where missing rows of H_p are imputed.
-    block : Block or None
-        M comes from all views side by side, and is extended by a block of its own.
+    blocks : tuple of Block
+        A block with the key of a base partition has the same features.
+    mixing : ndarray of shape (n_blocks * n_clusters, n_clusters)
     """
 
     rows: Array
-    projections: tuple[Array, ...] | None = None
-    mixing: NDArray[Any] | None = None
-    block: Block | None = None
+    blocks: tuple[Block, ...]
+    mixing: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -103,21 +105,23 @@ class Partitions:
     vectors : tuple of array of shape (n_samples, n_columns)
         Rows of the training samples in every block. Zero or imputed for samples that lack the view.
     values : tuple of ndarray of shape (n_columns,)
-        Eigenvalues, descending.
+        Eigenvalues, descending. Empty for alignments, which do not use them.
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which views samples have; None if no view is missing.
     fill : Fill or None
-        How rows of samples that lack views were filled. Applies to the columns of views, which come first.
+        How rows of samples with missing views are filled. Applies to the columns of views, which come first, and to
+        those of the blocks of M, where there is one.
     mean : Mean or None
         For alignments.
     counts : tuple or None
-        For local alignment: neighbor counts per view, and last those of the mean similarity. Each is a `NeighborCounts`
-        or, where several sizes were asked for, a list of them.
+        For local alignment: the `NeighborCounts` of every view, of the samples that have it, and last those of the
+        similarity of M, or None where the mean of the counts stands for them. For several sizes of neighborhoods, a
+        list of them each.
     """
 
     blocks: tuple[Block, ...]
     vectors: tuple[Array, ...]
-    values: tuple[NDArray[Any], ...]
+    values: tuple[NDArray[Any], ...] = ()
     mask: NDArray[np.bool_] | None = None
     fill: Fill | None = None
     mean: Mean | None = None

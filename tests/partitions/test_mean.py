@@ -12,7 +12,7 @@ from sklearn.base import clone
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
 from latefusion.partitions import count_neighbors, fit_base_partitions
-from latefusion.partitions.operator_partitions import leading_eigenvectors
+from latefusion.partitions.operators import leading_eigenvectors
 from latefusion.similarities import GraphPartition, KernelPartition
 from tests.partitions.rows import extend
 
@@ -53,17 +53,18 @@ def test_mixtures_equal_the_eigenvectors_of_formed_matrices(names, n_neighbors):
     views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
     base = fit_base_partitions(views, similarities, 4, n_neighbors=n_neighbors)
     matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
-    found = [*base.partitions, base.average]
+    found = [*base.vectors, base.mean.rows]
     for partition, matrix in zip(found, [*matrices, np.mean(matrices, axis=0)], strict=True):
         expected = np.linalg.eigh(matrix)[1][:, -4:]
         np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
     rows = extend(base, [view[50:90] for view in views])
-    for partition, extended in zip(found, [*rows.partitions, rows.average], strict=True):
+    for partition, extended in zip(found, [*rows.vectors, rows.mean.rows], strict=True):
         np.testing.assert_allclose(extended, partition[50:90], atol=1e-7)
     if n_neighbors is not None:
-        closeness = [one.closeness(view) for one, view in zip(base.extensions, views, strict=True)]
+        extensions = [block.extension for block in base.blocks]
+        closeness = [one.closeness(view) for one, view in zip(extensions, views, strict=True)]
         for neighbors, counts, similarity in zip(
-            base.neighbors, rows.counts, [*closeness, np.mean(closeness, axis=0)], strict=True
+            base.counts, rows.counts, [*closeness, np.mean(closeness, axis=0)], strict=True
         ):
             np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, n_neighbors).counts)
             np.testing.assert_allclose(counts, neighbors.counts[50:90], rtol=1e-6)
@@ -76,9 +77,15 @@ def test_single_precision_is_kept(names):
     base = fit_base_partitions(views, similarities, 4, n_neighbors=200)
     double = fit_base_partitions([view.astype(np.float64) for view in views], similarities, 4)
     rows = extend(base, [view[:9] for view in views])
-    for one in [*base.partitions, base.average, *base.projections, *rows.partitions, rows.average]:
+    for one in [
+        *base.vectors,
+        base.mean.rows,
+        *(block.projection for block in base.blocks + base.mean.blocks),
+        *rows.vectors,
+        rows.mean.rows,
+    ]:
         assert one.dtype == np.float32
-    np.testing.assert_allclose(projector(base.average), projector(double.average), atol=2e-3)
+    np.testing.assert_allclose(projector(base.mean.rows), projector(double.mean.rows), atol=2e-3)
 
 
 def test_dense_kernels_among_factors_and_graphs():
@@ -88,20 +95,21 @@ def test_dense_kernels_among_factors_and_graphs():
     views, similarities = (*views, VIEWS[3]), (*similarities, KernelPartition())
     base = fit_base_partitions(views, similarities, 4, n_neighbors=100)
     matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
-    for partition, matrix in zip([*base.partitions, base.average], [*matrices, np.mean(matrices, axis=0)], strict=True):
+    for partition, matrix in zip([*base.vectors, base.mean.rows], [*matrices, np.mean(matrices, axis=0)], strict=True):
         expected = np.linalg.eigh(matrix)[1][:, -4:]
         np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
     rows = extend(base, [view[50:90] for view in views])
-    np.testing.assert_allclose(rows.average, base.average[50:90], atol=1e-7)
-    for neighbors, counts in zip(base.neighbors, rows.counts, strict=True):
+    np.testing.assert_allclose(rows.mean.rows, base.mean.rows[50:90], atol=1e-7)
+    for neighbors, counts in zip(base.counts, rows.counts, strict=True):
         np.testing.assert_allclose(counts, neighbors.counts[50:90], rtol=1e-6)
 
 
 def test_null_directions_are_zero():
     values, vectors = np.array([3.0, 2.0, 0.0, 0.0]), np.linalg.qr(np.random.default_rng(0).random((4, 4)))[0]
-    leading = leading_eigenvectors(vectors * values @ vectors.T, 3)
-    np.testing.assert_allclose(leading.inverse_values, [1 / 3, 1 / 2, 0.0])
-    assert not leading.vectors[:, 2].any()
+    leading, projection = leading_eigenvectors(vectors * values @ vectors.T, 3)
+    np.testing.assert_allclose(projection[:, :2], leading[:, :2] / values[:2])
+    assert not leading[:, 2].any()
+    assert not projection[:, 2].any()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Base partitions from factors, in two passes over the rows and with no copy of a view.
+"""Base partitions of narrow factors by one Gram matrix of all, in two passes over the rows without a copy of a view.
 
 With Φ_p the factor of view p and Φ = [Φ_1 | … | Φ_m], the similarities Φ_pΦ_pᵀ and their mean ΦΦᵀ/m have the
 eigenvectors Φ_p V_p Λ_p^{-1/2} and Φ V Λ^{-1/2}, where V_p, Λ_p and V, Λ belong to the diagonal blocks and to the
@@ -9,6 +9,8 @@ that come out of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,7 +26,18 @@ from latefusion.arrays import (
     take_rows,
     top_eigenpairs,
 )
-from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, SampledNeighborhoods
+from latefusion.encoding.coordinates import Unchanged
+from latefusion.partitions.mean import partitions_with_mean
+from latefusion.partitions.neighborhoods import (
+    CLOSENESS_ENTRIES,
+    EXACT_COUNTS,
+    SampledNeighborhoods,
+    Sizes,
+    count_by_closeness,
+    draw_samples,
+)
+from latefusion.partitions.operators import takes_gram
+from latefusion.partitions.partitions import Block, Partitions
 from latefusion.similarities.factor import Factor, LinearMap
 from latefusion.types import Array
 
@@ -36,6 +49,73 @@ DEVICE_BLOCK_ENTRIES = 2**28
 KEPT_BYTES = 2**28
 
 Result = TypeVar("Result")
+
+
+def fits_gram(similarities: Sequence[Any], n_clusters: int) -> bool:
+    """Whether all views are factors with dense rows, narrow enough for one Gram matrix of all of them together."""
+    if not all(isinstance(one, Factor) and one.has_dense_rows for one in similarities):
+        return False
+    width = sum(one.feature_map.width for one in similarities)
+    return lies_elsewhere(similarities[0].view) or takes_gram(width, n_clusters, dense=True)
+
+
+def gram_partitions(
+    views: Sequence[Array],
+    factors: Sequence[Factor],
+    extensions: Sequence[Any],
+    n_clusters: int,
+    *,
+    n_neighbors: Sizes | None = None,
+    count_samples: int | None = None,
+) -> Partitions:
+    """Base partitions of views whose similarities are narrow factors with dense rows.
+
+    Parameters
+    ----------
+    views : sequence of arrays
+    factors : sequence of Factor
+    extensions : sequence of FactorExtension
+    n_clusters : int
+    n_neighbors, count_samples
+        As in `fit_base_partitions`.
+
+    Returns
+    -------
+    Partitions
+    """
+    stack = FactorStack(factors)
+    projections = factor_projections(stack, n_clusters)
+    sampled, columns = None, []
+    counts: Sequence[Any] | None = None
+    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
+    if n_neighbors is not None and count_samples is None and few:
+        extensions, counts = count_by_closeness(views, extensions, n_neighbors)
+    elif n_neighbors is not None:
+        samples, judges = draw_samples(stack.n_samples, count_samples)
+        columns = stack.take(samples)
+        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
+        sampled = SampledNeighborhoods(
+            samples,
+            judges,
+            factor_closeness(stack.take(judges), columns),
+            n_samples=stack.n_samples,
+            n_neighbors=n_neighbors,
+            n_views=len(factors),
+        )
+    rows = factor_partitions(stack, projections, sampled, columns)
+    *vectors, average = [rows[:, start : start + n_clusters] for start in range(0, int(rows.shape[1]), n_clusters)]
+    small = stack.xp.astype(projections, stack.dtype)
+    own, shares = zip(*view_projections(small, stack.edges, n_clusters), strict=True)
+    blocks = [Block(view, "given", Unchanged(), *one) for view, one in enumerate(zip(extensions, own, strict=True))]
+    counts = counts if sampled is None else sampled.results()
+    return partitions_with_mean(blocks, vectors, average, shares, counts=counts)
+
+
+def view_projections(projections: Array, edges: NDArray[np.intp], n_clusters: int) -> Iterator[tuple[Array, Array]]:
+    """P_p and N_p of every view, from the matrix that `gram_projections` returns."""
+    for view, (start, stop) in enumerate(pairwise(edges.tolist())):
+        own = projections[start:stop, :]
+        yield own[:, view * n_clusters : (view + 1) * n_clusters], own[:, -n_clusters:]
 
 
 class FactorStack:

@@ -20,6 +20,7 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
 from latefusion.selection.candidates import SAME_VIEW
@@ -108,6 +109,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         statistic of their contingency table over n, divided by one less than the larger number of clusters.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1.
+    novelty_ : ndarray of shape (n_samples,) or None
+        How far the clusters of a sample are from those of the other samples: 0 where others have the same in all
+        partitions, above 1 for combinations that are rare. None beyond 100 000 samples; then
+        ``predict(X, return_novelty=True)`` computes it.
     n_clusters_ : int
     eigenvalues_ : ndarray
         Of the mean co-membership without the constant vector, descending: 1 for a cut that all partitions know.
@@ -222,14 +227,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_new, n_directions)
         """
-        check_is_fitted(self)
-        partitions, ids = _read(X, list(self.view_names_))
-        rows: NDArray[Any] = self.consensus_map_.rows(
-            self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
-        )
+        rows: NDArray[Any] = self.consensus_map_.rows(self._new_indicators(X))
         return rows
 
-    def predict(self, X: Any, *, return_confidence: bool = False) -> Any:
+    def predict(self, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
         """Labels of new samples; of the training samples, `labels_`.
 
         Parameters
@@ -237,16 +238,25 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         X : as in `transform`
         return_confidence : bool, default=False
             Whether to return how clearly every sample belongs to its cluster.
+        return_novelty : bool, default=False
+            Whether to return how far the clusters of every sample are from those of the training samples, as `novelty_`
+            does for these.
 
         Returns
         -------
         labels : ndarray of shape (n_new,)
         confidence : ndarray of shape (n_new,)
             Only with ``return_confidence=True``.
+        novelty : ndarray of shape (n_new,)
+            Only with ``return_novelty=True``.
         """
-        rows, rule = self.transform(X), self.consensus_map_.rule
-        labels: NDArray[np.intp] = rule.predict(rows)
-        return (labels, rule.confidence(rows)) if return_confidence else labels
+        views = self._new_indicators(X)
+        fitted: Any = self.consensus_map_
+        rows = fitted.rows(views)
+        found = [fitted.rule.predict(rows)]
+        found += [fitted.rule.confidence(rows)] if return_confidence else []
+        found += [fitted.novelty(views, _assigned(views))] if return_novelty else []
+        return tuple(found) if len(found) > 1 else found[0]
 
     def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
         """What every partition says of its samples.
@@ -278,6 +288,12 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 names = [str(value) for value in values]
             found.append(Opinion(name, assigned, labels, names))
         return found, ids
+
+    def _new_indicators(self, X: Any) -> Views:
+        """The columns that describe the partitions of new samples."""
+        check_is_fitted(self)
+        partitions, ids = _read(X, list(self.view_names_))
+        return self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
 
     def _new_labels(self, name: str, one: Any) -> Any:
         features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1
@@ -373,7 +389,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         state = check_random_state(self.random_state)
         assign = ASSIGNMENTS[self.assign_labels]
         self.labels_, rule = assign(self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=state)
-        self.consensus_map_ = replace(self.consensus_map_, rule=rule)
+        observed = _assigned(views)
+        novelty = fit_novelty(views, [Unchanged()] * self.n_views_, observed)
+        self.novelty_ = training_novelty(novelty, views, observed)
+        self.consensus_map_ = replace(self.consensus_map_, rule=rule, novelty=novelty)
         self.confidence_ = rule.confidence(self.consensus_)
         self.agreement_ = self._agreement(views.arrays)
         self.view_weights_ = np.asarray(result.weights)
@@ -449,6 +468,11 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
     }
     aligned, ids, _ = align_by_id(frames, holes=True)  # who is absent from a partition is unassigned there
     return {name: _plain(one) for name, one in aligned.items()}, ids
+
+
+def _assigned(views: Views) -> NDArray[np.bool_]:
+    """Which samples are assigned in which partitions."""
+    return np.stack([np.diff(columns.indptr) > 0 for columns in views.arrays], axis=1)
 
 
 def _plain(one: Any) -> Any:

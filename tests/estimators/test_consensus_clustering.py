@@ -315,3 +315,17 @@ def test_new_samples_come_with_confidence():
     np.testing.assert_allclose(confidence, model.confidence_)
     found = lf.outputs.predicted_labels(model, runs)
     np.testing.assert_array_equal(found.labels, model.labels_)
+
+
+def test_a_combination_of_clusters_that_no_sample_has_is_novel(truth):
+    """Two labelings that agree: a sample in which they contradict each other is far from all others."""
+    labelings = {"one": truth, "other": truth, "third": np.where(np.arange(len(truth)) % 5 == 0, -1, truth)}
+    model = lf.ConsensusClustering(random_state=0).fit(labelings)
+    assert model.novelty_.shape == (len(truth),)
+    assert not (model.novelty_ > 1).any()
+    first, second = np.unique(truth)[:2]
+    new = {"one": [first, first], "other": [first, second], "third": [first, second]}
+    labels, confidence, novelty = model.predict(new, return_confidence=True, return_novelty=True)
+    assert labels[0] == model.labels_[truth == first][0]
+    assert confidence.shape == (2,)
+    assert novelty[0] == 0 < novelty[1]

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from latefusion.estimators.alignment_map import counts_of
 from latefusion.kernels import gaussian_kernel
 from latefusion.partitions import fit_base_partitions
-from latefusion.partitions.partial_partitions import ScatteredRows, fit_partial_partitions, fit_rows_model
+from latefusion.partitions.missing import ScatteredRows, scatter_rows, scatter_similarity
 from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 from tests.partitions.rows import extend
 
@@ -46,18 +47,18 @@ def projector(partition):
 def test_nobody_lacks_anything(views, kind):
     everything = np.ones((80, 3), dtype=bool)
     whole = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K)
-    partial = fit_partial_partitions(views, everything, [SIMILARITIES[kind]] * 3, K)
-    for one, other in zip(whole.partitions, partial.partitions, strict=True):
+    partial = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=everything)
+    for one, other in zip(whole.vectors, partial.vectors, strict=True):
         np.testing.assert_allclose(projector(one), projector(other), atol=1e-6)
-    np.testing.assert_allclose(projector(whole.average), projector(partial.average), atol=1e-6)
+    np.testing.assert_allclose(projector(whole.mean.rows), projector(partial.mean.rows), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", SIMILARITIES)
 def test_a_view_is_that_of_the_samples_that_have_it(views, mask, kind):
     similarity = SIMILARITIES[kind]
-    base = fit_partial_partitions(views, mask, [similarity] * 3, K)
-    for view, observed, partition in zip(views, mask.T, base.partitions, strict=True):
-        alone = fit_base_partitions([view[observed]], [similarity], K).partitions[0]
+    base = fit_base_partitions(views, [similarity] * 3, K, mask=mask)
+    for view, observed, partition in zip(views, mask.T, base.vectors, strict=True):
+        alone = fit_base_partitions([view[observed]], [similarity], K).vectors[0]
         assert not partition[~observed].any()
         np.testing.assert_allclose(projector(partition[observed]), projector(alone), atol=1e-6)
         # As if the samples that lack it had been like the others: columns are shorter, entries are not.
@@ -73,86 +74,90 @@ def test_the_mean_compares_samples_by_what_they_share(views, mask, kind):
     roots = np.sqrt(mask.mean(axis=1))
     dense = dense / 3 / roots[:, None] / roots
     expected = np.linalg.eigh(dense)[1][:, -K:]
-    base = fit_partial_partitions(views, mask, [SIMILARITIES[kind]] * 3, K)
-    np.testing.assert_allclose(projector(base.average), projector(expected), atol=1e-5)
+    base = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=mask)
+    np.testing.assert_allclose(projector(base.mean.rows), projector(expected), atol=1e-5)
 
 
 def test_kinds_of_similarity_mix(views, mask):
     mixed = [KernelPartition("linear", method="factor"), GraphPartition(6), KernelPartition("linear", method="factor")]
     dense = [KernelPartition("linear", method="exact"), GraphPartition(6), KernelPartition("linear", method="exact")]
     both = [KernelPartition("linear", method="exact"), GraphPartition(6), KernelPartition("linear", method="factor")]
-    one, *others = (fit_partial_partitions(views, mask, kinds, K) for kinds in (mixed, dense, both))
+    one, *others = (fit_base_partitions(views, kinds, K, mask=mask) for kinds in (mixed, dense, both))
     for other in others:
-        np.testing.assert_allclose(projector(one.average), projector(other.average), atol=1e-6)
+        np.testing.assert_allclose(projector(one.mean.rows), projector(other.mean.rows), atol=1e-6)
 
 
 @pytest.mark.parametrize("missing", ["align", "impute"])
 @pytest.mark.parametrize("kind", SIMILARITIES)
 def test_training_samples_get_their_rows_back(views, mask, kind, missing):
-    base = fit_partial_partitions(views, mask, [SIMILARITIES[kind]] * 3, K, missing=missing, n_neighbors=20)
+    base = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=mask, missing=missing, n_neighbors=20)
     garbage = [np.where(seen[:, None], view, 1e3) for view, seen in zip(views, mask.T, strict=True)]
     found = extend(base, garbage, mask)
-    for one, other in zip([*base.partitions, base.average], [*found.partitions, found.average], strict=True):
+    for one, other in zip([*base.vectors, base.mean.rows], [*found.vectors, found.mean.rows], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
-    for one, other in zip(base.neighbors, found.counts, strict=True):
+    for one, other in zip(counts_of(base), found.counts, strict=True):
         assert np.mean(np.abs(one.counts - other) <= 1e-6 * 80) > 0.9  # nobody is in their own neighbourhood
 
 
 def test_kernels_that_are_given(views, mask):
     kernels = [gaussian_kernel(view) for view in views]
-    base = fit_partial_partitions(kernels, mask, [PrecomputedPartition()] * 3, K)
+    base = fit_base_partitions(kernels, [PrecomputedPartition()] * 3, K, mask=mask)
     spoiled = [np.where(np.outer(seen, seen), kernel, 7.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
-    other = fit_partial_partitions(spoiled, mask, [PrecomputedPartition()] * 3, K)
-    np.testing.assert_array_equal(base.average, other.average)
+    other = fit_base_partitions(spoiled, [PrecomputedPartition()] * 3, K, mask=mask)
+    np.testing.assert_array_equal(base.mean.rows, other.mean.rows)
     found = extend(base, spoiled, mask)
-    np.testing.assert_allclose(found.average, base.average, atol=1e-8)
+    np.testing.assert_allclose(found.mean.rows, base.mean.rows, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["kernel", "graph", "factor"])
 def test_new_samples_of_complete_training_samples(views, kind):
-    base = fit_base_partitions([view[:60] for view in views], [SIMILARITIES[kind]] * 3, K, n_neighbors=15)
+    base, imputing = (
+        fit_base_partitions([view[:60] for view in views], [SIMILARITIES[kind]] * 3, K, n_neighbors=15, missing=missing)
+        for missing in ("align", "impute")
+    )
     new, mask = [view[60:] for view in views], np.ones((20, 3), dtype=bool)
     mask[:5, 0] = False
-    model = fit_rows_model(base.partitions)
-    plain, imputed = extend(base, new), extend(base, new, mask, model=model)
+    plain, imputed = extend(base, new), extend(imputing, new, mask)
     whole = mask.all(axis=1)
-    for one, other in zip([*plain.partitions, plain.average], [*imputed.partitions, imputed.average], strict=True):
+    for one, other in zip([*plain.vectors, plain.mean.rows], [*imputed.vectors, imputed.mean.rows], strict=True):
         np.testing.assert_allclose(one[whole], other[whole], atol=1e-10)
     for one, other in zip(plain.counts, imputed.counts, strict=True):
         np.testing.assert_allclose(one[whole], other[whole], rtol=1e-6)
-    assert np.linalg.norm(imputed.partitions[0][~whole], axis=1).min() > 0
-    assert not extend(base, new, mask).partitions[0][~whole].any()
+    assert np.linalg.norm(imputed.vectors[0][~whole], axis=1).min() > 0
+    assert not extend(base, new, mask).vectors[0][~whole].any()
 
 
 def test_imputed_rows_are_nearer_to_those_of_complete_samples(views, mask):
     whole = fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K)
     aligned, imputed = (
-        fit_partial_partitions(views, mask, [SIMILARITIES["kernel"]] * 3, K, missing=how) for how in ("align", "impute")
+        fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K, mask=mask, missing=how)
+        for how in ("align", "impute")
     )
     errors = {
-        name: np.linalg.norm(projector(base.average) - projector(whole.average))
+        name: np.linalg.norm(projector(base.mean.rows) - projector(whole.mean.rows))
         for name, base in (("align", aligned), ("impute", imputed))
     }
     assert errors["impute"] < errors["align"]
-    for partition, seen in zip(imputed.partitions, mask.T, strict=True):
+    for partition, seen in zip(imputed.vectors, mask.T, strict=True):
         assert np.linalg.norm(partition[~seen], axis=1).min() > 0
 
 
 def test_a_rare_view_has_no_louder_rows(views):
     mask = np.ones((80, 3), dtype=bool)
     mask[20:, 2] = False
-    base = fit_partial_partitions(views, mask, [SIMILARITIES["kernel"]] * 3, K, n_neighbors=24)
-    sizes = [np.mean(partition[seen] ** 2) for partition, seen in zip(base.partitions, mask.T, strict=True)]
+    base = fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K, mask=mask, n_neighbors=24)
+    sizes = [np.mean(partition[seen] ** 2) for partition, seen in zip(base.vectors, mask.T, strict=True)]
     np.testing.assert_allclose(sizes, sizes[0])
-    counts = [one.counts[seen].mean() for one, seen in zip(base.neighbors, mask.T, strict=False)]
+    counts = [one.counts[seen].mean() for one, seen in zip(counts_of(base), mask.T, strict=False)]
     np.testing.assert_allclose(counts, 24, rtol=0.05)
 
 
 def test_several_sizes_are_those_one_by_one(views, mask):
-    arguments = (views, mask, [SIMILARITIES["graph"]] * 3, K)
-    together = fit_partial_partitions(*arguments, n_neighbors=(8, 24), missing="impute").neighbors
+    similarities, options = [SIMILARITIES["graph"]] * 3, {"mask": mask, "missing": "impute"}
+    *together, mean = fit_base_partitions(views, similarities, K, n_neighbors=(8, 24), **options).counts
+    assert mean is None
     for position, size in enumerate((8, 24)):
-        alone = fit_partial_partitions(*arguments, n_neighbors=size, missing="impute").neighbors
+        *alone, _ = fit_base_partitions(views, similarities, K, n_neighbors=size, **options).counts
         for one, other in zip(together, alone, strict=True):
             np.testing.assert_array_equal(one[position].counts, other.counts)
 
@@ -164,7 +169,29 @@ def test_scattered_rows_are_a_matrix(convert):
     factors = np.arange(1.0, 6.0)
     dense = np.zeros((7, 3))
     dense[observed] = factors[:, None] * features
-    operator = ScatteredRows(convert(features), observed, factors)
+    operator = ScatteredRows(convert(features), observed, scatter_rows(factors, observed))
     right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
     np.testing.assert_allclose(operator @ right, dense @ right)
     np.testing.assert_allclose(operator.T @ left, dense.T @ left)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_a_scattered_similarity_is_that_of_scattered_rows(convert):
+    features, observed = np.random.default_rng(0).standard_normal((5, 3)), np.array([1, 0, 1, 1, 0, 1, 1], dtype=bool)
+    factors = np.arange(1.0, 8.0)
+    similarity = convert(features @ features.T)
+    rows = factors[:, None] * scatter_rows(features, observed)
+    found = scatter_similarity(similarity, observed, factors)
+    np.testing.assert_allclose(found @ np.eye(7), rows @ rows.T, atol=1e-12)
+    assert scatter_similarity(similarity, None, None) is similarity
+
+
+@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("kind", ["kernel", "graph", "factor"])
+def test_rows_of_a_sample_do_not_depend_on_the_others_that_are_predicted(views, mask, kind, missing):
+    """Also in local alignment, where counts of a view are those of the samples that have it."""
+    base = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=mask, missing=missing, n_neighbors=20)
+    whole = mask.all(axis=1)
+    among, alone = extend(base, views, mask), extend(base, [view[whole] for view in views])
+    for one, other in zip([*among.counts, *among.vectors], [*alone.counts, *alone.vectors], strict=True):
+        np.testing.assert_allclose(one[whole], other, atol=1e-9)

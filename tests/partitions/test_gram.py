@@ -6,7 +6,7 @@ import pytest
 from latefusion.arrays import row_blocks
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
-from latefusion.partitions import factor_partitions as room
+from latefusion.partitions import gram as room
 from latefusion.partitions.neighborhoods import SampledNeighborhoods, count_neighbors, draw_samples
 from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
 
