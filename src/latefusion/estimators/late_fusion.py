@@ -21,7 +21,7 @@ from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.new_samples import NewSamplesMixin
-from latefusion.estimators.novelty import fit_novelty
+from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.selection import (
@@ -42,9 +42,6 @@ from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.steps import say
 from latefusion.types import Views
-
-# Beyond this many samples, the novelty of training samples is computed only where it is asked for.
-NOVELTY_SAMPLES = 100_000
 
 
 class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
@@ -394,7 +391,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         novelty = fit_novelty(views, encodings, self._mask)
         self.consensus_map_ = replace(self.consensus_map_, novelty=novelty)
-        self.novelty_ = novelty(views, self._mask) if len(views) <= NOVELTY_SAMPLES else None
+        self.novelty_ = training_novelty(novelty, views, self._mask)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
