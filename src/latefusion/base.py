@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from latefusion.arrays import lies_elsewhere, namespace, place_of, require_memory, to_numpy, top_eigenpairs
@@ -38,17 +40,23 @@ from latefusion.validation import (
     columns_of,
     is_collection,
     is_frame,
+    loose_views,
     refuse_single_columns,
     split_columns,
 )
-from latefusion.validation.frames import frame_to_array
+from latefusion.validation.columns import column_groups, reorder_columns
+from latefusion.validation.frames import frame_to_array, split_levels
 from latefusion.validation.labels import code_label_views, fit_label_codings
+from latefusion.validation.sample_ids import ids_of, sample_index
 from latefusion.validation.views import (
     adopt_names,
     check_magnitude,
-    check_new_columns,
+    check_new_width,
     check_not_constant,
+    fingerprint,
     frame_columns,
+    named_views,
+    parts,
 )
 
 logger = logging.getLogger("latefusion")
@@ -77,13 +85,16 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
         """Checked views of the training samples; remembers their names, widths and columns."""
-        X = modality_views(X) if is_mudata(X) else X
+        X = self._collected(X)
         views = self._read(X, reset=True)
         if len(views) < 2:
             raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
+        self._fingerprint = fingerprint(views)
         sought = self.n_clusters if n_clusters is None else n_clusters
         if views.mask is not None:
             check_holes(views, sought)
+            for message in loose_views(views.names, views.mask, sought):
+                warnings.warn(message, UserWarning, stacklevel=3)
         kinds = self._view_kinds(views)
         self._check_devices(views, kinds)
         self._place, self._dtype = place_of(views.arrays[0]), views.arrays[0].dtype
@@ -129,11 +140,9 @@ class MultiViewClusterMixin(ClusterMixin):
         """
         check_is_fitted(self)
         estimator, names = type(self).__name__, tuple(self.view_names_)
-        columns: dict[str, list[Any]] = {}
-        X = modality_views(X) if is_mudata(X) else X
+        X = self._collected(X)
         if is_collection(X):
-            X = adopt_names(X, names, precomputed=self._is_precomputed())
-            columns = frame_columns(X)
+            X = self._in_training_order(adopt_names(X, names, precomputed=self._is_precomputed()))
         widths = None
         if self._accepts_missing_views() and isinstance(
             X, (Mapping, Views)
@@ -148,11 +157,29 @@ class MultiViewClusterMixin(ClusterMixin):
             if kind == "precomputed":
                 arrays.append(check_cross_kernel(array, name, int(width)))
             else:
-                check_new_columns(array, name, int(width), estimator, columns.get(name), self.view_columns_.get(name))
+                check_new_width(array, name, int(width), estimator)
                 if lies_elsewhere(array):  # where products of two float types may be an error
                     array = namespace(array).astype(array, self._dtype, copy=False)
                 arrays.append(array)
         return Views(arrays, names, views.mask, views.sample_ids)
+
+    def _collected(self, X: Any) -> Any:
+        """MuData, and one table whose columns are pairs (view, feature), as a collection of views."""
+        if is_mudata(X):
+            return modality_views(X)
+        return split_levels(X) if self.views is None else X
+
+    def _in_training_order(self, X: Any) -> Any:
+        """A collection of new samples whose frames have the columns in the order of the training frames."""
+        if getattr(X, "ndim", 2) == 3 or not self.view_columns_:
+            return X
+        ordered = reorder_columns(
+            {f"View {name!r}": view for name, view in named_views(X).items()},
+            {f"View {name!r}": columns for name, columns in self.view_columns_.items()},
+            type(self).__name__,
+        )
+        views = dict(zip(named_views(X), ordered.values(), strict=True))
+        return Views(views, mask=X.mask, sample_ids=X.sample_ids) if isinstance(X, Views) else views
 
     def _read(self, X: Any, *, reset: bool) -> Views:
         if self.views is None:
@@ -200,7 +227,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
     def _partition_specs(self, views: Views) -> list[Any]:
         """What `partition` says of every view; one that holds labels and says so itself needs no mention."""
-        specs = per_view(self.partition, views, "partition")
+        specs = per_view(self.partition, views.names, "partition", default="auto")
         return [
             "labels" if name in self.label_codings_ and not isinstance(spec, GivenPartition) else spec
             for name, spec in zip(views.names, specs, strict=True)
@@ -213,9 +240,11 @@ class MultiViewClusterMixin(ClusterMixin):
         return dict(zip(map(str, self.view_names_), self._mask.T, strict=True))
 
     def _read_table(self, X: Any, *, reset: bool) -> Views:
-        columns = columns_of(X) if is_frame(X) else None
-        if columns is not None:
+        if is_frame(X):
             frame_to_array(X, "X")
+            if not reset and hasattr(self, "feature_names_in_"):
+                X = reorder_columns({"X": X}, {"X": list(self.feature_names_in_)}, type(self).__name__)["X"]
+        columns, ids = columns_of(X) if is_frame(X) else None, ids_of(X)
         if isinstance(X, np.ma.MaskedArray):  # scikit-learn would read what is hidden
             X = np.ma.filled(X.astype(np.float64), np.nan)
         if lies_elsewhere(X):
@@ -223,19 +252,27 @@ class MultiViewClusterMixin(ClusterMixin):
             if reset:
                 self.n_features_in_ = int(table.shape[1])
             return split_columns(table, self.views, None)
-        holes = self.views is not None and self._accepts_missing_views()
         table = validate_data(
             self,
             X,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],
             ensure_min_samples=1,
-            ensure_all_finite=not holes,
+            ensure_all_finite=False,
             reset=reset,
         )
         # The old sparse matrices turn into np.matrix in sums with arrays.
-        views = split_columns(csr_array(table) if issparse(table) else table, self.views, columns)
-        return check_views(views, holes=True) if holes else views
+        table = csr_array(table) if issparse(table) else table
+        groups = column_groups(self.views, int(table.shape[1]), columns)
+        views = split_columns(table, self.views, columns)
+        named = {
+            name: (group if columns is None else [columns[one] for one in group]) for name, group in groups.items()
+        }
+        return check_views(
+            Views(views.arrays, views.names, None, ids),
+            holes=self.views is not None and self._accepts_missing_views(),
+            column_names=named,
+        )
 
     def view_partitions(self) -> list[NDArray[Any] | None]:
         """The base partitions of every view, side by side where a view has several.
@@ -341,6 +378,14 @@ class MultiViewClusterMixin(ClusterMixin):
         return tags
 
 
+def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None) -> Any:
+    """Rows as a data frame with the sample ids as index, where `set_output` asks for pandas; else as they are."""
+    if ids is None or _get_output_config("transform", estimator)["dense"] != "pandas":
+        return rows
+    pandas: Any = importlib.import_module("pandas")
+    return pandas.DataFrame(to_numpy(rows), index=sample_index(parts(X), ids))
+
+
 def _check_observed_kernel(kernel: Any, name: str, observed: NDArray[np.bool_] | None) -> NDArray[Any]:
     """A kernel whose observed part is checked; the rest is zero."""
     if observed is None or observed.all() or kernel.shape[0] != kernel.shape[1]:
@@ -352,22 +397,37 @@ def _check_observed_kernel(kernel: Any, name: str, observed: NDArray[np.bool_] |
     return whole
 
 
-def per_view(parameter: Any, views: Views, name: str) -> list[Any]:
-    """The value of a parameter for every view: the same for all, one per view in order, or by view name."""
+def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = None) -> list[Any]:
+    """The value of a parameter for every view.
+
+    Parameters
+    ----------
+    parameter : object, sequence or mapping
+        The same for all views, one per view in order, or by view name.
+    names : sequence of str
+        Of the views.
+    what : str
+        Name of the parameter, for error messages.
+    default : object, default=None
+        For views that a mapping does not name; without one it has to name all of them.
+
+    Returns
+    -------
+    list
+    """
     if isinstance(parameter, Mapping):
-        unknown = [key for key in parameter if key not in views.names]
-        absent = [key for key in views.names if key not in parameter]
-        if unknown or absent:
-            raise ValueError(
-                f"{name} must name every view once; unknown: {unknown}, without a value: {absent}. The views are "
-                f"{list(views.names)}."
-            )
-        return [parameter[key] for key in views.names]
+        unknown = [key for key in parameter if key not in names]
+        absent = [key for key in names if key not in parameter and default is None]
+        if unknown:
+            raise ValueError(f"{what} names views that do not exist: {unknown}. The views are {list(names)}.")
+        if absent:
+            raise ValueError(f"{what} has no value for the views {absent}: name every view once.")
+        return [parameter.get(key, default) for key in names]
     if isinstance(parameter, (list, tuple)):
-        if len(parameter) != views.n_views:
-            raise ValueError(f"{name} has {len(parameter)} entries for {views.n_views} views: give one per view.")
+        if len(parameter) != len(names):
+            raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} views: give one per view.")
         return list(parameter)
-    return [parameter] * views.n_views
+    return [parameter] * len(names)
 
 
 def warn_not_converged(name: str, max_iter: int, advice: str = "Raise max_iter or tol.") -> None:

@@ -161,8 +161,8 @@ def test_views_that_hardly_meet_and_a_view_alone_are_pointed_out(findings):
     observed[:12] = True
     told = loose_views(["genes", "proteins"], observed, 3)
     assert [one.split(" are in")[0] for one in told] == [
-        "Only 12 of the 50 samples of genes",
-        "Only 12 of the 52 samples of proteins",
+        "Only 12 of the 50 samples of view 'genes'",
+        "Only 12 of the 52 samples of view 'proteins'",
     ]
     assert loose_views(["genes", "proteins"], observed, 1) == []
     assert any("only one view" in one for one in data_warnings(replace(findings, views=findings.views[:1])))

@@ -64,9 +64,9 @@ def test_complete_views_have_no_mask():
 
 
 def test_row_numbers_are_no_ids():
-    with pytest.raises(ValueError, match="'view_1' lacks 2"):
+    with pytest.raises(ValueError, match="'view_1' does not have 2"):
         check_views([pd.DataFrame(A), pd.DataFrame(B[:10])], holes=True)
-    with pytest.raises(ValueError, match="'view_1' lacks 12"):
+    with pytest.raises(ValueError, match="'view_1' does not have 12"):
         check_views([pd.DataFrame(A, index=IDS), pd.DataFrame(B)], holes=True)
     # A frame that was filtered still says which rows it has.
     assert check_views([pd.DataFrame(A), pd.DataFrame(B)[::2]], holes=True).mask.sum() == 18

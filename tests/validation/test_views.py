@@ -177,7 +177,7 @@ FEATURES = {
     "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
     "polars null": (
         [A, pl.DataFrame({"x": [None, *range(11)], "y": range(12)})],
-        ["'view_1'", "row 0, column 0", "NaN", "SimpleImputer"],
+        ["'view_1'", "row 0, column 'x'", "NaN", "SimpleImputer"],
     ),
     "no views": ([], ["no views", "at least one"]),
     "no views by name": ({}, ["no views", "at least one"]),
@@ -214,8 +214,11 @@ FEATURES = {
     "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
     "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
     "repeated ids": ([FA.set_axis([0] * 12), FB], ["'view_0'", "sample id 0", "unique"]),
-    "strange ids": ([FA.set_axis(IDS), FB.set_axis([f"t{i}" for i in range(12)])], ["'view_1' lacks 12", "'s0'"]),
-    "ids on one side only": ([FA.set_axis(IDS), FB], ["lacks 12", "reset_index"]),
+    "strange ids": (
+        [FA.set_axis(IDS), FB.set_axis([f"t{i}" for i in range(12)])],
+        ["'view_1' does not have 12", "'s0'"],
+    ),
+    "ids on one side only": ([FA.set_axis(IDS), FB], ["does not have 12", "'view_1' holds row numbers"]),
     "a view without ids": ([FA, FB[::-1], A], ["different orders", "['view_2']", "index"]),
     "mask by row, rows by id": (
         Views([FA, FB[::-1]], mask=np.ones((12, 2))),
@@ -223,6 +226,49 @@ FEATURES = {
     ),
     "ids by row, rows by id": (Views([FA, FB[::-1]], sample_ids=IDS), ["different orders", "sample_ids", "one order"]),
 }
+
+WITH_IDS = [FA.set_axis(IDS), FB.set_axis(IDS)[::-1]]
+
+
+def spoilt(frame, sample, column, value):
+    frame = frame.copy()
+    frame.loc[sample, column] = value
+    return frame
+
+
+BOTH = FA.join(FB).set_axis(IDS)
+CELLS = {
+    "a shuffled frame": (lambda: fit([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]), "sample 's3', column 'y'"),
+    "a frame of some samples": (
+        lambda: fit([WITH_IDS[0][6:], spoilt(WITH_IDS[1], "s3", "y", np.inf)]),
+        "sample 's3', column 'y'",
+    ),
+    "row numbers": (lambda: fit([FA, spoilt(FB, 3, "y", np.nan)]), "row 3, column 'y'"),
+    "shuffled row numbers": (lambda: fit([FA, spoilt(FB[::-1], 3, "y", np.nan)]), "sample 3, column 'y'"),
+    "ids of views": (lambda: fit(Views([A, changed(B, 3, 1, np.nan)], sample_ids=IDS)), "sample 's3', column 1"),
+    "one table": (lambda: fit(spoilt(BOTH, "s3", "y", np.nan)), "sample 's3', column 'y'"),
+    "groups of a table": (
+        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views={"view_1": ["z", "y"], "view_0": ["a"]}),
+        "View 'view_1' .*sample 's3', column 'y'",
+    ),
+    "groups of an array": (lambda: fit(changed(A, 3, 2, np.nan), views=[[0, 1], [3, 2]]), "row 3, column 2"),
+    "a method for complete views": (
+        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views=[["z", "y"]], method=lf.baselines.METHODS["A-MKKM"]),
+        "View 'view_0' .*sample 's3', column 'y'",
+    ),
+    "new samples": (
+        lambda: fit([FA, FB]).predict([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]),
+        "sample 's3', column 'y'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_a_value_that_is_not_finite_is_named_as_the_user_names_it(kind):
+    attempt, cell = CELLS[kind]
+    with pytest.raises(ValueError, match=cell):
+        attempt()
+
 
 HOLES = {
     "rows of NaN": [A, changed(B, 3, slice(None), np.nan)],
@@ -236,7 +282,7 @@ HOLES = {
 def test_samples_may_lack_a_view_where_the_method_can_do_without(kind):
     model = fit(HOLES[kind])
     assert sorted(model.n_observed_views_) == [1] + 11 * [2]
-    with pytest.raises(ValueError, match=r"(method for incomplete views|'view_1' lacks 1)"):
+    with pytest.raises(ValueError, match=r"(method for incomplete views|'view_1' does not have 1)"):
         fit(HOLES[kind], method=lf.baselines.METHODS["A-MKKM"])
 
 
@@ -261,7 +307,7 @@ ELSEWHERE = {
     "too few partitions": (lambda: fit([A, B], partition=["graph"]), ["1 entries", "2 views", "one per view"]),
     "partition names": (
         lambda: fit({"p": A, "q": B}, partition={"p": "graph", "r": "graph"}),
-        ["unknown: ['r']", "without a value: ['q']", "['p', 'q']"],
+        ["do not exist: ['r']", "['p', 'q']"],
     ),
     "init": (lambda: fit([A], init="random"), ["init", "align", "'random'"]),
     "regularization": (lambda: fit([A], regularization=-1.0), ["regularization", "[0.0, inf)", "-1"]),
@@ -296,7 +342,12 @@ ELSEWHERE = {
     "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
     "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
-    "columns in another order": (lambda: predict([FA], [FA[list("abdc")]]), ["'view_0'", "'d'", "'c'", "same order"]),
+    "other columns": (
+        lambda: predict([FA], [FA.rename(columns={"d": "e"})]),
+        ["'view_0'", "missing: ['d']", "unknown: ['e']", "order does not matter"],
+    ),
+    "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "missing: ['b', 'd']", "unknown: []"]),
+    "other columns of a table": (lambda: predict(FA, FA.assign(e=1)), ["X does not have", "unknown: ['e']"]),
     "new NaN": (lambda: predict({"p": A}, {"p": changed(A, 2, 1, np.nan)}), ["'p'", "row 2, column 1", "NaN", "drop"]),
     "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),

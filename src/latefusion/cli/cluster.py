@@ -29,8 +29,9 @@ from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.report import REPORT_STEPS, write_report
-from latefusion.report.judgement import UNSURE, empty_rows, loose_views
+from latefusion.report.judgement import UNSURE, empty_rows
 from latefusion.types import MultiViewDataset
+from latefusion.validation import loose_views
 
 EXAMPLES = """\
 Every file is a view, called as the file; a folder, .npz, .mat or .h5mu file may hold several. Rows are matched by id:
@@ -114,7 +115,9 @@ def run(options: argparse.Namespace) -> None:
             )
     answer = describe(model, data, options)
     answer["dropping"] = verdicts
-    answer["warnings"] += [*notes, *doubts, *dict.fromkeys(str(one.message) for one in told)]
+    # The fit warns of some things that are read off the data here, too.
+    told_once = dict.fromkeys([*answer["warnings"], *notes, *doubts, *(str(one.message) for one in told)])
+    answer["warnings"] = list(told_once)
     put_answer(answer, found, options, text_of)
 
 

@@ -17,6 +17,7 @@ from latefusion.arrays import row_blocks, to_numpy
 from latefusion.metrics import pairwise_agreement, subspace_agreement
 from latefusion.report.findings import Findings, ViewFindings, shorten
 from latefusion.types import Array
+from latefusion.validation import loose_views
 
 # Two views whose own clusters (adjusted Rand index) and whose partitions agree to this much say the same; below the
 # second one clusters have nothing in common.
@@ -29,8 +30,6 @@ TINY_SHARE = 0.05
 UNSURE = 0.2
 # A column with this share of the variance of a view decides alone what the view says.
 DOMINANT = 0.9
-# A view that shares fewer samples per cluster with the others is pointed out.
-LEAST_TIES = 10
 # A view in which more than this share of the samples are all zeros is pointed out.
 MANY_EMPTY = 0.05
 BLOCK_ENTRIES = 2**22
@@ -214,31 +213,6 @@ def _about_holes(findings: Findings) -> list[str]:
     complete = int(np.count_nonzero(observed.all(axis=1)))
     told = f"Not every sample is in every view: {complete} are. Views with holes: {shorten(lacking, 5)}."
     return [told, *loose_views([view.name for view in findings.views], observed, len(findings.clusters))]
-
-
-def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
-    """Views that few samples tie to the others, so that their clusters are matched by little.
-
-    Parameters
-    ----------
-    names : sequence of str
-    observed : ndarray of bool of shape (n_samples, n_views)
-    n_clusters : int
-
-    Returns
-    -------
-    list of str
-        A sentence for each of them.
-    """
-    told = []
-    for name, own in zip(names, observed.T, strict=True):
-        tied = int(np.sum(own & (observed.sum(axis=1) > 1)))
-        if len(names) > 1 and tied < LEAST_TIES * n_clusters:
-            told.append(
-                f"Only {tied} of the {int(own.sum())} samples of {name} are in another view as well: which of its "
-                f"clusters are those of the other views rests on these. Look whether ids are written alike everywhere."
-            )
-    return told
 
 
 def empty_rows(

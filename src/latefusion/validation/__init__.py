@@ -1,9 +1,10 @@
 """The door: whatever the user brings becomes checked `Views`, or an error that says what is wrong and what to do."""
 
 from latefusion.validation.columns import split_columns
-from latefusion.validation.frames import align_by_id, columns_of, is_frame
-from latefusion.validation.holes import can_be_fused, check_holes, check_some_view
+from latefusion.validation.frames import columns_of, is_frame
+from latefusion.validation.holes import can_be_fused, check_holes, check_some_view, loose_views
 from latefusion.validation.kernels import check_cross_kernel, check_diagonals, check_kernel
+from latefusion.validation.sample_ids import match_rows
 from latefusion.validation.views import (
     check_n_clusters,
     check_new_views,
@@ -15,7 +16,6 @@ from latefusion.validation.views import (
 )
 
 __all__ = [
-    "align_by_id",
     "can_be_fused",
     "check_cross_kernel",
     "check_diagonals",
@@ -30,6 +30,8 @@ __all__ = [
     "columns_of",
     "is_collection",
     "is_frame",
+    "loose_views",
+    "match_rows",
     "refuse_single_columns",
     "split_columns",
 ]

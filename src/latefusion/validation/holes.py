@@ -14,6 +14,9 @@ from latefusion.types import Array, Views
 
 # Samples named in an error.
 SHOWN = 3
+# A view is loose if it shares fewer samples per cluster with the others, and less than this part of its samples.
+LEAST_SHARED = 10
+LOOSE_SHARE = 0.5
 
 
 def empty_rows(array: Array) -> NDArray[np.bool_]:
@@ -79,6 +82,32 @@ def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
     bool
     """
     return bool(mask.sum(axis=0).min() >= max(2, n_clusters)) and _groups(mask)[0] == 1
+
+
+def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
+    """Views that share so few samples with the others that the match of their clusters is uncertain.
+
+    Parameters
+    ----------
+    names : sequence of str
+    observed : ndarray of bool of shape (n_samples, n_views)
+    n_clusters : int
+
+    Returns
+    -------
+    list of str
+        One warning for each of them.
+    """
+    warned = []
+    for name, own in zip(names, observed.T, strict=True):
+        shared = int(np.sum(own & (observed.sum(axis=1) > 1)))
+        if len(names) > 1 and shared < min(LEAST_SHARED * n_clusters, LOOSE_SHARE * own.sum()):
+            warned.append(
+                f"Only {shared} of the {int(own.sum())} samples of view {name!r} are in another view as well. The "
+                f"clusters of this view are matched with those of the other views by these samples alone. Check that "
+                f"sample ids are written in the same way in all views."
+            )
+    return warned
 
 
 def check_some_view(views: Views) -> None:

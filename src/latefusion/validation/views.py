@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, ValuesView
 from typing import Any
 
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, place_of, to_numpy
 from latefusion.types import Array, Views
-from latefusion.validation.frames import align_by_id, columns_of, frame_to_array, is_frame
+from latefusion.validation.frames import columns_of, frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
+from latefusion.validation.sample_ids import Coordinates, ids_of, match_rows
 
 # Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
 SAFETY = 1e4
@@ -20,6 +22,10 @@ SAFETY = 1e4
 BLOCK_ENTRIES = 2**20
 # Rows that are looked at first to see that a view is not constant.
 FIRST_ROWS = 100
+# Rows that are read to tell data sets apart, at least.
+FINGERPRINT_ROWS = 256
+# Where rows and columns have no names.
+ROWS_AND_COLUMNS = Coordinates()
 
 
 def is_collection(X: Any) -> bool:
@@ -65,7 +71,12 @@ def _dimensions(item: Any) -> int:
 
 
 def check_views(
-    X: Any, *, precomputed: bool = False, holes: bool = False, columns: Mapping[str, NDArray[np.bool_]] | None = None
+    X: Any,
+    *,
+    precomputed: bool = False,
+    holes: bool = False,
+    columns: Mapping[str, NDArray[np.bool_]] | None = None,
+    column_names: Mapping[str, Any] | None = None,
 ) -> Views:
     """Views from a collection: a list, a dict, `Views`, or an array of kernels of shape (n, n, m).
 
@@ -78,6 +89,8 @@ def check_views(
         Whether samples may lack views: then rows of NaN, and sample ids that are not in every view, become a mask.
     columns : mapping of str to ndarray of bool, default=None
         For kernels of new samples with training samples: the columns that count, by view; the others are not read.
+    column_names : mapping of str to sequence, default=None
+        Names of the columns of views that are not data frames, for error messages.
 
     Returns
     -------
@@ -89,28 +102,50 @@ def check_views(
         X = _split_kernels(X, precomputed)
     mask, ids = (X.mask, X.sample_ids) if isinstance(X, Views) else (None, None)
     named = named_views(X)
-    aligned, found, present = align_by_id(named, holes=holes)
-    if aligned is not named and not (mask is None and ids is None):
+    matched = match_rows(named, missing=holes)
+    if matched.rows and not (mask is None and ids is None):
         raise ValueError(
             "The views have sample ids in different orders, but the mask and the sample_ids of `Views` go by row. "
             "Bring the rows of all views into one order first."
         )
-    mask = present if mask is None else mask
     arrays, seen = {}, []
-    for position, (name, array) in enumerate(aligned.items()):
+    for position, (name, view) in enumerate(named.items()):
         observed = None if mask is None else mask[:, position]
-        own = None if columns is None else columns.get(name)
-        arrays[name], observed = read_view(
-            array, name, observed=observed, precomputed=precomputed, holes=holes, columns=own
+        array, observed = read_view(
+            view,
+            name,
+            observed=observed,
+            precomputed=precomputed,
+            holes=holes,
+            columns=None if columns is None else columns.get(name),
+            coordinates=Coordinates(
+                ids_of(view) if ids is None else ids,
+                columns_of(view) if is_frame(view) else None if column_names is None else column_names[name],
+            ),
         )
+        if matched.rows:
+            array, observed = _place_rows(array, observed, matched.rows[name])
+        arrays[name] = array
         seen.append(observed)
     _check_one_place(arrays)
-    views = Views(arrays, mask=mask, sample_ids=found if ids is None else ids)
+    views = Views(arrays, mask=mask, sample_ids=matched.ids if ids is None else ids)
     if all(one is None for one in seen):
         return views
     whole = np.ones(len(views), dtype=bool)
     together = np.stack([whole if one is None else one for one in seen], axis=1)
     return Views(arrays, mask=together, sample_ids=views.sample_ids)
+
+
+def _place_rows(
+    array: Array, observed: NDArray[np.bool_] | None, rows: NDArray[np.intp]
+) -> tuple[Array, NDArray[np.bool_] | None]:
+    """Rows in the order of the samples; a sample without a row has zeros and is not observed."""
+    present = rows >= 0
+    if present.all():
+        return array[rows], None if observed is None else observed[rows]
+    placed = np.zeros((len(rows), array.shape[1]), dtype=array.dtype)
+    placed[present] = array[rows[present]]
+    return placed, present if observed is None else present & observed[rows]
 
 
 def named_views(X: Any) -> dict[str, Any]:
@@ -125,6 +160,29 @@ def named_views(X: Any) -> dict[str, Any]:
     if len(set(names)) < len(names):
         raise ValueError(f"View names must differ when written as text, got {names}. Rename the views.")
     return dict(pairs)
+
+
+def parts(X: Any) -> list[Any]:
+    """What X consists of: its views, or X itself if it is one table."""
+    return list(named_views(X).values()) if is_collection(X) and getattr(X, "ndim", 2) != 3 else [X]
+
+
+def fingerprint(views: Views) -> str:
+    """A digest of some rows of all views: whether samples without ids are those of an earlier call.
+
+    Parameters
+    ----------
+    views : Views
+
+    Returns
+    -------
+    str
+    """
+    digest = hashlib.blake2b(str(len(views)).encode(), digest_size=16)
+    for array in views.arrays:
+        rows = array[:: max(1, len(views) // FINGERPRINT_ROWS)]
+        digest.update(np.ascontiguousarray(rows.toarray() if scipy.sparse.issparse(rows) else to_numpy(rows)).tobytes())
+    return digest.hexdigest()
 
 
 def adopt_names(X: Any, names: tuple[str, ...], *, precomputed: bool = False) -> Any:
@@ -186,6 +244,7 @@ def read_view(
     precomputed: bool = False,
     holes: bool = False,
     columns: NDArray[np.bool_] | None = None,
+    coordinates: Coordinates = ROWS_AND_COLUMNS,
 ) -> tuple[Array, NDArray[np.bool_] | None]:
     """The same, and which samples are observed: None for all.
 
@@ -196,6 +255,8 @@ def read_view(
         Whether a row of NaN says that the sample is not observed.
     columns : ndarray of bool of shape (n_columns,), default=None
         For a kernel of new samples with training samples: the columns that are read.
+    coordinates : Coordinates, default=ROWS_AND_COLUMNS
+        Names of rows and columns, for error messages.
 
     Returns
     -------
@@ -228,7 +289,7 @@ def read_view(
     if observed is not None and not observed.all():
         square = precomputed and array.shape[0] == array.shape[1] and columns is None
         array = _hide(array, observed, observed if square else None)
-    _check_finite(array, label, hint=not holes)
+    _check_finite(array, label, coordinates, hint=not holes)
     return array, observed
 
 
@@ -338,7 +399,7 @@ def _as_float(array: Array, label: str) -> Array:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def _check_finite(array: Array, label: str, *, hint: bool) -> None:
+def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: bool) -> None:
     values = array.data if scipy.sparse.issparse(array) else array
     if np.isfinite(_sum_of_squares(values)):
         return
@@ -358,8 +419,8 @@ def _check_finite(array: Array, label: str, *, hint: bool) -> None:
             f"views such as LateFusionClustering"
         )
     raise ValueError(
-        f"{label} holds {len(bad)} values that are NaN or infinite, the first in row {row}, column {column} ({kind}). "
-        f"{advice}; the input must be finite."
+        f"{label} holds {len(bad)} values that are NaN or infinite, the first in {coordinates.cell(row, column)} "
+        f"({kind}). {advice}; the input must be finite."
     )
 
 
@@ -452,23 +513,10 @@ def check_new_views(
     return Views(arrays, names, mask, views.sample_ids)
 
 
-def check_new_columns(
-    array: Array,
-    name: str,
-    width: int,
-    estimator: str,
-    columns: list[Any] | None = None,
-    expected: list[Any] | None = None,
-) -> None:
-    """New samples must have the columns of the training samples, in the same order where columns have names."""
+def check_new_width(array: Array, name: str, width: int, estimator: str) -> None:
+    """New samples must have as many columns as the training samples."""
     if array.shape[1] != width:
         raise ValueError(
             f"View {name!r} has {array.shape[1]} columns, but {estimator} was fitted on {width}. Give the same columns "
             f"in the same order."
-        )
-    if columns is not None and expected is not None and columns != expected:
-        first = next(position for position in range(width) if columns[position] != expected[position])
-        raise ValueError(
-            f"View {name!r} has the column {columns[first]!r} where {estimator} was fitted on {expected[first]!r}. "
-            f"Give the same columns in the same order."
         )
