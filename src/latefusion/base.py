@@ -47,7 +47,7 @@ from latefusion.validation import (
 from latefusion.validation.columns import column_groups, reorder_columns
 from latefusion.validation.frames import frame_to_array, split_levels
 from latefusion.validation.labels import code_label_views, fit_label_codings
-from latefusion.validation.sample_ids import ids_of, sample_index
+from latefusion.validation.sample_ids import Coordinates, ids_of, sample_index
 from latefusion.validation.views import (
     adopt_names,
     check_magnitude,
@@ -102,7 +102,7 @@ class MultiViewClusterMixin(ClusterMixin):
         for position, (name, array) in enumerate(views.items()):
             observed = None if views.mask is None else views.mask[:, position]
             if kinds[position] == "precomputed":
-                arrays.append(_check_observed_kernel(array, name, observed))
+                arrays.append(_check_observed_kernel(array, name, observed, views.sample_ids))
             else:
                 check_not_constant(array if observed is None else array[observed], name)
                 arrays.append(array)
@@ -220,8 +220,8 @@ class MultiViewClusterMixin(ClusterMixin):
             self.label_codings_ = fit_label_codings(X, self.partition)
             if self.label_codings_ and not self._accepts_labels:
                 raise ValueError(
-                    f"{type(self).__name__} takes no views of labels, but {list(self.label_codings_)} hold labels. Use "
-                    f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or drop them."
+                    f"{type(self).__name__} does not accept views of labels, but {list(self.label_codings_)} hold "
+                    f"labels. Use ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or drop them."
                 )
         return code_label_views(X, self.label_codings_)
 
@@ -326,7 +326,7 @@ class MultiViewClusterMixin(ClusterMixin):
         for (name, array), spec, kind in zip(views.items(), specs, kinds, strict=True):
             if not lies_elsewhere(array):
                 continue
-            where = f"View {name!r} lies in {place_of(array)}, but"
+            where = f"View {name!r} is stored in {place_of(array)}, but"
             if not self._accepts_devices:
                 raise ValueError(
                     f"{where} {type(self).__name__} works on NumPy arrays. Move the views to NumPy first (view.cpu()."
@@ -338,7 +338,7 @@ class MultiViewClusterMixin(ClusterMixin):
                 what = "partitions that are given" if given else what
                 raise ValueError(
                     f"{where} {what} need NumPy arrays, got partition={spec!r}. Use partition='kernel', which computes "
-                    f"a factor of the kernel where the data lie, or move the views to NumPy first."
+                    f"a factor of the kernel on the device, or move the views to NumPy first."
                 )
 
     def _accepts_missing_views(self) -> bool:
@@ -386,12 +386,14 @@ def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None)
     return pandas.DataFrame(to_numpy(rows), index=sample_index(parts(X), ids))
 
 
-def _check_observed_kernel(kernel: Any, name: str, observed: NDArray[np.bool_] | None) -> NDArray[Any]:
+def _check_observed_kernel(
+    kernel: Any, name: str, observed: NDArray[np.bool_] | None, ids: NDArray[Any] | None
+) -> NDArray[Any]:
     """A kernel whose observed part is checked; the rest is zero."""
     if observed is None or observed.all() or kernel.shape[0] != kernel.shape[1]:
-        return check_kernel(kernel, name)
+        return check_kernel(kernel, name, Coordinates(ids))
     rows = np.flatnonzero(observed)
-    part = check_kernel(kernel[rows][:, rows], name)
+    part = check_kernel(kernel[rows][:, rows], name, Coordinates(rows if ids is None else ids[rows]))
     whole = np.zeros(kernel.shape, dtype=part.dtype)
     whole[np.ix_(rows, rows)] = part
     return whole

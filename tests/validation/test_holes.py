@@ -84,9 +84,9 @@ def test_a_hole_in_a_kernel_is_a_row_and_a_column():
 
 
 BAD = {
-    "no view": ([without(A, [4]), without(B, [4])], ["1 samples", "sample 4", "remove"]),
+    "no view": ([without(A, [4]), without(B, [4])], ["1 samples", "sample 4", "Remove"]),
     "no view, several": ([without(A, range(5)), without(B, range(5))], ["5 samples", "0, 1, 2 and 2 more"]),
-    "nobody's view": ({"a": A, "b": B * np.nan}, ["'b'", "all 12 samples", "Drop it"]),
+    "nobody's view": ({"a": A, "b": B * np.nan}, ["'b'", "all 12 samples", "Remove it"]),
     "view of few": ({"a": A, "b": without(B, range(2, 12))}, ["'b'", "2 of 12", "n_clusters=3", "fewer clusters"]),
     "no tie": (
         {"a": without(A, range(6)), "b": without(B, range(6)), "c": without(C, range(6, 12))},
@@ -128,7 +128,7 @@ def test_other_methods_refuse_by_name():
             ValueError, match=f"{method.__name__} needs every sample.*'view_0': 2.*LateFusionClustering"
         ):
             method(n_clusters=2).fit(Views([A, B], mask=np.arange(24).reshape(12, 2) % 14 != 0))
-        with pytest.raises(ValueError, match=r"2 rows that are NaN as a whole.*LateFusionClustering"):
+        with pytest.raises(ValueError, match=r"2 rows that are all NaN.*LateFusionClustering"):
             method(n_clusters=2).fit([without(A, [1, 2]), B])
 
 

@@ -53,3 +53,7 @@ def test_the_object_says_what_is_unassigned():
 def test_errors_name_the_view():
     with pytest.raises(ValueError, match="View 't' has only the cluster 'a'"):
         fit_label_codings({"t": ["a", "a"]}, "auto")
+    series = pd.Series(["a", "b", "b", "z"], index=["s3", "s2", "s1", "s0"])
+    codings = fit_label_codings({"t": series[:3]}, "auto")
+    with pytest.raises(ValueError, match="View 't' has the label 'z' \\(sample 's0'\\)"):
+        code_label_views({"t": series}, codings)

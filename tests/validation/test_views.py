@@ -338,7 +338,7 @@ ELSEWHERE = {
     ),
     "other width": (lambda: predict({"p": A}, {"p": A[:, :3]}), ["'p'", "3 columns", "fitted on 4", "same order"]),
     "other names": (lambda: predict({"p": A}, {"q": A}), ["['p']", "['q']", "missing: ['p']", "unknown: ['q']"]),
-    "missing view": (lambda: predict([A, B], [A]), ["'view_1'", "missing: ['view_1']", "Give the same"]),
+    "missing view": (lambda: predict([A, B], [A]), ["'view_1'", "missing: ['view_1']", "Pass the same"]),
     "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
     "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
@@ -349,7 +349,7 @@ ELSEWHERE = {
     "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "missing: ['b', 'd']", "unknown: []"]),
     "other columns of a table": (lambda: predict(FA, FA.assign(e=1)), ["X does not have", "unknown: ['e']"]),
     "new NaN": (lambda: predict({"p": A}, {"p": changed(A, 2, 1, np.nan)}), ["'p'", "row 2, column 1", "NaN", "drop"]),
-    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "remove"]),
+    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "Remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (

@@ -208,9 +208,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         super()._check_devices(views, kinds)
         if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
             raise ValueError(
-                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but "
-                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
-                f"lie, or move the views to NumPy first."
+                f"View {views.names[0]!r} is stored in {place_of(views.arrays[0])}, but "
+                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device, "
+                f"or move the views to NumPy first."
             )
 
     def _accepts_missing_views(self) -> bool:
@@ -263,7 +263,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         """Views can be put side by side only where they have columns, and samples have all of them."""
         for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
             reasons = {
-                f"lies in {place_of(array)}": lies_elsewhere(array),
+                f"is stored in {place_of(array)}": lies_elsewhere(array),
                 "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
                 "is a partition that is given": isinstance(similarity, GivenPartition),
                 f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),

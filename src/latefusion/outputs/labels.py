@@ -122,8 +122,8 @@ def _labels_of_fit(model: Any, X: Any) -> Labels:
     found, views = fitted_labels(model), model.new_views(X)
     if found.ids is not None and views.sample_ids is not None:
         rows = _rows_of(views.sample_ids, found.ids)
-        values: dict[str, Any] = found._asdict()
-        return Labels(**{name: one[rows] if isinstance(one, np.ndarray) else one for name, one in values.items()})
+        chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]
+        return Labels(*chosen)
     same = getattr(model, "_fingerprint", None) in (None, fingerprint(views))
     if len(views) != len(found.labels) or not same:
         what = f"{len(views)} samples" if len(views) != len(found.labels) else "other values"

@@ -148,7 +148,7 @@ def _by_number(wanted: list[Any], name: str, width: int, columns: list[Any] | No
 
 def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray[np.intp]:
     if columns is None:
-        raise ValueError(f"View {name!r} is given by column names, but X has none: give positions or a data frame.")
+        raise ValueError(f"View {name!r} is given by column names, but X has none: pass positions or a data frame.")
     position_of = {column: position for position, column in enumerate(columns)}
     unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
     if unknown:

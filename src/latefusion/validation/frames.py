@@ -85,8 +85,8 @@ def frame_to_array(frame: Any, label: str) -> Array:
     refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
     if refused:
         raise ValueError(
-            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers (one-hot, say) or drop "
-            "them."
+            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers, for example one-hot, or "
+            "drop them."
         )
     if hasattr(frame, "iloc"):
         single = all(str(dtype).lower() == "float32" for dtype in dtypes)

@@ -1,4 +1,4 @@
-"""Samples that lack whole views: where they are, and whether what is left can be fused."""
+"""Missing views: which samples have which views, and whether these can be fused."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def empty_rows(array: Array) -> NDArray[np.bool_]:
 def check_holes(views: Views, n_clusters: int) -> None:
     """Refuse training views that cannot be fused.
 
-    A sample in no view, a view of nobody or of fewer samples than clusters, and groups of samples without a view in
+    A sample in no view, a view of no sample or of fewer samples than clusters, and groups of samples without a view in
     common are errors that name them.
 
     Parameters
@@ -61,16 +61,16 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_cl
     """Refuse views that too few samples have."""
     for name, size in zip(names, sizes, strict=True):
         if size == 0:
-            raise ValueError(f"View {name!r} is missing in all {n_samples} samples: nobody has it. Drop it.")
+            raise ValueError(f"View {name!r} is missing for all {n_samples} samples. Remove it.")
         if size < max(2, n_clusters):
             raise ValueError(
-                f"View {name!r} has {size} of {n_samples} samples, which cannot be parted into n_clusters="
-                f"{n_clusters}. Drop this view, ask for fewer clusters, or add samples that have it."
+                f"View {name!r} has {size} of {n_samples} samples, fewer than n_clusters={n_clusters} "
+                f"needs. Remove this view, ask for fewer clusters, or add samples that have it."
             )
 
 
 def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
-    """Whether every view has samples enough, and views hang together by the samples that they share.
+    """Whether every view has enough samples, and all views are linked by samples that they share.
 
     Parameters
     ----------
@@ -123,13 +123,11 @@ def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
     """The error for samples that are in no view, of which the first are named."""
     shown = ", ".join(repr(one) for one in ids[:SHOWN])
     more = f" and {n_samples - SHOWN} more" if n_samples > SHOWN else ""
-    return ValueError(
-        f"{n_samples} samples are in no view at all: sample {shown}{more}. Nothing is known about them: remove them."
-    )
+    return ValueError(f"{n_samples} samples are in no view at all: sample {shown}{more}. Remove them.")
 
 
 def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
-    """Groups of samples are tied by views they share; without any tie there is nothing to align."""
+    """Refuse groups of samples that share no view: their clusters cannot be matched."""
     n_groups, group = _groups(mask)
     if n_groups == 1:
         return
@@ -138,9 +136,9 @@ def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
         own = [name for name, one in zip(names, group, strict=True) if one == number]
         described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
     raise ValueError(
-        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample says "
-        f"which clusters of one group are those of another: cluster each on its own, or add samples that have views of "
-        f"several. If sample ids should match, check that they are written alike in all views."
+        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample links "
+        f"their clusters: cluster each group on its own, or add samples that have views of several groups. If sample "
+        f"ids should match, check that they are written in the same way in all views."
     )
 
 

@@ -38,6 +38,10 @@ class Coordinates(NamedTuple):
         return f"{self.sample(row)}, column {column if self.columns is None else shown(self.columns[column])}"
 
 
+# Where rows and columns have no names.
+ROWS_AND_COLUMNS = Coordinates()
+
+
 def shown(value: Any) -> str:
     """An id or a column name as a message shows it."""
     return repr(value.item() if hasattr(value, "item") else value)

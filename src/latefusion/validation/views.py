@@ -14,7 +14,7 @@ from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, plac
 from latefusion.types import Array, Views
 from latefusion.validation.frames import columns_of, frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
-from latefusion.validation.sample_ids import Coordinates, ids_of, match_rows
+from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates, ids_of, match_rows
 
 # Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
 SAFETY = 1e4
@@ -24,8 +24,6 @@ BLOCK_ENTRIES = 2**20
 FIRST_ROWS = 100
 # Rows that are read to tell data sets apart, at least.
 FINGERPRINT_ROWS = 256
-# Where rows and columns have no names.
-ROWS_AND_COLUMNS = Coordinates()
 
 
 def is_collection(X: Any) -> bool:
@@ -57,8 +55,8 @@ def refuse_single_columns(X: Any) -> None:
     """
     if isinstance(X, (list, tuple)) and X and all(_dimensions(item) == 1 and hasattr(item, "shape") for item in X):
         raise ValueError(
-            f"X is a list of {len(X)} one-dimensional arrays, which may be {len(X)} views of one column or {len(X)} "
-            f"rows of one table. Give views as columns, [x.reshape(-1, 1) for x in X], or the table as np.stack(X)."
+            f"X is a list of {len(X)} one-dimensional arrays: {len(X)} views of one column or {len(X)} rows of "
+            f"one table? Pass views as columns, [x.reshape(-1, 1) for x in X], or the table as np.stack(X)."
         )
 
 
@@ -105,7 +103,7 @@ def check_views(
     matched = match_rows(named, missing=holes)
     if matched.rows and not (mask is None and ids is None):
         raise ValueError(
-            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` go by row. "
+            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` refer to rows. "
             "Bring the rows of all views into one order first."
         )
     arrays, seen = {}, []
@@ -207,8 +205,8 @@ def frame_columns(X: Any) -> dict[str, list[Any]]:
 def _split_kernels(X: Any, precomputed: bool) -> dict[str, Any]:
     if not precomputed:
         raise ValueError(
-            f"X has three dimensions {X.shape}, which stands for kernels of shape (n_samples, n_samples, n_views) and "
-            f"needs partition='precomputed'. Give feature views as a list or dict of two-dimensional arrays."
+            f"X has three dimensions {X.shape}, which means kernels of shape (n_samples, n_samples, n_views) and "
+            f"needs partition='precomputed'. Pass feature views as a list or dict of two-dimensional arrays."
         )
     if X.shape[0] != X.shape[1]:
         hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
@@ -277,7 +275,9 @@ def read_view(
         hint = hint if array.ndim == 1 else ""
         raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.{hint}")
     if 0 in array.shape:
-        raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
+        raise ValueError(
+            f"{label} is empty: its shape is {array.shape}. Every view needs at least one sample and one column."
+        )
     array = _as_float(array, label)
     values = array.data if scipy.sparse.issparse(array) else array
     if holes and not np.isfinite(_sum_of_squares(values)):
@@ -325,20 +325,22 @@ def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | 
     place = place_of(array)
     if is_lazy(array):
         raise ValueError(
-            f"{label} is a {type(array).__name__} of {place}, whose values cannot be written or are not there yet: "
-            f"give arrays of NumPy, torch or CuPy, for example np.asarray(view), or Dask arrays to the estimators in "
-            f"latefusion.distributed."
+            f"{label} is a {type(array).__name__} of {place}, which cannot be written to or is not computed yet. "
+            f"Pass arrays of NumPy, torch or CuPy, for example np.asarray(view), or use the estimators in "
+            f"latefusion.distributed for Dask arrays."
         )
     xp, array = namespace(array), detached(array)
     if array.ndim != 2 or 0 in array.shape:
-        raise ValueError(f"{label} must have two dimensions, neither of them empty, got shape {tuple(array.shape)}.")
+        raise ValueError(
+            f"{label} must have two dimensions, at least one sample and one column, got shape {tuple(array.shape)}."
+        )
     if array.dtype not in (xp.float32, xp.float64):
         raise ValueError(
             f"{label} has the type {array.dtype}: arrays on a device ({place}) must be float32 or float64. Convert it "
-            f"there first (view.float() in torch, view.astype('float32') in CuPy), or give NumPy arrays."
+            f"there first (view.float() in torch, view.astype('float32') in CuPy), or pass NumPy arrays."
         )
     if observed is not None and not observed.all():
-        raise ValueError(f"{label} lies in {place}, but samples that are missing from a view need NumPy arrays.")
+        raise ValueError(f"{label} is stored in {place}, but samples that are missing from a view need NumPy arrays.")
     if not np.isfinite(_largest(array)):
         _refuse_values(array, label, place, xp)
     return array
@@ -349,12 +351,12 @@ def _refuse_values(array: Array, label: str, place: str, xp: Any) -> None:
     n_empty = int(xp.count_nonzero(xp.all(xp.isnan(array), axis=1)))
     if n_empty:
         raise ValueError(
-            f"{label} lies in {place} and has {n_empty} rows that are NaN as a whole, but samples that are missing "
+            f"{label} is stored in {place} and has {n_empty} rows that are all NaN, but samples that are missing "
             f"from a view need NumPy arrays."
         )
     raise ValueError(
         f"{label} holds {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
-        f"{bad[1, 0]}. Fill in or drop them; the input must be finite."
+        f"{bad[1, 0]}. Impute or drop them; the input must be finite."
     )
 
 
@@ -365,35 +367,37 @@ def _largest(array: Array) -> float:
 
 
 def _check_one_place(arrays: Mapping[str, Array]) -> None:
-    """All views must belong to one array library and lie on one device, where they share one float type."""
+    """All views must belong to one array library and one device, where they share one float type."""
     places = {name: place_of(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
-        raise ValueError(f"All views must lie in one place, got {places}. Move them to one device first.")
+        raise ValueError(f"All views must be stored in one place, got {places}. Move them to one device first.")
     types = {name: str(array.dtype) for name, array in arrays.items() if lies_elsewhere(array)}
     if len(set(types.values())) > 1:
         raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
 
 
 def check_same_place(views: Views, place: str, estimator: str) -> None:
-    """New samples must lie where the training samples lay."""
+    """New samples must be stored where the training samples were."""
     for name, array in views.items():
         if place_of(array) != place:
             raise ValueError(
-                f"View {name!r} lies in {place_of(array)}, but {estimator} was fitted on arrays in {place}. Move the "
-                f"new samples there, or fit on arrays of the kind that you want to predict for."
+                f"View {name!r} is stored in {place_of(array)}, but {estimator} was fitted on arrays in {place}. Move "
+                f"the new samples there, or fit on arrays of the kind that you want to predict for."
             )
 
 
 def _as_float(array: Array, label: str) -> Array:
     if array.dtype.kind == "c":
-        raise ValueError(f"{label} holds complex numbers. Complex data not supported: give real and imaginary parts.")
+        raise ValueError(
+            f"{label} holds complex numbers. Complex data not supported: pass real and imaginary parts as columns."
+        )
     if array.dtype.kind in "OUS":
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{label} holds values that are not numbers ({error}). Encode or drop them.") from error
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{label} has the type {array.dtype}, which is not numeric. Turn it into numbers first.")
+        raise ValueError(f"{label} has the type {array.dtype}, which is not numeric. Convert it to numbers first.")
     if array.dtype in (np.float32, np.float64):
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
@@ -412,10 +416,10 @@ def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: b
         row, column = (int(one) for one in np.unravel_index(bad[0], array.shape))
     kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
     n_empty = int(empty_rows(array).sum()) if hint else 0
-    advice = "Fill in single values first, for example by sklearn.impute.SimpleImputer, or drop their rows or columns"
+    advice = "Impute single values first, for example with sklearn.impute.SimpleImputer, or drop their rows or columns"
     if n_empty:
         advice += (
-            f"; the {n_empty} rows that are NaN as a whole, samples without this view, need a method for incomplete "
+            f"; the {n_empty} rows that are all NaN, samples without this view, need a method for incomplete "
             f"views such as LateFusionClustering"
         )
     raise ValueError(
@@ -436,13 +440,13 @@ def check_magnitude(array: Array, name: str) -> None:
         largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
     if largest > limit**0.5 / SAFETY:
         raise ValueError(
-            f"View {name!r} has values of magnitude {largest:.3g}, whose squares leave the range of {array.dtype} "
-            f"numbers. Divide it by a constant, or standardise its columns."
+            f"View {name!r} has values of magnitude {largest:.3g}, whose squares overflow {array.dtype}. Divide "
+            f"it by a constant, or standardise its columns."
         )
 
 
 def check_not_constant(array: Array, name: str) -> None:
-    """Refuse a view in which all samples are the same: it has nothing to say, and its centred kernel is zero."""
+    """Refuse a view in which all samples are the same: its centred kernel is zero."""
     if array.shape[0] < 2:
         return
     limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
@@ -452,12 +456,12 @@ def check_not_constant(array: Array, name: str) -> None:
     spread = float(_spread(array))
     if spread == 0:
         raise ValueError(
-            f"View {name!r} is constant: all samples have the same values, so it cannot separate any. Drop it."
+            f"View {name!r} is constant: all samples have the same values, so it cannot separate clusters. Drop it."
         )
     if spread < enough:
         raise ValueError(
             f"View {name!r} is constant up to rounding: its values differ by at most {spread:.3g}, and the square of "
-            f"that is no {array.dtype} number. Multiply it by a constant, or standardise its columns."
+            f"that underflows {array.dtype}. Multiply it by a constant, or standardise its columns."
         )
 
 
@@ -480,7 +484,7 @@ def _sum_of_squares(values: Array) -> float:
 def check_n_clusters(n_clusters: int, n_samples: int) -> None:
     """Refuse more clusters than samples."""
     if isinstance(n_clusters, bool):
-        raise ValueError(f"n_clusters={n_clusters} is no number of clusters: give an integer.")
+        raise ValueError(f"n_clusters={n_clusters} is not a number of clusters: pass an integer.")
     if n_clusters > n_samples:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Ask for fewer clusters.")
 
@@ -488,16 +492,16 @@ def check_n_clusters(n_clusters: int, n_samples: int) -> None:
 def check_new_views(
     views: Views, names: tuple[str, ...], estimator: str, widths: Mapping[str, int] | None = None
 ) -> Views:
-    """New samples must come in the views of the training samples, in any order; it becomes that of the training.
+    """Views of new samples in the order of the training views, whatever order they come in.
 
-    With ``widths``, the number of columns of every view, views may be absent: all samples lack them then.
+    With ``widths``, the number of columns of every view, views may be absent: they are missing for all samples then.
     """
     missing = [name for name in names if name not in views.names]
     unknown = [name for name in views.names if name not in names]
     if unknown or (missing and (widths is None or len(missing) == len(names))):
         raise ValueError(
             f"{estimator} was fitted on the views {list(names)}, got {list(views.names)} (missing: {missing}; unknown: "
-            f"{unknown}). Give the same views."
+            f"{unknown}). Pass the same views."
         )
     order = [views.names.index(name) if name in views.names else None for name in names]
     arrays, observed = [], []
