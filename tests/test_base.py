@@ -23,12 +23,13 @@ from latefusion import (
     baselines,
 )
 from latefusion.arrays import memory
-from latefusion.base import ComparisonMethod, per_view, warn_not_converged
+from latefusion.base import ComparisonMethod, warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
 from latefusion.partitions import PrecomputedPartition
 from latefusion.types import SolverResult
+from latefusion.validation import per_view
 
 METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]
 DATA = make_views(40, 3, n_views=2, n_features=[4, 3], random_state=0)

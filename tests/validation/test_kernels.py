@@ -7,8 +7,8 @@ import scipy.sparse as sp
 import latefusion as lf
 from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, laplace_kernel, linear_kernel
-from latefusion.validation import check_cross_kernel, check_diagonals, check_kernel
-from latefusion.validation.kernels import FULL_SPECTRUM_LIMIT
+from latefusion.validation import check_diagonals
+from latefusion.validation.kernels import FULL_SPECTRUM_LIMIT, check_cross_kernel, check_kernel
 
 ROWS = np.random.default_rng(0).standard_normal((30, 4))
 MANY = np.random.default_rng(0).standard_normal((FULL_SPECTRUM_LIMIT + 200, 3))

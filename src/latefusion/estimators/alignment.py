@@ -63,7 +63,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         "verbose": ["verbose"],
     }
 
-    _accepts_devices: ClassVar[bool] = True
     _accepts_labels: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -204,14 +203,10 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             ]
         )
 
-    def _check_devices(self, views: Views, kinds: list[str]) -> None:
-        super()._check_devices(views, kinds)
-        if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
-            raise ValueError(
-                f"View {views.names[0]!r} is stored in {place_of(views.arrays[0])}, but "
-                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device, "
-                f"or move the views to NumPy first."
-            )
+    def _numpy_only(self) -> str:
+        if self.assign_labels == "kmeans":
+            return ""
+        return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
 
     def _accepts_missing_views(self) -> bool:
         return True
@@ -330,7 +325,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         imputes = self.missing == "impute" and self.n_views_ > 1 and isinstance(self._base.average, np.ndarray)
         model = fit_rows_model(self._base.partitions) if imputes and self._mask is None else None
-        self.consensus_map_ = alignment_map(self._base, mixing, rule, self._n_samples, model)
+        self.consensus_map_ = alignment_map(self._base, mixing, rule, self.input_schema_.n_samples, model)
 
     def _novelty(self, views: Views) -> Novelty:
         maps = [getattr(extension, "feature_map", None) for extension in self._base.extensions]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import require_memory
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import per_view, warn_not_converged
+from latefusion.base import warn_not_converged
 from latefusion.estimators.consensus_map import Block, ConsensusMap
 from latefusion.estimators.fusion import SAME_VIEW
 from latefusion.partitions.encodings import LinearFeatures, Unchanged
@@ -25,7 +25,7 @@ from latefusion.partitions.given import KINDS, GivenPartition, centered_basis, i
 from latefusion.partitions.imputation import Fill
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
-from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows
+from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
 from latefusion.validation.sample_ids import index_of
 from latefusion.validation.views import fingerprint, named_views
 

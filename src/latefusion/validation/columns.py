@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import take_columns
-from latefusion.types import Array, Views
 from latefusion.validation.frames import columns_of, is_frame, select_columns
 from latefusion.validation.sample_ids import shown_list
 from latefusion.validation.views import named_views
@@ -19,33 +17,17 @@ from latefusion.validation.views import named_views
 ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
 
 
-def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
-    """Views as groups of columns of one checked table.
+def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str, NDArray[np.intp]]:
+    """Positions of the columns of every view in one table.
 
     Parameters
     ----------
-    table : ndarray or CSR matrix of shape (n_samples, n_features)
     views : None, mapping of str to columns, or sequence of columns
         Columns of one view: a slice, a list of positions, or a list of column names (or one name). None: one view.
-    columns : list or None
-        Names of the columns of the table, where it has any.
-
-    Returns
-    -------
-    Views
-    """
-    groups = column_groups(views, int(table.shape[1]), columns)
-    return Views([table]) if views is None else Views({k: take_columns(table, group) for k, group in groups.items()})
-
-
-def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str, NDArray[np.intp]]:
-    """Positions of the columns of every view.
-
-    Parameters
-    ----------
-    views, columns : as in `split_columns`
     width : int
         Number of columns of the table.
+    columns : list or None
+        Their names, where it has any.
 
     Returns
     -------

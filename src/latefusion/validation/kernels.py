@@ -74,6 +74,19 @@ def check_kernel(kernel: Any, name: str, coordinates: Coordinates = ROWS_AND_COL
     return symmetric
 
 
+def check_observed_kernel(
+    kernel: Any, name: str, observed: NDArray[np.bool_], ids: NDArray[Any] | None
+) -> NDArray[Any]:
+    """A kernel whose observed part is checked; the rest is zero."""
+    if observed.all() or kernel.shape[0] != kernel.shape[1]:
+        return check_kernel(kernel, name, Coordinates(ids))
+    rows = np.flatnonzero(observed)
+    part = check_kernel(kernel[rows][:, rows], name, Coordinates(rows if ids is None else ids[rows]))
+    whole = np.zeros(kernel.shape, dtype=part.dtype)
+    whole[np.ix_(rows, rows)] = part
+    return whole
+
+
 def _check_definite(kernel: NDArray[Any], name: str, coordinates: Coordinates) -> None:
     if len(kernel) < 2:
         return

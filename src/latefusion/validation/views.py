@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, place_of, to_numpy
 from latefusion.types import Array, Views
-from latefusion.validation.frames import columns_of, frame_to_array, is_frame
+from latefusion.validation.frames import frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
-from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates, ids_of, match_rows
+from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
 # Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
 SAFETY = 1e4
@@ -68,84 +68,6 @@ def _dimensions(item: Any) -> int:
     return 0
 
 
-def check_views(
-    X: Any,
-    *,
-    precomputed: bool = False,
-    holes: bool = False,
-    columns: Mapping[str, NDArray[np.bool_]] | None = None,
-    column_names: Mapping[str, Any] | None = None,
-) -> Views:
-    """Views from a collection: a list, a dict, `Views`, or an array of kernels of shape (n, n, m).
-
-    Parameters
-    ----------
-    X : Views, mapping of str to array, sequence of arrays, or array of shape (n, n, m)
-    precomputed : bool, default=False
-        Whether the views are kernels, which is the only meaning of a three-dimensional array.
-    holes : bool, default=False
-        Whether samples may lack views: then rows of NaN, and sample ids that are not in every view, become a mask.
-    columns : mapping of str to ndarray of bool, default=None
-        For kernels of new samples with training samples: the columns that count, by view; the others are not read.
-    column_names : mapping of str to sequence, default=None
-        Names of the columns of views that are not data frames, for error messages.
-
-    Returns
-    -------
-    Views
-        With float arrays (float32 kept) or CSR matrices, rows matched by sample id where there are ids. Where a mask
-        says that a sample is not observed, it holds zeros, whatever was there.
-    """
-    if getattr(X, "ndim", 2) == 3:
-        X = _split_kernels(X, precomputed)
-    mask, ids = (X.mask, X.sample_ids) if isinstance(X, Views) else (None, None)
-    named = named_views(X)
-    matched = match_rows(named, missing=holes)
-    if matched.rows and not (mask is None and ids is None):
-        raise ValueError(
-            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` refer to rows. "
-            "Bring the rows of all views into one order first."
-        )
-    arrays, seen = {}, []
-    for position, (name, view) in enumerate(named.items()):
-        observed = None if mask is None else mask[:, position]
-        array, observed = read_view(
-            view,
-            name,
-            observed=observed,
-            precomputed=precomputed,
-            holes=holes,
-            columns=None if columns is None else columns.get(name),
-            coordinates=Coordinates(
-                ids_of(view) if ids is None else ids,
-                columns_of(view) if is_frame(view) else None if column_names is None else column_names[name],
-            ),
-        )
-        if matched.rows:
-            array, observed = _place_rows(array, observed, matched.rows[name])
-        arrays[name] = array
-        seen.append(observed)
-    _check_one_place(arrays)
-    views = Views(arrays, mask=mask, sample_ids=matched.ids if ids is None else ids)
-    if all(one is None for one in seen):
-        return views
-    whole = np.ones(len(views), dtype=bool)
-    together = np.stack([whole if one is None else one for one in seen], axis=1)
-    return Views(arrays, mask=together, sample_ids=views.sample_ids)
-
-
-def _place_rows(
-    array: Array, observed: NDArray[np.bool_] | None, rows: NDArray[np.intp]
-) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Rows in the order of the samples; a sample without a row has zeros and is not observed."""
-    present = rows >= 0
-    if present.all():
-        return array[rows], None if observed is None else observed[rows]
-    placed = np.zeros((len(rows), array.shape[1]), dtype=array.dtype)
-    placed[present] = array[rows[present]]
-    return placed, present if observed is None else present & observed[rows]
-
-
 def named_views(X: Any) -> dict[str, Any]:
     """The items of a collection by name; where they have none, ``view_0``, ``view_1``, ..."""
     if isinstance(X, (Views, Mapping)):
@@ -183,39 +105,17 @@ def fingerprint(views: Views) -> str:
     return digest.hexdigest()
 
 
-def adopt_names(X: Any, names: tuple[str, ...], *, precomputed: bool = False) -> Any:
-    """New samples whose views have no names of their own take those of the training views, in order."""
-    if precomputed and getattr(X, "ndim", 2) == 3:
-        X = [X[:, :, position] for position in range(X.shape[2])]
-    if isinstance(X, Views):
-        unnamed = X.names == tuple(f"view_{position}" for position in range(X.n_views))
-        return Views(X.arrays, names, X.mask, X.sample_ids) if unnamed and X.n_views == len(names) else X
-    if isinstance(X, Mapping) or getattr(X, "ndim", 2) == 3 or len(X) != len(names):
-        return X
-    return dict(zip(names, X, strict=True))
-
-
-def frame_columns(X: Any) -> dict[str, list[Any]]:
-    """Column names of those views of a collection that are data frames."""
-    if getattr(X, "ndim", 2) == 3:
-        return {}
-    return {name: columns_of(view) for name, view in named_views(X).items() if is_frame(view)}
-
-
-def _split_kernels(X: Any, precomputed: bool) -> dict[str, Any]:
-    if not precomputed:
-        raise ValueError(
-            f"X has three dimensions {X.shape}, which means kernels of shape (n_samples, n_samples, n_views) and "
-            f"needs partition='precomputed'. Pass feature views as a list or dict of two-dimensional arrays."
-        )
-    if X.shape[0] != X.shape[1]:
-        hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
-        raise ValueError(f"Kernels must have the shape (n_samples, n_samples, n_views), got {X.shape}.{hint}")
-    return {f"view_{position}": X[:, :, position] for position in range(X.shape[2])}
-
-
-def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = None, precomputed: bool = False) -> Array:
-    """One view as a finite float array or CSR matrix with at least one row and one column.
+def read_view(
+    array: Any,
+    name: str,
+    *,
+    observed: NDArray[np.bool_] | None = None,
+    square: bool = False,
+    holes: bool = False,
+    columns: NDArray[np.bool_] | None = None,
+    coordinates: Coordinates = ROWS_AND_COLUMNS,
+) -> tuple[Array, NDArray[np.bool_] | None]:
+    """One view as a finite float array or CSR array with at least one row and one column.
 
     Parameters
     ----------
@@ -223,34 +123,11 @@ def check_view(array: Any, name: str, *, observed: NDArray[np.bool_] | None = No
     name : str
         For error messages.
     observed : ndarray of bool of shape (n_samples,), default=None
-        Samples whose values are to be read; all when None. The rows of the others become zero.
-    precomputed : bool, default=False
-        Whether the view is a kernel, in which a sample that is not observed has a column, too.
-
-    Returns
-    -------
-    ndarray or csr_array
-    """
-    return read_view(array, name, observed=observed, precomputed=precomputed)[0]
-
-
-def read_view(
-    array: Any,
-    name: str,
-    *,
-    observed: NDArray[np.bool_] | None = None,
-    precomputed: bool = False,
-    holes: bool = False,
-    columns: NDArray[np.bool_] | None = None,
-    coordinates: Coordinates = ROWS_AND_COLUMNS,
-) -> tuple[Array, NDArray[np.bool_] | None]:
-    """The same, and which samples are observed: None for all.
-
-    Parameters
-    ----------
-    array, name, observed, precomputed : as in `check_view`
+        Samples whose values are read; all when None. The rows of the others become zero.
+    square : bool, default=False
+        Whether the view is a kernel of the training samples, in which a missing sample has a column, too.
     holes : bool, default=False
-        Whether a row of NaN says that the sample is not observed.
+        Whether a row of NaN means that the view is missing for the sample.
     columns : ndarray of bool of shape (n_columns,), default=None
         For a kernel of new samples with training samples: the columns that are read.
     coordinates : Coordinates, default=ROWS_AND_COLUMNS
@@ -260,6 +137,7 @@ def read_view(
     -------
     array : ndarray or csr_array
     observed : ndarray of bool of shape (n_samples,) or None
+        None for all.
     """
     label = f"View {name!r}"
     if lies_elsewhere(array):
@@ -287,7 +165,7 @@ def read_view(
     if columns is not None and len(columns) == array.shape[1] and not columns.all():
         array = _hide(array, None, columns)
     if observed is not None and not observed.all():
-        square = precomputed and array.shape[0] == array.shape[1] and columns is None
+        square = square and array.shape[0] == array.shape[1]
         array = _hide(array, observed, observed if square else None)
     _check_finite(array, label, coordinates, hint=not holes)
     return array, observed
@@ -366,7 +244,7 @@ def _largest(array: Array) -> float:
     return float(xp.max(xp.stack([xp.max(array), -xp.min(array)])))
 
 
-def _check_one_place(arrays: Mapping[str, Array]) -> None:
+def check_one_place(arrays: Mapping[str, Array]) -> None:
     """All views must belong to one array library and one device, where they share one float type."""
     places = {name: place_of(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
@@ -374,16 +252,6 @@ def _check_one_place(arrays: Mapping[str, Array]) -> None:
     types = {name: str(array.dtype) for name, array in arrays.items() if lies_elsewhere(array)}
     if len(set(types.values())) > 1:
         raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
-
-
-def check_same_place(views: Views, place: str, estimator: str) -> None:
-    """New samples must be stored where the training samples were."""
-    for name, array in views.items():
-        if place_of(array) != place:
-            raise ValueError(
-                f"View {name!r} is stored in {place_of(array)}, but {estimator} was fitted on arrays in {place}. Move "
-                f"the new samples there, or fit on arrays of the kind that you want to predict for."
-            )
 
 
 def _as_float(array: Array, label: str) -> Array:
@@ -419,7 +287,7 @@ def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: b
     advice = "Impute single values first, for example with sklearn.impute.SimpleImputer, or drop their rows or columns"
     if n_empty:
         advice += (
-            f"; the {n_empty} rows that are all NaN, samples without this view, need a method for incomplete "
+            f"; the {n_empty} rows that are all NaN, samples without this view, need a method for missing "
             f"views such as LateFusionClustering"
         )
     raise ValueError(
@@ -487,40 +355,3 @@ def check_n_clusters(n_clusters: int, n_samples: int) -> None:
         raise ValueError(f"n_clusters={n_clusters} is not a number of clusters: pass an integer.")
     if n_clusters > n_samples:
         raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Ask for fewer clusters.")
-
-
-def check_new_views(
-    views: Views, names: tuple[str, ...], estimator: str, widths: Mapping[str, int] | None = None
-) -> Views:
-    """Views of new samples in the order of the training views, whatever order they come in.
-
-    With ``widths``, the number of columns of every view, views may be absent: they are missing for all samples then.
-    """
-    missing = [name for name in names if name not in views.names]
-    unknown = [name for name in views.names if name not in names]
-    if unknown or (missing and (widths is None or len(missing) == len(names))):
-        raise ValueError(
-            f"{estimator} was fitted on the views {list(names)}, got {list(views.names)} (missing: {missing}; unknown: "
-            f"{unknown}). Pass the same views."
-        )
-    order = [views.names.index(name) if name in views.names else None for name in names]
-    arrays, observed = [], []
-    for name, position in zip(names, order, strict=True):
-        if position is None:
-            assert widths is not None
-            arrays.append(np.zeros((len(views), widths[name]), dtype=np.float32))
-            observed.append(np.zeros(len(views), dtype=bool))
-        else:
-            arrays.append(views.arrays[position])
-            observed.append(np.ones(len(views), dtype=bool) if views.mask is None else views.mask[:, position])
-    mask = None if views.mask is None and not missing else np.stack(observed, axis=1)
-    return Views(arrays, names, mask, views.sample_ids)
-
-
-def check_new_width(array: Array, name: str, width: int, estimator: str) -> None:
-    """New samples must have as many columns as the training samples."""
-    if array.shape[1] != width:
-        raise ValueError(
-            f"View {name!r} has {array.shape[1]} columns, but {estimator} was fitted on {width}. Give the same columns "
-            f"in the same order."
-        )
