@@ -1,15 +1,18 @@
 """What all clusterers share: any input becomes the same views at fit and later, and no input gives NaN or a guess."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+import latefusion as lf
 from latefusion import (
     GlobalAlignmentClustering,
     GraphPartition,
@@ -20,12 +23,13 @@ from latefusion import (
     baselines,
 )
 from latefusion.arrays import memory
-from latefusion.base import ComparisonMethod, per_view, warn_not_converged
+from latefusion.base import ComparisonMethod, warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
 from latefusion.similarities import PrecomputedPartition
 from latefusion.types import SolverResult
+from latefusion.validation import per_view
 
 METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]
 DATA = make_views(40, 3, n_views=2, n_features=[4, 3], random_state=0)
@@ -194,10 +198,23 @@ def test_names_that_look_like_the_default_are_names():
 
 
 def test_a_parameter_for_every_view():
-    views = Views({"p": A, "q": B})
-    assert per_view("graph", views, "partition") == ["graph", "graph"]
-    assert per_view(["graph", "kernel"], views, "partition") == ["graph", "kernel"]
-    assert per_view({"q": "kernel", "p": "graph"}, views, "partition") == ["graph", "kernel"]
+    names = ["p", "q"]
+    assert per_view("graph", names, "partition") == ["graph", "graph"]
+    assert per_view(["graph", "kernel"], names, "partition") == ["graph", "kernel"]
+    assert per_view({"q": "kernel", "p": "graph"}, names, "partition") == ["graph", "kernel"]
+    assert per_view({"q": "kernel"}, names, "partition", default="auto") == ["auto", "kernel"]
+    with pytest.raises(ValueError, match=r"no value for the views \['p'\]"):
+        per_view({"q": 1.0}, names, "weights")
+
+
+@pytest.mark.parametrize("method", [*METHODS, LateFusionClustering])
+def test_a_mapping_may_name_some_views(method):
+    """The others are "auto": numbers that are labels need a word, and features beside them none."""
+    X = {"p": A, "q": B, "numbers": DATA.target, "text": [f"cluster {one}" for one in DATA.target]}
+    model = method(3, partition={"numbers": "labels"}, random_state=0).fit(X)
+    whole = method(3, partition=dict.fromkeys(X, "auto") | {"numbers": "labels"}, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
+    assert adjusted_rand_score(DATA.target, model.labels_) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -215,6 +232,53 @@ def test_features_and_kernels_side_by_side(partition):
     model = GlobalAlignmentClustering(3, partition=partition, random_state=0).fit([A, kernel])
     np.testing.assert_array_equal(model.predict([A[3:8], kernel[3:8]]), model.labels_[3:8])
     assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
+
+
+def test_the_line_of_the_readme_about_clusterings_runs():
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (line,) = [line for line in readme.splitlines() if line.startswith("| clusterings |")]
+    consensus, among_features = line.split("`")[1::2]
+    names = {"labels_a": DATA.target, "labels_b": DATA.target, "fitted_kmeans": KMeans(3, n_init=1).fit(A)}
+    names |= {"memberships": np.eye(3)[DATA.target], "rna": A, "leiden": DATA.target, "lf": lf}
+    for code in (consensus, among_features):
+        assert len(eval(code, names).labels_) == 40
+
+
+@pytest.mark.parametrize("method", [*METHODS, LateFusionClustering])
+def test_columns_in_another_order_are_reordered_by_name(method):
+    model = method(3, random_state=0).fit({"p": FA, "q": FB, "r": pl.DataFrame(B)})
+    new = {"p": FA[list("dbca")], "q": FB, "r": pl.DataFrame(B)[["column_2", "column_0", "column_1"]]}
+    with pytest.warns(UserWarning, match=r"View 'p' and View 'r' had the columns in another order") as warned:
+        np.testing.assert_array_equal(model.predict(new), model.labels_)
+    assert len(warned) == 1
+    with pytest.warns(UserWarning, match="View 'p'"):
+        np.testing.assert_array_equal(model.predict(Views(new)), model.labels_)
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_one_table_are_reordered_by_name(kind):
+    table = kind(dict(zip("abcdxyz", np.hstack([A, B]).T, strict=True)))
+    model = GlobalAlignmentClustering(3, views={"p": slice(4), "q": ["x", "y", "z"]}, random_state=0).fit(table)
+    with pytest.warns(UserWarning, match="X had the columns in another order"):
+        np.testing.assert_array_equal(model.predict(table[list("zyxdcba")]), model.labels_)
+
+
+def test_pairs_as_columns_are_views_at_fit_and_later():
+    X = {"p": FA.set_axis(range(100, 140)), "q": FB.set_axis(range(100, 140))}
+    table = pd.concat(X, axis=1)
+    shuffled = table.iloc[:, np.random.default_rng(0).permutation(7)]
+    reference = GlobalAlignmentClustering(3, random_state=0).fit(X)
+    model = GlobalAlignmentClustering(3, random_state=0).fit(table)
+    assert list(model.view_names_) == ["p", "q"]
+    np.testing.assert_array_equal(model.labels_, reference.labels_)
+    np.testing.assert_array_equal(model.consensus_, reference.consensus_)
+    assert list(model.sample_ids_) == list(range(100, 140))
+    for fitted in (model, reference):
+        np.testing.assert_array_equal(fitted.predict(table), model.labels_)
+        with pytest.warns(UserWarning, match="another order"):
+            np.testing.assert_array_equal(fitted.predict(shuffled), model.labels_)
+    named = GlobalAlignmentClustering(3, views={"one": [("p", "a"), ("q", "x")], "two": [("p", "b")]}).fit(table)
+    assert list(named.view_names_) == ["one", "two"]
 
 
 class Shell(ComparisonMethod):

@@ -11,7 +11,8 @@ import latefusion as lf
 from latefusion.outputs import Labels, fitted_labels, predicted_labels, write_labels
 from latefusion.outputs.labels import check_labels_target
 
-VIEWS = lf.datasets.make_views(60, 3, random_state=0).views
+DATA = lf.datasets.make_views(60, 3, random_state=0)
+VIEWS = DATA.views
 IDS = [f"s{row:02d}" for row in range(60)]
 
 
@@ -80,8 +81,94 @@ def test_ids_become_a_column_where_frames_have_no_index():
     found = lf.labels_frame(model, lf.Views(frames("polars"), sample_ids=IDS))
     assert found.columns == ["id", "label", "confidence"]
     assert found["id"].to_list() == IDS
-    mixed = lf.labels_frame(model, [VIEWS.arrays[0], frames("pandas")["view_1"]])
+    mixed = lf.labels_frame(model, [VIEWS.arrays[0], *list(frames("pandas").values())[1:]])
     assert mixed.index.tolist() == IDS
+
+
+def named_frames(rows=slice(None)):
+    index = pd.Index(IDS, name="who")
+    return {name: one.set_axis(index).iloc[rows] for name, one in frames("pandas").items()}
+
+
+def test_samples_of_the_fit_come_in_any_order_and_number():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(named_frames())
+    whole = lf.labels_frame(model, named_frames())
+    for rows in (slice(None, None, -1), slice(5, 25), [3, 50, 7]):
+        pd.testing.assert_frame_equal(lf.labels_frame(model, named_frames(rows)), whole.iloc[rows])
+
+
+def test_samples_that_were_not_fitted_are_never_given_labels_of_others():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(named_frames())
+    new = {name: one.rename(lambda one: "new " + one) for name, one in named_frames(slice(60)).items()}
+    half = {name: pd.concat([one, new[name]]) for name, one in named_frames().items()}
+    for X, words in ((new, "60 samples.*'new s00'"), (half, "60 samples.*'new s00'")):
+        with pytest.raises(ValueError, match=f"X has {words}.* new=True"):
+            lf.labels_frame(model, X)
+    found = lf.labels_frame(model, half, new=True)
+    assert found.index.tolist() == [*IDS, *("new " + one for one in IDS)]
+    np.testing.assert_array_equal(found["label"], np.tile(model.labels_, 2))
+
+
+def test_without_ids_samples_must_be_those_of_the_fit():
+    assert lf.labels_frame(MODEL, frames("polars")).shape == (60, 2)
+    for order in (np.arange(60)[::-1], np.r_[1:60, 0]):
+        with pytest.raises(ValueError, match=r"X has other values.*new=True"):
+            lf.labels_frame(MODEL, frames("polars", order))
+        found = lf.labels_frame(MODEL, frames("polars", order), new=True)
+        np.testing.assert_array_equal(found["label"], MODEL.labels_[order])
+    with pytest.raises(ValueError, match=r"X has other values"):
+        lf.labels_frame(MODEL, {name: one + 1.0 for name, one in frames("pandas").items()})
+
+
+def test_the_index_keeps_its_name_where_frames_overlap_in_part():
+    X = named_frames()
+    X = {"view_0": X["view_0"][:50], **{name: one[10:] for name, one in X.items() if name != "view_0"}}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(X)
+    assert lf.labels_frame(model, X).index.name == "who"
+    assert lf.labels_frame(model, X).index.tolist() == model.sample_ids_.tolist()
+
+
+def test_one_table_with_ids_is_matched_by_them():
+    table = frame("pandas", np.hstack(VIEWS.arrays)).set_axis(pd.Index(IDS, name="who"))
+    model = lf.GlobalAlignmentClustering(3, views=[slice(10), slice(10, 30)], random_state=0).fit(table)
+    assert model.sample_ids_.tolist() == IDS
+    found = lf.labels_frame(model, table[::-1])
+    pd.testing.assert_index_equal(found.index, table.index[::-1])
+    np.testing.assert_array_equal(found["label"], model.labels_[::-1])
+
+
+@pytest.mark.parametrize(
+    "estimator", [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering, lf.LateFusionClustering]
+)
+def test_set_output_has_the_sample_ids_as_index(estimator):
+    X = named_frames()
+    X["view_1"] = X["view_1"][::-1]
+    model = estimator(3, random_state=0).set_output(transform="pandas")
+    fitted = model.fit_transform(X)
+    pd.testing.assert_index_equal(fitted.index, pd.Index(IDS, name="who"))
+    assert list(fitted.columns) == list(model.get_feature_names_out())
+    np.testing.assert_array_equal(fitted, model.consensus_)
+    some = {name: one.loc[["s07", "s03"]] for name, one in X.items()}
+    pd.testing.assert_index_equal(model.transform(some).index, pd.Index(["s07", "s03"], name="who"))
+    pd.testing.assert_index_equal(model.transform(frames("pandas")).index, pd.RangeIndex(60))
+    polars = model.set_output(transform="polars").transform(X)
+    assert polars.columns == list(model.get_feature_names_out())
+    assert isinstance(model.set_output(transform="default").transform(X), np.ndarray)
+
+
+def test_a_consensus_of_series_has_ids_as_everywhere():
+    ids = pd.Index(IDS, name="who")
+    X = {"a": pd.Series(DATA.target[:50], index=ids[:50]), "b": pd.Series(DATA.target[10:], index=ids[10:])[::-1]}
+    model = lf.ConsensusClustering(3, random_state=0).fit(X)
+    assert sorted(model.sample_ids_) == sorted(IDS)
+    found = lf.labels_frame(model, X)
+    assert found.index.name == "who"
+    assert found.index.tolist() == model.sample_ids_.tolist()
+    np.testing.assert_array_equal(lf.labels_frame(model, X, new=True)["label"], found["label"])
+    truth = pd.Series(DATA.target, index=ids)[found.index]
+    assert lf.metrics.adjusted_rand(truth, found["label"]) == 1.0
+    model.fit([DATA.target, DATA.target])
+    assert not hasattr(model, "sample_ids_")
 
 
 def test_what_has_no_answer_says_so():

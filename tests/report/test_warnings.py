@@ -7,7 +7,7 @@ import scipy.sparse
 
 import latefusion as lf
 from latefusion.report.gather import ViewData, gather
-from latefusion.report.warnings import column_variances, data_warnings, few_shared_samples, result_warnings, zero_rows
+from latefusion.report.warnings import column_variances, data_warnings, result_warnings, zero_rows
 
 EVERY = np.ones(90, dtype=bool)
 
@@ -101,18 +101,6 @@ def test_a_doubtful_result(gathered):
         "The method did not converge in 7 iterations. Increase max_iter.",
         "Most samples are between clusters",
     ]
-
-
-def test_views_that_share_few_samples(gathered):
-    left = np.arange(90) < 50
-    observed = np.stack([left, ~left], axis=1)
-    observed[:12] = True
-    found = few_shared_samples(["genes", "proteins"], observed, 3)
-    assert [one.split(" are in")[0] for one in found] == [
-        "Only 12 of the 50 samples of genes",
-        "Only 12 of the 52 samples of proteins",
-    ]
-    assert few_shared_samples(["genes", "proteins"], observed, 1) == []
 
 
 def test_a_single_view(gathered):

@@ -128,8 +128,11 @@ def run(options: argparse.Namespace) -> None:
             {**one._asdict(), "worse": bool(one.gain > 2 * one.doubt), "text": str(one)}
             for one in explanation.verdicts or ()
         ]
-        answer["warnings"] += [f"What each view is good for cannot be said. {note}" for note in explanation.notes]
-    answer["warnings"] += [*noted, *notes, *dict.fromkeys(str(one.message) for one in told)]
+        answer["warnings"] += [
+            f"The importance of each view could not be estimated. {note}" for note in explanation.notes
+        ]
+    # The fit gives some of the same warnings.
+    answer["warnings"] = list(dict.fromkeys([*answer["warnings"], *noted, *notes, *(str(one.message) for one in told)]))
     put_answer(answer, found, options, text_of)
 
 

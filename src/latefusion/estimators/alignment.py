@@ -54,7 +54,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         "verbose": ["verbose"],
     }
 
-    _accepts_devices: ClassVar[bool] = True
     _accepts_labels: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -204,14 +203,10 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             ]
         )
 
-    def _check_devices(self, views: Views, kinds: list[str]) -> None:
-        super()._check_devices(views, kinds)
-        if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
-            raise ValueError(
-                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but "
-                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
-                f"lie, or move the views to NumPy first."
-            )
+    def _numpy_only(self) -> str:
+        if self.assign_labels == "kmeans":
+            return ""
+        return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
 
     def _accepts_missing_views(self) -> bool:
         return True

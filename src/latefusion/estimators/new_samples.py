@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
+from latefusion.base import with_sample_ids
 from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.types import Views
 from latefusion.validation import check_diagonals
@@ -25,6 +26,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     new_views: Any
     view_names_: Any
     view_weights_: Any
+    consensus_: Any
     consensus_map_: Any
 
     def transform(self, X: Any, *, diagonals: Diagonals = None) -> NDArray[Any]:
@@ -43,7 +45,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         ndarray of shape (n_new, n_clusters)
         """
         check_is_fitted(self)
-        rows: NDArray[Any] = self.consensus_map_.rows(*self._new_samples(X, diagonals))
+        views, checked = self._new_samples(X, diagonals)
+        rows: NDArray[Any] = with_sample_ids(self, self.consensus_map_.rows(views, checked), X, views.sample_ids)
         return rows
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -58,7 +61,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        rows: NDArray[Any] = self.fit(X).consensus_
+        self.fit(X)
+        rows: NDArray[Any] = with_sample_ids(self, self.consensus_, X, getattr(self, "sample_ids_", None))
         return rows
 
     def predict(

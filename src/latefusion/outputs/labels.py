@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.cells import plain_cell
 from latefusion.types import Array
-from latefusion.validation import is_collection, is_frame
+from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
-from latefusion.validation.views import named_views
+from latefusion.validation.sample_ids import index_of, sample_index, shown_list
+from latefusion.validation.views import fingerprint, parts
 from latefusion.whole_files import check_target, whole_file
 
 
@@ -69,14 +70,13 @@ def fitted_labels(model: Any) -> Labels:
 def predicted_labels(model: Any, X: Any) -> Labels:
     """Those of new samples."""
     check_is_fitted(model)
-    if not hasattr(model, "predict_with_confidence"):
+    if not hasattr(model, "predict"):
         raise ValueError(
             f"{type(model).__name__} cannot label new samples: use LateFusionClustering, GlobalAlignmentClustering or "
             f"LocalAlignmentClustering."
         )
-    labels, confidence = model.predict_with_confidence(X)
-    ids = model.opinions(X)[1] if hasattr(model, "opinions") else model.new_views(X).sample_ids
-    return Labels(ids, to_numpy(labels), to_numpy(confidence))
+    labels, confidence = model.predict(X, return_confidence=True)
+    return Labels(model.new_views(X).sample_ids, to_numpy(labels), to_numpy(confidence))
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
@@ -86,16 +86,18 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
     ----------
     model : fitted estimator
     X : data frame, or list, dict or `Views` in which there is one
-        What the model was fitted on, or with ``new=True`` new samples. Frames of pandas, polars, pyarrow and others
-        that narwhals knows.
+        Samples that the model was fitted on, all or some, in any order if they have ids; or with ``new=True`` new
+        samples. Frames of pandas, polars, pyarrow and others that narwhals knows.
     new : bool, default=False
-        Whether to predict, in place of the labels found in `fit`.
+        Whether to predict. By default the labels are those that `fit` found, and samples that were not in `fit` are an
+        error.
 
     Returns
     -------
     data frame
         Of the type of the first frame in ``X``, with columns ``label`` and, where the method has it, ``confidence``. A
-        pandas frame has the index of the samples; others have their ids in a column ``id``, where there are any.
+        pandas frame has the index of the samples, with its name; others have the ids in a column ``id``, where there
+        are any.
 
     Examples
     --------
@@ -109,24 +111,51 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
     (2, 2)
     """
     frame = _first_frame(X)
-    found = predicted_labels(model, X) if new else fitted_labels(model)
-    index, ids = getattr(frame, "index", None), found.ids
-    if index is None and ids is not None:
-        return frame_like({"id": ids, **found.columns()}, frame)
-    if index is not None and len(index) == len(found.labels) and (ids is None or bool(np.all(index == ids))):
-        return frame_like(found.columns(), frame, index)
-    if ids is None and frame.shape[0] != len(found.labels):
+    found = predicted_labels(model, X) if new else _labels_of_fit(model, X)
+    if index_of(frame) is not None:
+        return frame_like(found.columns(), frame, sample_index(parts(X), found.ids))
+    return frame_like(({} if found.ids is None else {"id": found.ids}) | found.columns(), frame)
+
+
+def _labels_of_fit(model: Any, X: Any) -> Labels:
+    """The labels that `fit` found for the samples in X, in their order; samples that were not in `fit` are refused."""
+    found, views = fitted_labels(model), model.new_views(X)
+    if found.ids is not None and views.sample_ids is not None:
+        rows = _rows_of(views.sample_ids, found.ids)
+        chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]
+        return Labels(*chosen)
+    known = model.input_schema_.fingerprint if hasattr(model, "input_schema_") else model._fingerprint
+    same = known in ("", fingerprint(views))  # models of chunks have none
+    if len(views) != len(found.labels) or not same:
+        what = f"{len(views)} samples" if len(views) != len(found.labels) else "other values"
         raise ValueError(
-            f"X has {frame.shape[0]} samples, but the model was fitted on {len(found.labels)}: give what it was fitted "
-            f"on, or new=True for new samples."
+            f"X has {what}, but the model was fitted on {len(found.labels)} samples, and there are no sample ids to "
+            f"match them by. Pass new=True to predict labels for new samples, or give the data that the model was "
+            f"fitted on."
         )
-    return frame_like(found.columns(), frame, ids)
+    return found if views.sample_ids is None else found._replace(ids=views.sample_ids)
+
+
+def _rows_of(ids: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+    """The rows of samples among those of `fit`."""
+    if np.array_equal(ids, known):
+        return np.arange(len(known))
+    row_of = {one: row for row, one in enumerate(known.tolist())}
+    unknown = [one for one in ids.tolist() if one not in row_of]
+    if unknown:
+        raise ValueError(
+            f"X has {len(unknown)} samples that the model was not fitted on: {shown_list(unknown)}. Pass new=True to "
+            f"predict labels for new samples."
+        )
+    return np.array([row_of[one] for one in ids.tolist()], dtype=np.intp)
 
 
 def _first_frame(X: Any) -> Array:
-    for view in named_views(X).values() if is_collection(X) else [X]:
+    for view in parts(X):
         if is_frame(view):
             return view
+        if index_of(view) is not None:  # a series of pandas
+            return view.to_frame()
     raise ValueError(
         "There is no data frame in X, so there is no type to return: `labels_` and `confidence_` are arrays."
     )

@@ -39,6 +39,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from latefusion import assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities
 from latefusion.types import SolverResult, Views
+from latefusion.validation import InputSchema
 
 Node = Any
 
@@ -65,7 +66,7 @@ class UnknownContentError(ValueError):
 @cache
 def known_classes() -> dict[str, type]:
     """The classes that models consist of, by name: estimators, dataclasses and named tuples of these rooms."""
-    return {found.__name__: found for found in (*_classes(), SolverResult, Views)}
+    return {found.__name__: found for found in (*_classes(), SolverResult, Views, InputSchema)}
 
 
 def _classes() -> Iterator[type]:

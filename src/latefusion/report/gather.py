@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.estimators import ConsensusClustering
 from latefusion.types import Array, Views
-from latefusion.validation import split_columns
+from latefusion.validation import column_groups
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _check_length(found: int, expected: int, what: str) -> None:
 
 def _views(model: Any, views: Views, clusters: list[str], single_views: bool) -> list[ViewData]:
     columns = _column_names(model, views)
-    codings = getattr(model, "label_codings_", {})
+    codings = model.input_schema_.codings
     rows: Any = model.view_partitions() if single_views else [None] * views.n_views
     labels: Any = model.view_labels().T if single_views else [None] * views.n_views
     found = []
@@ -179,11 +179,11 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
         name: [f"column {position}" for position in range(width)]
         for name, width in zip(views.names, views.widths, strict=True)
     }
-    known: dict[str, Any] = dict(getattr(model, "view_columns_", {}))
+    known: dict[str, Any] = dict(model.input_schema_.columns)
     if not known and hasattr(model, "feature_names_in_"):
         table = list(model.feature_names_in_)
-        positions = split_columns(np.arange(len(table))[None, :], model.views, table)
-        known = {name: [table[position] for position in row[0]] for name, row in positions.items()}
+        groups = column_groups(model.views, len(table), table)
+        known = {name: [table[position] for position in group] for name, group in groups.items()}
     return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
 
 

@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.report.gather import ReportData, ViewData, shorten
+from latefusion.validation import loose_views
 
 # Samples with a lower confidence are between clusters.
 LOW_CONFIDENCE = 0.2
@@ -18,8 +19,6 @@ LOW_CONFIDENCE = 0.2
 SMALL_CLUSTER = 0.1
 # A column with more than this share of the variance of a view dominates it.
 DOMINANT = 0.9
-# Fewest samples per cluster that a view should share with other views.
-SHARED_SAMPLES = 10
 # A view may have this share of samples that are zero in all columns without a warning.
 ZERO_ROWS = 0.05
 BLOCK_ENTRIES = 2**22
@@ -94,34 +93,8 @@ def _missing_views(data: ReportData) -> list[str]:
     n_incomplete = np.count_nonzero(~observed.all(axis=1))
     return [
         f"{n_incomplete} of {data.n_samples} samples are not in every view. Missing: {shorten(missing, 5)}.",
-        *few_shared_samples([view.name for view in data.views], observed, len(data.clusters)),
+        *loose_views([view.name for view in data.views], observed, len(data.clusters)),
     ]
-
-
-def few_shared_samples(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
-    """Warn about views that share too few samples with the other views.
-
-    Parameters
-    ----------
-    names : sequence of str
-    observed : ndarray of bool of shape (n_samples, n_views)
-    n_clusters : int
-
-    Returns
-    -------
-    list of str
-        One warning per view.
-    """
-    found = []
-    for name, own in zip(names, observed.T, strict=True):
-        n_shared = int(np.sum(own & (observed.sum(axis=1) > 1)))
-        if len(names) > 1 and n_shared < SHARED_SAMPLES * n_clusters:
-            found.append(
-                f"Only {n_shared} of the {int(own.sum())} samples of {name} are in another view. Its clusters are "
-                f"matched to those of the other views by these samples only. Check that ids are written in the same "
-                f"way in all views."
-            )
-    return found
 
 
 def zero_rows(view: ViewData, used: NDArray[np.bool_]) -> list[str]:
