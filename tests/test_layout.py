@@ -23,7 +23,7 @@ EXCEPTIONS = {
     "__main__.py": "one call of the command line, which has its tests",
 }
 
-HEAVY = ("torch", "cupy", "dask", "matplotlib", "pandas", "polars", "h5py", "anndata", "mudata", "zarr")
+HEAVY = ("torch", "cupy", "dask", "matplotlib", "pandas", "polars", "h5py", "anndata", "mudata", "zarr", "pooch")
 
 
 def source_files():
