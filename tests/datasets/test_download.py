@@ -14,6 +14,7 @@ import pytest
 
 from latefusion.datasets import download as module
 from latefusion.datasets.download import DownloadError, RemoteFile, cache_folder, download
+from latefusion.progress import progress_listener
 from tests.datasets.web import Site, serving
 
 pytest.importorskip("pooch")
@@ -62,6 +63,17 @@ def test_a_transfer_that_ends_too_early_is_repeated(web, tmp_path, sha256):
     site.plan = [("cut", 100_000), 503]
     assert get(url, tmp_path, sha256).read_bytes() == CONTENT
     assert len(site.requests) == 3
+
+
+def test_the_progress_of_a_transfer_is_reported(web, tmp_path):
+    _, url = web
+    reports = []
+    with progress_listener(lambda *report: reports.append(report)):
+        get(url, tmp_path)
+        assert len(reports) >= len(CONTENT) / module.CHUNK_BYTES
+        del reports[:-1]
+        get(url, tmp_path)  # from the cache
+    assert reports == [(f"downloading {url}", 1.0)]
 
 
 @pytest.mark.parametrize("step", [("cut", 100_000), 404, 500])

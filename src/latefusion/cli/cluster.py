@@ -28,7 +28,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import REPORT_STEPS, write_report
+from latefusion.report import write_report
 from latefusion.report.judgement import UNSURE, empty_rows, loose_views
 from latefusion.types import MultiViewDataset
 
@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> None:
         with progress("writing the model", quiet=options.quiet):
             save(model, options.save)
     if options.report is not None:
-        with progress("writing the report", n_steps=REPORT_STEPS, quiet=options.quiet) as work:
+        with progress("writing the report", quiet=options.quiet):
             write_report(
                 model,
                 views,
@@ -110,7 +110,6 @@ def run(options: argparse.Namespace) -> None:
                 target=data.target,
                 features=described(data),
                 command=shlex.join(["latefusion", *sys.argv[1:]]),
-                progress=work.begin,
             )
     answer = describe(model, data, options)
     answer["dropping"] = verdicts

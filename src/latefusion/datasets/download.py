@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from latefusion.datasets.optional import require
+from latefusion.progress import report_progress
 
 LOGGER = logging.getLogger(__name__)
 
@@ -155,6 +156,8 @@ def _transfer(requests: Any, url: str, path: str, _: Any) -> None:
         n_bytes = int(response.headers.get("Content-Length", 0))
         for chunk in response.iter_content(CHUNK_BYTES):
             stream.write(chunk)
+            if n_bytes:
+                report_progress(f"downloading {url}", stream.tell() / n_bytes)
         if stream.tell() < n_bytes:  # some versions of requests take this for the end of the file
             raise requests.ConnectionError(f"the transfer ended after {stream.tell()} of {n_bytes} bytes")
 

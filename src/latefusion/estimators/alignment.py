@@ -42,8 +42,8 @@ from latefusion.partitions import (
 from latefusion.partitions.given import GivenMap
 from latefusion.partitions.joint_partitions import JointPartitions, fit_joint_partitions
 from latefusion.partitions.partial_partitions import fit_partial_partitions, fit_rows_model
+from latefusion.progress import progress_range, report_progress
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
-from latefusion.steps import say, within
 from latefusion.types import SolverResult, Views
 
 
@@ -84,15 +84,15 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self
         """
         views = self._fit_views(X)
-        say("base partitions", 0.0)
+        report_progress("base partitions", 0.0)
         with threads_for(len(views)):
-            with within(0.0, 0.8):
+            with progress_range(0.0, 0.8):
                 self._base = self._fit_partitions(views)
             partitions, average = self._aligned_partitions(self._base)
-            say("alignment", 0.8)
+            report_progress("alignment", 0.8)
             result = self._solve(*self._compress(partitions, average), self.regularization)
             self._store_alignment(result, mix_partitions(partitions, average, result.mixing))
-            say("labels", 0.9)
+            report_progress("labels", 0.9)
             self._store_labels(result.mixing)
             self.consensus_map_ = replace(self.consensus_map_, novelty=self._novelty(views))
         if not result.converged:

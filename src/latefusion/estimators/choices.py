@@ -27,7 +27,7 @@ from latefusion.estimators.similarities import Similarities
 from latefusion.partitions import GivenPartition
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import JointSource, ViewSource, count_samples, known_samples, observed_mask
-from latefusion.steps import say, within
+from latefusion.progress import progress_range, report_progress
 
 # The similarities whose own clusterings a candidate is compared with.
 OPINIONS = ("graph 10", "kernel", "given")
@@ -73,16 +73,16 @@ class ChoicesMixin:
         """Number, kinds and λ: what was fitted for the search, what is to be fused, and the samples that were seen."""
         self.view_kinds_ = {name: one.kind for name, one in zip(names, self._sources, strict=True)}
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
-        with within(0.0, NUMBER_SHARE):
+        with progress_range(0.0, NUMBER_SHARE):
             self.n_clusters_ = self._find_number() if self._seeks_number() else self.n_clusters
         begun = NUMBER_SHARE if self._seeks_number() else 0.0
-        say("similarities", begun)
+        report_progress("similarities", begun)
         seen = self._search_samples(count_samples(self._sources))
         fusions = self._fusions(self._sources if seen is None else [one.take(seen) for one in self._sources])
         with warnings.catch_warnings():
             # A single view may tell fewer groups apart than there are clusters. Its opinion counts all the same.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            with within((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
+            with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
                 candidates, self.selection_ = self._search(fusions)
         best = next(one for one, row in zip(candidates, self.selection_, strict=True) if row["chosen"])
         self.kind_, self.weighing_, self.regularization_ = *best.choice, best.regularization
@@ -232,7 +232,7 @@ class ChoicesMixin:
         judge = self._judge(*fusions.values())
         candidates: list[Candidate] = []
         for position, (number, fusion) in enumerate(fusions.items()):
-            with within(position / len(fusions), (position + 1) / len(fusions)):
+            with progress_range(position / len(fusions), (position + 1) / len(fusions)):
                 candidates += self._candidates(fusion, judge, n_directions=number)
         return candidates, choose(candidates, count_samples(next(iter(fusions.values())).sources))
 
@@ -241,7 +241,7 @@ class ChoicesMixin:
         seen = set()
         choices = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
         for position, choice in enumerate(choices):
-            say(f"ways of fusing, {position + 1} of {len(choices)}", position / len(choices))
+            report_progress(f"ways of fusing, {position + 1} of {len(choices)}", position / len(choices))
             plan = fusion.plan(choice)
             if tuple(plan.items()) in seen:  # where views leave no choice, all choices are the same
                 continue

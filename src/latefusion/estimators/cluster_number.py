@@ -38,7 +38,7 @@ from latefusion.partitions.sources import (
     observed_mask,
     take_samples,
 )
-from latefusion.steps import say, within
+from latefusion.progress import progress_range, report_progress
 
 N_SPLITS = 5
 # Starts of the label assignment: there are hundreds of clusterings.
@@ -153,10 +153,10 @@ def choose_number(
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
     weigh = _Weigher(_keys(sources, choice), choice, assign)
-    with within(0.0, 0.5):
+    with progress_range(0.0, 0.5):
         evidence = weigh.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
-    with within(0.5, 1.0):
+    with progress_range(0.5, 1.0):
         null = weigh.evidence(clouds, numbers, splits)
     return NumberOfClusters(tuple(evidence), tuple(null))
 
@@ -233,10 +233,10 @@ class _Weigher:
         trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
         found = []
         for position, split in enumerate(splits):
-            say("number of clusters", position / (len(splits) + 1))
+            report_progress("number of clusters", position / (len(splits) + 1))
             found.append(self.stability(sources, trials, *split))
         stability = np.array(found)
-        say("number of clusters", len(splits) / (len(splits) + 1))
+        report_progress("number of clusters", len(splits) / (len(splits) + 1))
         fusion = self._fit(sources, max(numbers))
         neighborhoods = find_neighborhoods(fusion.searches, np.ones(len(sources)), observed_mask(sources))
         rows = []

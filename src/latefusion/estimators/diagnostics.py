@@ -17,8 +17,8 @@ from latefusion.estimators.fusion import WEIGHINGS, Choice
 from latefusion.metrics import match_labels
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import count_samples, known_samples, take_samples, without_view
+from latefusion.progress import report_progress
 from latefusion.solvers import compress_partitions, solve_alignment
-from latefusion.steps import say
 
 # About the share of the time of `leave_one_view_out` that stabilities take.
 STABILITY_SHARE = 0.3
@@ -217,11 +217,11 @@ class ViewDiagnosticsMixin:
             return self._verdicts()
 
     def _verdicts(self) -> list[ViewVerdict]:
-        say("stability", 0.0)
+        report_progress("stability", 0.0)
         stabilities = self._stabilities()
         verdicts = []
         for view, (name, (whole, found)) in enumerate(zip(self.view_names_, stabilities, strict=True)):
-            say(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / self.n_views_)
+            report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / self.n_views_)
             rest, kept = without_view(self._sources, view)
             before = self.labels_[kept]
             labels = match_labels(before, self._labels_of(rest))

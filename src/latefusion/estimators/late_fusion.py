@@ -25,8 +25,8 @@ from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.novelty import fit_novelty
 from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.sources import ViewSource, mask_zero_rows
+from latefusion.progress import report_progress
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.steps import say
 from latefusion.types import Views
 from latefusion.validation import can_be_fused
 
@@ -239,7 +239,7 @@ class LateFusionClustering(
         if self._mask is not None:
             self._leave_out_zero_rows(views, self._mask)
         fusion, plan, seen = self._decide(views.names)
-        say("consensus", SEARCH_SHARE)
+        report_progress("consensus", SEARCH_SHARE)
         if seen is not None:
             fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
         self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))

@@ -40,7 +40,7 @@ from latefusion.partitions.operator_partitions import (
     operator_partitions,
 )
 from latefusion.partitions.operators import takes_gram
-from latefusion.steps import say
+from latefusion.progress import report_progress
 from latefusion.types import Array
 
 # Features of new samples, and their closeness to training samples, come in blocks of at most this many entries.
@@ -143,7 +143,7 @@ def fit_base_partitions(
     mean, mean_closeness = _RunningMean(len(views)), _RunningMean(len(views))
     results: list[_FittedView] = []
     for position, one in enumerate(fitted, start=1):
-        say(f"base partitions of {position} of {len(views)} views", position / len(views))
+        report_progress(f"base partitions of {position} of {len(views)} views", position / len(views))
         if isinstance(one.matrix, np.ndarray):
             mean.add(one.matrix)
             if one.closeness is not None:

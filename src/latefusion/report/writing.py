@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.progress import progress_range, report_progress
 from latefusion.report.content import ReportContent
 from latefusion.report.features import read_features
 from latefusion.report.findings import Findings, gather
@@ -21,10 +22,6 @@ from latefusion.report.page import draw, render
 from latefusion.report.pieces import count
 from latefusion.report.profiles import cluster_traits
 from latefusion.whole_files import whole_file
-
-Progress = Callable[[str], None]
-# How often the progress is told.
-REPORT_STEPS = 5
 
 
 def write_report(
@@ -40,7 +37,6 @@ def write_report(
     explain: bool = True,
     embedding: str = "auto",
     command: str | None = None,
-    progress: Progress | None = None,
 ) -> Path:
     """Write what a fitted model found as one HTML file, which opens offline in any browser.
 
@@ -72,8 +68,6 @@ def write_report(
         How the map of the samples is made; "auto" is t-SNE.
     command : str, default=None
         The command line that made the report, to be shown.
-    progress : callable, default=None
-        Called with the name of every step before it is taken.
 
     Returns
     -------
@@ -97,20 +91,21 @@ def write_report(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {str(path.parent)!r} of the report does not exist: create it first.")
-    say = progress or (lambda step: None)
-    say("what single views say")
+    report_progress("single views", 0.0)
     findings = gather(model, X, sample_ids=sample_ids, target=target)
     if features is None:
         features = X if is_mudata(X) else {}
     described = read_features(features, findings.n_samples, findings.ids)
     names, agreement = agreement_table(findings)
-    say("what every view is good for")
-    explanation = explain_views(model) if explain else Explanation()
-    say("plain methods")
-    lines = _lines(findings, baselines)
-    say("map of the samples")
+    report_progress("importance of each view", 0.2)
+    with progress_range(0.2, 0.4):
+        explanation = explain_views(model) if explain else Explanation()
+    report_progress("baselines", 0.4)
+    with progress_range(0.4, 0.6):
+        lines = _lines(findings, baselines)
+    report_progress("map of the samples", 0.6)
     drawing = draw(findings, embedding)
-    say("profiles of the clusters")
+    report_progress("profiles of the clusters", 0.8)
     content = ReportContent(
         findings=findings,
         title=title or f"{len(findings.clusters)} clusters of {count(findings.n_samples)} samples",
