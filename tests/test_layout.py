@@ -23,7 +23,9 @@ EXCEPTIONS = {
     "__main__.py": "one call of the command line, which has its tests",
 }
 
-HEAVY = ("torch", "cupy", "dask", "matplotlib", "jinja2", "pandas", "polars", "h5py", "anndata", "mudata", "zarr")
+HEAVY = (
+    "torch", "cupy", "dask", "matplotlib", "jinja2", "pandas", "polars", "h5py", "anndata", "mudata", "zarr", "pooch",
+)  # fmt: skip
 
 
 def source_files():

@@ -8,6 +8,7 @@ import pytest
 import latefusion as lf
 from latefusion.cli import main
 from latefusion.experiments.sources import EMBEDDED
+from latefusion.progress import progress_listener
 from tests.experiments.test_store import file_size
 
 
@@ -48,16 +49,24 @@ def test_without_a_folder_the_embedded_sets_run_and_the_rest_is_named(tmp_path, 
 
 def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     monkeypatch.setenv("LATEFUSION_DATA", str(folder / "data"))
-    assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
+    reports = []
+    with progress_listener(lambda *report: reports.append(report)):
+        assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
     first = capsys.readouterr()
     assert "YALE: 40 samples, 3 views, 3 classes (same kernels)" in first.out
     assert "points from the printed ones" in first.out
-    assert "cells" in first.err
+    evaluated = [report for report in reports if "cells" in report[0]]  # the figures fit models as well
+    assert [fraction for _, fraction in evaluated] == sorted(fraction for _, fraction in evaluated)
+    assert evaluated[-1][1] == 1.0
+    assert re.match(r"(\d+) of \1 cells, yale", evaluated[-1][0])
     assert {path.suffix for path in (folder / "out" / "tables").iterdir()} == {".tex", ".csv"}
     assert (folder / "out" / "figures" / "surface-yale_kernels.svg").exists()
-    assert reproduce(folder, "--only", "YALE", "--no-figures") == 0
+    reports.clear()
+    with progress_listener(lambda *report: reports.append(report)):
+        assert reproduce(folder, "--only", "YALE", "--no-figures") == 0
     second = capsys.readouterr()
-    assert second.err == ""  # nothing was left to do
+    assert second.err == ""
+    assert reports == [("0 of 0 cells", 0.0)]
     assert second.out == first.out
     assert reproduce(folder, "--only", "YALE", "--no-figures", "--json") == 0
     answer = json.loads(capsys.readouterr().out)

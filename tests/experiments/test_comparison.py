@@ -4,6 +4,7 @@ import pytest
 import latefusion as lf
 from latefusion.baselines import METHODS
 from latefusion.experiments import compare_methods, comparison_table, fit_and_score, honest_lines
+from latefusion.progress import progress_listener
 
 
 @pytest.fixture(scope="module")
@@ -13,10 +14,11 @@ def data():
 
 def test_rows_come_in_order_with_scores(data):
     methods = {name: METHODS[name](n_clusters=3, random_state=0) for name in ("MKKM", "A-MKKM")}
-    seen = []
-    rows = compare_methods(data.views, methods, target=data.target, progress=seen.append)
+    reports = []
+    with progress_listener(lambda *report: reports.append(report)):
+        rows = compare_methods(data.views, methods, target=data.target)
     assert [row.method for row in rows] == ["MKKM", "A-MKKM"]
-    assert rows == seen
+    assert [report for report in reports if ":" not in report[0]] == [("MKKM", 0.0), ("A-MKKM", 0.5)]
     assert all(row.scores["accuracy"] > 0.9 for row in rows)
     assert not hasattr(methods["MKKM"], "labels_")
 

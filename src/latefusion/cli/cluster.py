@@ -29,7 +29,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import REPORT_STEPS, Explanation, explain_views, write_report
+from latefusion.report import Explanation, explain_views, write_report
 from latefusion.report.gather import gather
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
         with progress("writing the model", quiet=options.quiet):
             save(model, options.save)
     if options.report is not None:
-        with progress("writing the report", n_steps=REPORT_STEPS, quiet=options.quiet) as work:
+        with progress("writing the report", quiet=options.quiet):
             write_report(
                 model,
                 views,
@@ -120,7 +120,6 @@ def run(options: argparse.Namespace) -> None:
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
                 loading=loading_code(options.files, id_column=options.id, **label_options(options.labels)),
-                progress=work.begin,
             )
     answer = describe(model, data, options)
     if options.explain:

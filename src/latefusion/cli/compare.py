@@ -23,6 +23,7 @@ from latefusion.experiments import (
     single_view_lines,
     with_label_free_scores,
 )
+from latefusion.progress import progress_steps
 from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
@@ -125,9 +126,9 @@ def compare(
 ) -> list[ComparisonRow]:
     """Fit one method after the other; where ours is among them, say what can be said without classes."""
     rows, ours = [], None
-    with progress("comparing", n_steps=len(methods) + single) as work:
+    with progress("comparing"), progress_steps(len(methods) + single) as begin_step:
         if single:
-            work.begin("single views")
+            begin_step("single views")
             rows += single_view_lines(
                 problem.views,
                 n_clusters,
@@ -136,7 +137,7 @@ def compare(
                 kernels=problem.kind == "kernels",
             )
         for name, estimator in methods.items():
-            work.begin(name)
+            begin_step(name)
             model = configured(estimator, n_clusters, problem.kind, seed)
             rows.append(fit_and_score(name, model, problem.views, problem.target))
             if isinstance(model, LateFusionClustering) and rows[-1].labels is not None:

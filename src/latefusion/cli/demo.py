@@ -12,6 +12,7 @@ from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
 from latefusion.plots import draw_overview
+from latefusion.progress import progress_steps
 
 EXAMPLES = """\
 examples:
@@ -37,11 +38,11 @@ def run(options: argparse.Namespace) -> None:
     data = load_digits_views()
     n_clusters = len(data.target_names)
     models = models_of(n_clusters, options.seed)
-    with progress("clustering", n_steps=1 + len(models)) as work:
-        work.begin("honest lines")
+    with progress("clustering"), progress_steps(1 + len(models)) as begin_step:
+        begin_step("honest lines")
         rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
         for name, model in models.items():
-            work.begin(name)
+            begin_step(name)
             rows.append(fit_and_score(name, model, data.views, data.target))
     figure = None
     if not options.no_figure:

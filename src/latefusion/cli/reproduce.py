@@ -9,14 +9,15 @@ import sys
 from pathlib import Path
 
 from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.terminal import progress
 from latefusion.datasets import data_folder
 from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
 from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, Effort, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
-from latefusion.experiments.runner import Limits, Progress, cheapest_first, run_cells
+from latefusion.experiments.runner import Limits, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
-from latefusion.experiments.store import Outcome, ResultStore
+from latefusion.experiments.store import ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
 
@@ -122,16 +123,8 @@ def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
 def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespace) -> None:
     done = store.load(cells)
     waiting = cheapest_first([cell for cell in cells if cell not in done or (options.retry and done[cell].reason)])
-    progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
-
-    def record(cell: Cell, outcome: Outcome) -> None:
-        store.record(cell, outcome)
-        progress.update(cell, outcome)
-
-    try:
-        run_cells(waiting, record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
-    finally:
-        progress.close()
+    with progress("evaluating"):
+        run_cells(waiting, store.record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
 
 
 def _effort(effort: Effort, options: argparse.Namespace) -> str:

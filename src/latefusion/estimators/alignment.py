@@ -32,9 +32,9 @@ from latefusion.metrics import (
     objective_gap,
 )
 from latefusion.partitions import Partitions, fit_base_partitions
+from latefusion.progress import progress_range, report_progress
 from latefusion.similarities import GivenPartition, PrecomputedPartition, describe_partition
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
-from latefusion.steps import say, within
 from latefusion.types import Array, SolverResult, Views
 
 
@@ -74,17 +74,17 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self
         """
         views = self._fit_views(X)
-        say("base partitions", 0.0)
+        report_progress("base partitions", 0.0)
         with threads_for(len(views)):
-            with within(0.0, 0.8):
+            with progress_range(0.0, 0.8):
                 self._partitions = self._fit_partitions(views, **self._neighborhoods(len(views)))
-            say("alignment", 0.8)
+            report_progress("alignment", 0.8)
             aligned = aligned_partitions(self._partitions)
             result = self._solve(*_compressed(*aligned), self.regularization)
             self.consensus_ = mix_partitions(*aligned, result.mixing)
             self._store_result(self._partitions, result)
             self._store_partitions(self._partitions)
-            say("labels", 0.9)
+            report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
             novelty = fit_novelty(views, novelty_encodings(self._partitions.blocks, self.view_inputs_), self._mask)

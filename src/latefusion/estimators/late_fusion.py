@@ -24,6 +24,7 @@ from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
+from latefusion.progress import report_progress
 from latefusion.selection import (
     SearchOptions,
     Selected,
@@ -40,7 +41,6 @@ from latefusion.selection.search import SEARCH_SHARE, assign_known
 from latefusion.selection.sources import NamedSimilarities, view_sources, without_zero_rows
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.steps import say
 from latefusion.types import Views
 
 
@@ -238,7 +238,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
                 self._mask, self.observed_, self.n_observed_views_ = mask, mask, mask.sum(axis=1, dtype=np.intp)
             selected, space = select(sources, options)
             self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
-            say("consensus", SEARCH_SHARE)
+            report_progress("consensus", SEARCH_SHARE)
             space, fused = fuse_selected(sources, selected, space, options)
             self._state = TrainingState(sources, options, selected, self._mask, space.partitions.times(fused.mean))
             self._store_consensus(space, selected.plan, fused, directed)

@@ -14,6 +14,7 @@ from latefusion.experiments.comparison import (
     with_label_free_scores,
 )
 from latefusion.experiments.protocol import OURS
+from latefusion.progress import progress_range
 
 
 def compare_baselines(
@@ -63,16 +64,18 @@ def compare_baselines(
     if partition not in ("auto", "precomputed"):
         raise ValueError(f"partition must be 'auto' for features or 'precomputed' for kernels, got {partition!r}.")
     model = LateFusionClustering(n_clusters, partition=partition, views=views, random_state=random_state)
-    ours = fit_and_score(OURS, model, X, target)
+    with progress_range(0.0, 0.5):
+        ours = fit_and_score(OURS, model, X, target)
     if ours.labels is None:
         raise ValueError(ours.note.removeprefix("failed: "))
-    lines = honest_lines(
-        model.new_views(X),
-        model.n_clusters_,
-        target=target,
-        random_state=random_state,
-        kernels=partition == "precomputed",
-    )
+    with progress_range(0.5, 1.0):
+        lines = honest_lines(
+            model.new_views(X),
+            model.n_clusters_,
+            target=target,
+            random_state=random_state,
+            kernels=partition == "precomputed",
+        )
     rows = with_label_free_scores([*lines, ours], model.criterion(), ours.labels)
     reasons = [model.selection_.reason]
     if hasattr(model, "number_selection_"):

@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from latefusion.baselines import METHODS
 from latefusion.experiments.tables import format_table
 from latefusion.metrics import adjusted_rand, clustering_scores
+from latefusion.progress import progress_range, progress_steps
 from latefusion.types import Views
 
 SCORES = {
@@ -54,7 +55,6 @@ def compare_methods(
     methods: Mapping[str, Any],
     *,
     target: Any = None,
-    progress: Callable[[ComparisonRow], None] | None = None,
 ) -> list[ComparisonRow]:
     """Fit every method on the same views.
 
@@ -66,8 +66,6 @@ def compare_methods(
         Names and unfitted estimators; each is cloned.
     target : array of shape (n_samples,), default=None
         Known classes. They are used for scores and nothing else.
-    progress : callable, default=None
-        Called with every row as soon as it is there.
 
     Returns
     -------
@@ -75,11 +73,10 @@ def compare_methods(
         In the order of ``methods``. A method that cannot work on these views gets a row that says why.
     """
     rows = []
-    for name, estimator in methods.items():
-        row = fit_and_score(name, clone(estimator), X, target)
-        rows.append(row)
-        if progress is not None:
-            progress(row)
+    with progress_steps(len(methods)) as begin_step:
+        for name, estimator in methods.items():
+            begin_step(name)
+            rows.append(fit_and_score(name, clone(estimator), X, target))
     return rows
 
 
@@ -131,11 +128,13 @@ def honest_lines(
         K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour
         spectral clustering of the concatenation, and kernel k-means of the mean kernel.
     """
-    single = single_view_lines(views, n_clusters, target=target, random_state=random_state, kernels=kernels)
+    with progress_range(0.0, 0.5):
+        single = single_view_lines(views, n_clusters, target=target, random_state=random_state, kernels=kernels)
     names = ("concat-kmeans", "concat-spectral", "A-MKKM")
     options = {"n_clusters": n_clusters, "random_state": random_state} | _given(kernels)
     joint = {name: METHODS[name](**options) for name in names}
-    return single + compare_methods(views, joint, target=target)
+    with progress_range(0.5, 1.0):
+        return single + compare_methods(views, joint, target=target)
 
 
 def single_view_lines(
@@ -152,13 +151,15 @@ def single_view_lines(
     list of ComparisonRow
     """
     rows = []
-    for name, array in views.items():
-        if kernels:
-            alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
-            rows.append(fit_and_score(f"kernel k-means on {name}", alone, [array], target))
-        else:
-            alone = KMeans(n_clusters, n_init=10, random_state=random_state)
-            rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
+    with progress_steps(views.n_views) as begin_step:
+        for name, array in views.items():
+            begin_step(name)
+            if kernels:
+                alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
+                rows.append(fit_and_score(f"kernel k-means on {name}", alone, [array], target))
+            else:
+                alone = KMeans(n_clusters, n_init=10, random_state=random_state)
+                rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
     scored = [row for row in rows if row.scores]
     if not scored:  # no classes, or no view that could be clustered
         return rows

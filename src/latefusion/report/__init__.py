@@ -2,6 +2,6 @@
 
 from latefusion.report.features import Features
 from latefusion.report.importance import Explanation, explain_views
-from latefusion.report.write import REPORT_STEPS, write_report
+from latefusion.report.write import write_report
 
-__all__ = ["REPORT_STEPS", "Explanation", "Features", "explain_views", "write_report"]
+__all__ = ["Explanation", "Features", "explain_views", "write_report"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.progress import progress_range, report_progress
 from latefusion.report import sections_method, sections_samples
 from latefusion.report.baselines import Baselines, run_baselines
 from latefusion.report.features import read_features
@@ -23,9 +24,6 @@ from latefusion.report.reproduce import reproduction
 from latefusion.report.warnings import data_warnings, result_warnings
 from latefusion.report.widgets import cluster_styles, integer
 from latefusion.whole_files import whole_file
-
-# How often progress is reported.
-REPORT_STEPS = 5
 
 
 def write_report(
@@ -43,7 +41,6 @@ def write_report(
     embedding: str = "auto",
     command: str | None = None,
     loading: str | None = None,
-    progress: Callable[[str], None] | None = None,
 ) -> Path:
     """Write a report about a fitted model as one HTML file that opens offline in any browser.
 
@@ -81,8 +78,6 @@ def write_report(
         The command line that writes this report; it is shown under "How to reproduce".
     loading : str, default=None
         Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
-    progress : callable, default=None
-        Called with the name of every step when it begins.
 
     Returns
     -------
@@ -107,21 +102,22 @@ def write_report(
     path = Path(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(f"The folder {str(path.parent)!r} of the report does not exist. Create it first.")
-    begin = progress or (lambda step: None)
-    begin("single views")
+    report_progress("single views", 0.0)
     data = gather(model, X, sample_ids=sample_ids, target=target)
     if features is None:
         features = X if is_mudata(X) else {}
     described = read_features(features, data.n_samples, data.ids)
     names, agreement = agreement_table(data)
-    begin("importance of the views")
-    explanation = explain if isinstance(explain, Explanation) else explain_views(model) if explain else Explanation()
+    report_progress("importance of the views", 0.2)
+    with progress_range(0.2, 0.4):
+        explanation = _explained(model, explain)
     importance = view_importance(data, explanation, names, agreement)
-    begin("baselines")
-    compared = _baselines(data, baselines)
-    begin("map of the samples")
+    report_progress("baselines", 0.4)
+    with progress_range(0.4, 0.6):
+        compared = _baselines(data, baselines)
+    report_progress("map of the samples", 0.6)
     drawing = draw(data, embedding)
-    begin("cluster profiles")
+    report_progress("cluster profiles", 0.8)
     n_clusters = len(data.clusters)
     clusters = sections_samples.clusters(data, cluster_traits(data, described))
     page = render(
@@ -145,6 +141,12 @@ def write_report(
     with whole_file(path) as stream:
         stream.write(page.encode("utf-8"))
     return path
+
+
+def _explained(model: Any, explain: bool | Explanation) -> Explanation:
+    if isinstance(explain, Explanation):
+        return explain
+    return explain_views(model) if explain else Explanation()
 
 
 def _baselines(data: ReportData, given: bool | Sequence[ComparisonRow]) -> Baselines | None:

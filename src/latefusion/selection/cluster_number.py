@@ -34,10 +34,10 @@ from latefusion.partitions.sources import (
     observed_mask,
     take_samples,
 )
+from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import CandidateSpace, Choice, fit_space, keys_of_kind
 from latefusion.selection.criterion import find_neighborhoods, standard_error
 from latefusion.similarities import KernelPartition, PrecomputedPartition
-from latefusion.steps import say, within
 
 N_SPLITS = 5
 # Starts of the label assignment; few, since there are hundreds of clusterings.
@@ -157,10 +157,10 @@ def choose_number(
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
     trials = _Trials(keys_of_kind(sources, choice.kind), choice, assign)
-    with within(0.0, 0.5):
+    with progress_range(0.0, 0.5):
         evidence = trials.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
-    with within(0.5, 1.0):
+    with progress_range(0.5, 1.0):
         null = trials.evidence(clouds, numbers, splits)
     return NumberOfClusters(tuple(evidence), tuple(null))
 
@@ -242,10 +242,10 @@ class _Trials:
         trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
         found = []
         for position, split in enumerate(splits):
-            say("number of clusters", position / (len(splits) + 1))
+            report_progress("number of clusters", position / (len(splits) + 1))
             found.append(self.stability(sources, trials, *split))
         stability = np.array(found)
-        say("number of clusters", len(splits) / (len(splits) + 1))
+        report_progress("number of clusters", len(splits) / (len(splits) + 1))
         space = self._fit(sources, max(numbers))
         neighborhoods = find_neighborhoods(space.searches, np.ones(len(sources)), observed_mask(sources))
         rows = []

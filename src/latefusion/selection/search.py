@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
+from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import (
     KINDS,
     WEIGHINGS,
@@ -38,7 +39,6 @@ from latefusion.selection.sources import NamedSimilarities
 from latefusion.selection.table import Candidate, Selection, choose
 from latefusion.similarities import GivenPartition
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.steps import say, within
 
 logger = logging.getLogger("latefusion")
 
@@ -170,17 +170,17 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     """
     number, n_clusters = None, options.n_clusters
     if options.numbers is not None:
-        with within(0.0, NUMBER_SHARE):
+        with progress_range(0.0, NUMBER_SHARE):
             number = find_number(sources, options)
         n_clusters = number.n_clusters
     begun = 0.0 if number is None else NUMBER_SHARE
-    say("similarities", begun)
+    report_progress("similarities", begun)
     samples = search_samples(sources, n_clusters, options.seed)
     spaces = fit_spaces(sources if samples is None else [one.take(samples) for one in sources], n_clusters, options)
     with warnings.catch_warnings():
         # A single view may separate fewer groups than there are clusters. Its clustering is used all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        with within((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
+        with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
             candidates = _all_candidates(spaces, options)
     selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
@@ -380,7 +380,7 @@ def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: Search
     criterion = fit_criterion(list(spaces.values()), options)
     candidates: list[Candidate] = []
     for position, (number, space) in enumerate(spaces.items()):
-        with within(position / len(spaces), (position + 1) / len(spaces)):
+        with progress_range(position / len(spaces), (position + 1) / len(spaces)):
             candidates += _candidates(space, criterion, number, options)
     return candidates
 
@@ -393,7 +393,7 @@ def _candidates(
     seen = set()
     choices = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
     for position, choice in enumerate(choices):
-        say(f"candidates, {position + 1} of {len(choices)}", position / len(choices))
+        report_progress(f"candidates, {position + 1} of {len(choices)}", position / len(choices))
         plan = space.plan(choice)
         if tuple(plan.items()) in seen:  # views that leave no choice make several choices equal
             continue

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from latefusion.metrics import match_labels
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, known_samples, take_samples, without_view
+from latefusion.progress import report_progress
 from latefusion.selection.candidates import WEIGHINGS, Choice, Plan
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
 from latefusion.selection.criterion import standard_error
@@ -25,7 +26,6 @@ from latefusion.selection.search import (
     keys_to_fit,
 )
 from latefusion.solvers import compress_partitions, solve_alignment
-from latefusion.steps import say
 
 # About the share of the time of `leave_one_view_out` that stabilities take.
 STABILITY_SHARE = 0.3
@@ -221,10 +221,10 @@ def leave_one_view_out(state: TrainingState, names: Sequence[str], labels: NDArr
     if len(names) < 2:
         raise ValueError("There is only one view, so that none can be left out.")
     _check_halves(state, names)
-    say("stability", 0.0)
+    report_progress("stability", 0.0)
     verdicts = []
     for view, (name, (whole, found)) in enumerate(zip(names, _stabilities(state), strict=True)):
-        say(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
+        report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
         rest, kept = without_view(state.sources, view)
         before = labels[kept]
         after = match_labels(before, _labels_of(rest, state))
