@@ -72,16 +72,23 @@ def test_names_that_say_nothing_are_taken_in_order(folder, trained, capsys):
     assert "taking one for view genes, two for view proteins, in this order" in captured.err
     assert "30 new samples" in captured.out
     said = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
-    assert "has the column 'proteins_0' where LateFusionClustering was fitted on 'genes_0'" in said
+    assert "View 'genes' does not have the columns that LateFusionClustering was fitted on (missing: ['genes_0'" in said
     assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv", "--quiet", "-o", "l.csv"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
-def test_columns_in_another_order_are_noticed(folder, trained, capsys):
+def test_columns_in_another_order_are_reordered_by_name(folder, trained, capsys):
+    command = ["predict", str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv", "-o", "-"]
+    assert main(command) == 0
+    expected = capsys.readouterr().out
     table = pd.read_csv("new_genes.csv")
     table[["patient", *table.columns[:0:-1]]].to_csv("new_genes.csv", index=False)
-    said = refusal(capsys, str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv")
-    assert "'genes_9' where LateFusionClustering was fitted on 'genes_0'" in said
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    assert captured.out == expected
+    assert captured.err.count("View 'genes' had the columns in another order than in `fit`") == 1
+    assert main([*command, "--quiet"]) == 0
+    assert capsys.readouterr() == (expected, "")
 
 
 def test_what_is_wrong_is_said(folder, trained, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,14 @@ def run(options: argparse.Namespace) -> None:
         views, matched = match_views(with_columns(data), tuple(map(str, getattr(model, "view_names_", ()))))
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)
-    with progress(f"labelling {len(views)} samples", quiet=options.quiet):
+    with (
+        warnings.catch_warnings(record=True) as warned,
+        progress(f"labelling {len(views)} samples", quiet=options.quiet),
+    ):
+        warnings.simplefilter("always")
         found = predicted_labels(model, views).called(data.id_name)
+    for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
+        print(f"latefusion predict: {message}", file=sys.stderr)
     put_labels(found, options)
     names, sizes = np.unique(found.labels, return_counts=True)
     answer: dict[str, Any] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -76,7 +77,10 @@ def predicted_labels(model: Any, X: Any) -> Labels:
             f"LocalAlignmentClustering."
         )
     labels, confidence = model.predict(X, return_confidence=True)
-    return Labels(model.new_views(X).sample_ids, to_numpy(labels), to_numpy(confidence))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # `predict` has already warned of this input
+        ids = model.new_views(X).sample_ids
+    return Labels(ids, to_numpy(labels), to_numpy(confidence))
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
