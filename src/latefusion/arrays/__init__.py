@@ -11,8 +11,6 @@ from latefusion.arrays.linalg import (
     orient_columns,
     polar,
     root_of_products,
-    singular_value_threshold,
-    solve_symmetric_sylvester,
     top_eigenpairs,
     unit_rows,
 )
@@ -63,9 +61,7 @@ __all__ = [
     "row_blocks",
     "row_lengths",
     "share_blocks",
-    "singular_value_threshold",
     "size_in_words",
-    "solve_symmetric_sylvester",
     "spread_rows",
     "take_columns",
     "take_rows",

@@ -42,9 +42,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.partitions.adaptive import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
-from latefusion.solvers.kernel_kmeans import explained_traces, has_settled
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.graphs import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
+from latefusion.baselines.support.kernel_kmeans import explained_traces, has_settled
 from latefusion.types import SolverResult
 
 
