@@ -1,4 +1,4 @@
-"""Polar factors, leading eigenpairs and proximal steps, against their definitions and LAPACK."""
+"""Polar factors and leading eigenpairs, against their definitions and LAPACK."""
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from latefusion.arrays import (
     linalg,
     orient_columns,
     polar,
+    rounding_threshold,
     to_numpy,
     top_eigenpairs,
     unit_rows,
@@ -207,6 +208,22 @@ def test_orientation_makes_the_largest_entry_positive():
 def test_rows_have_unit_length_and_zero_rows_stay(xp):
     rows = np.array([[3.0, 4.0], [0.0, 0.0], [-1e-100, 0.0]])
     np.testing.assert_allclose(to_numpy(unit_rows(xp.asarray(rows), xp=xp)), [[0.6, 0.8], [0, 0], [-1, 0]], atol=1e-15)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+def test_rounding_threshold_separates_the_eigenvalues_of_a_matrix_from_its_rounding_error(dtype, scale):
+    """A Gram matrix of rank 5 has 5 eigenvalues above the threshold in every unit, though most differ from zero."""
+    rows = np.random.default_rng(0).standard_normal((200, 5))
+    values = np.linalg.eigvalsh((scale * rows @ rows.T).astype(dtype))[::-1]
+    assert np.count_nonzero(values) > 100
+    assert np.count_nonzero(values > rounding_threshold(np.finfo(dtype).eps, values[0])) == 5
+
+
+def test_rounding_threshold_in_numbers():
+    assert rounding_threshold(1e-9) == pytest.approx(1e-6)
+    assert rounding_threshold(1e-9, 50.0) == pytest.approx(5e-5)
+    assert rounding_threshold(1e-9, -1e-20) == 0.0
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-12)])

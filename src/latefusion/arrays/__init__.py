@@ -11,6 +11,7 @@ from latefusion.arrays.linalg import (
     orient_columns,
     polar,
     root_of_products,
+    rounding_threshold,
     top_eigenpairs,
     unit_rows,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "polar",
     "require_memory",
     "root_of_products",
+    "rounding_threshold",
     "row_blocks",
     "row_lengths",
     "share_blocks",

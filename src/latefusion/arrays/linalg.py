@@ -352,6 +352,29 @@ def _top_eigenpairs_by_component(matrix: Array, n_components: int) -> tuple[NDAr
     return np.array([value for value, _, _ in found[:n_components]], dtype=rows.dtype), vectors
 
 
+def rounding_threshold(precision: Any, largest: Any = 1.0) -> float:
+    """The size up to which an eigenvalue counts as rounding error: precision^(2/3) times the largest eigenvalue.
+
+    Parameters
+    ----------
+    precision : float
+        Machine epsilon of the numbers that the matrix was computed from, ``finfo(dtype).eps``.
+    largest : float, default=1.0
+        The largest eigenvalue. A negative one counts as zero.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    The errors of the eigenvalues of an n x n matrix grow with n. The exponent leaves room for that: a factor of 1.7e5
+    in double precision, 200 in single precision.
+    """
+    share: float = float(precision) ** (2 / 3)
+    return share * max(float(largest), 0.0)
+
+
 def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:
     """Flip columns so that the entry of largest magnitude in each is positive."""
     if vectors.size == 0:
