@@ -10,7 +10,7 @@ from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
+from latefusion.experiments import Comparison, fit_and_score, format_table, run_baselines
 from latefusion.plots import draw_overview
 
 EXAMPLES = """\
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
     models = models_of(n_clusters, options.seed)
     with progress("clustering", n_steps=1 + len(models)) as work:
         work.begin("honest lines")
-        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
+        rows = run_baselines(data.views, n_clusters, target=data.target, random_state=options.seed)
         for name, model in models.items():
             work.begin(name)
             rows.append(fit_and_score(name, model, data.views, data.target))
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(
             {
-                "methods": [row_record(row) for row in rows],
+                "methods": Comparison(rows).records(),
                 "models": {name: _record(model) for name, model in models.items()},
                 "figure": None if figure is None else str(figure),
             }
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         reasons = explanation(models[OURS])
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
-    print(comparison_table(rows))
+    print(Comparison(rows))
     for name, model in models.items():
         print(f"\n{name}\n")
         print(weights_table(model))

@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import take_rows, to_numpy
 from latefusion.estimators import LateFusionClustering
-from latefusion.experiments.comparison import ComparisonRow, honest_lines
+from latefusion.experiments.comparison import ComparisonRow, run_baselines
 from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.report.findings import Findings, ViewFindings, complete_samples
 from latefusion.types import Views
@@ -59,7 +59,7 @@ def plain_lines(findings: Findings) -> HonestLines | None:
     own = ComparisonRow(type(model).__name__, ours, np.nan, {} if target is None else clustering_scores(target, ours))
     kernels = kinds == {"kernel"}
     views = Views({view.name: _take(view, rows) for view in findings.views})
-    lines = honest_lines(views, n_clusters, target=target, random_state=0, kernels=kernels)
+    lines = run_baselines(views, n_clusters, target=target, random_state=0, kernels=kernels)
     information = None if searched is None else model.criterion()
     scored = []
     for row in [*lines, own]:
