@@ -36,6 +36,17 @@ def test_every_source_file_has_its_test_file(path):
     assert partner.exists(), f"{path} has no partner tests/{path.parent / partner.name}"
 
 
+def test_only_the_command_line_prints():
+    """The linter refuses a bare `print`, but not one with ``file=`` and no write to a standard stream."""
+    for path in source_files():
+        if path.parts[0] == "cli":
+            continue
+        for node in ast.walk(ast.parse((SOURCE / path).read_text(encoding="utf-8"))):
+            assert not (isinstance(node, ast.Name) and node.id == "print"), f"{path}:{node.lineno} prints"
+            if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "sys":
+                assert node.attr not in ("stdout", "stderr"), f"{path}:{node.lineno} uses sys.{node.attr}"
+
+
 def answer_of_a_fresh_process(command):
     return subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True).stdout.strip()
 

@@ -1,6 +1,5 @@
 import csv
 import dataclasses
-import io
 import itertools
 import os
 import random
@@ -193,22 +192,20 @@ def test_kills_lose_no_cell_and_change_no_number(tmp_path, most_kills):
 
 def test_progress_counts_and_estimates(small_source):
     cells = plan([small_source], ["A-MKKM", "RMKKM"], FULL)[:6]
-    stream = io.StringIO()
-    progress = Progress(4, cells, jobs=2, stream=stream)
+    progress = Progress(4, cells, jobs=2)
     assert progress.n_cells == 10
     for cell in cells[:-1]:
         progress.update(cell, Outcome(8.0, []))
     assert progress.time_left() == pytest.approx(4.0)
-    progress.update(cells[-1], Outcome(8.0, []))
-    progress.close()
+    line = progress.update(cells[-1], Outcome(8.0, []))
     assert progress.time_left() == 0
-    assert stream.getvalue().startswith("10/10 cells")
+    assert line == f"10/10 cells, 0 s elapsed, about 0 s left: {small_source.name}, {cells[-1].method}"
 
 
 def test_what_was_not_seen_yet_is_estimated_by_its_size(small_source):
     larger = dataclasses.replace(small_source, name="larger", n_samples=10 * small_source.n_samples)
     small, large = (Cell(source, "A-MKKM", "oracle", "{}", (0,)) for source in (small_source, larger))
-    progress = Progress(0, [small, large], stream=io.StringIO())
+    progress = Progress(0, [small, large])
     assert progress.time_left() == 0  # nothing is known
     progress.update(small, Outcome(2.0, []))
     assert progress.time_left() == pytest.approx(200.0)

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 from latefusion.cli.answers import add_json_argument, print_json
@@ -30,6 +31,8 @@ examples:
   latefusion reproduce --no-run --format markdown               tables of what is there
 """
 
+# Where standard error is not a terminal, progress is written at most this often.
+PROGRESS_SECONDS = 10
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170
@@ -123,15 +126,24 @@ def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespac
     done = store.load(cells)
     waiting = cheapest_first([cell for cell in cells if cell not in done or (options.retry and done[cell].reason)])
     progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
+    terminal = sys.stderr.isatty()
+    written = time.monotonic()
 
     def record(cell: Cell, outcome: Outcome) -> None:
+        nonlocal written
         store.record(cell, outcome)
-        progress.update(cell, outcome)
+        line = progress.update(cell, outcome)
+        if terminal:
+            print(f"\r{line[:118]:118}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - written > PROGRESS_SECONDS or progress.n_done == progress.n_cells:
+            written = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
 
     try:
         run_cells(waiting, record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
     finally:
-        progress.close()
+        if terminal:
+            print(file=sys.stderr)
 
 
 def _effort(effort: Effort, options: argparse.Namespace) -> str:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
@@ -231,57 +231,42 @@ def _limit_memory(memory: int | None) -> None:
 
 
 class Progress:
-    """A line that says what is done and how long the rest may take.
+    """Counts the cells that are done and estimates the remaining time.
 
     Parameters
     ----------
     n_done : int
-        Cells that were done before.
+        Number of cells with results from an earlier run.
     cells : sequence of Cell
-        Those to come.
+        The remaining cells.
     jobs : int, default=1
-    stream : text stream, default=None
-        The standard error when None. Where it is no terminal, a line is written every ten seconds.
+        Number of processes.
     """
 
-    def __init__(self, n_done: int, cells: Sequence[Cell], jobs: int = 1, stream: TextIO | None = None) -> None:
+    def __init__(self, n_done: int, cells: Sequence[Cell], jobs: int = 1) -> None:
         self.n_cells = n_done + len(cells)
         self.n_done = n_done
         self.jobs = jobs
-        self.stream = stream or sys.stderr
         self._left = dict.fromkeys(cells)
         self._seconds: dict[tuple[str, str, str], list[float]] = {}
         self._cost = 0.0
-        self._start = self._written = time.monotonic()
+        self._start = time.monotonic()
 
-    def update(self, cell: Cell, outcome: Outcome) -> None:
-        """One more is done."""
+    def update(self, cell: Cell, outcome: Outcome) -> str:
+        """Count a cell that is done, and describe the state of the run in one line."""
         self.n_done += 1
         self._left.pop(cell, None)
         self._seconds.setdefault(_group(cell), []).append(outcome.seconds)
         self._cost += cost(cell)
-        now = time.monotonic()
-        terminal = self.stream.isatty()
-        if terminal or now - self._written > 10 or not self._left:
-            self._written = now
-            line = (
-                f"{self.n_done}/{self.n_cells} cells, {in_words(now - self._start)} gone, about "
-                f"{in_words(self.time_left())} left: {cell.source.name}, {cell.method}"
-            )
-            print(
-                f"\r{line[:118]:118}" if terminal else line, end="" if terminal else "\n", file=self.stream, flush=True
-            )
+        elapsed, left = in_words(time.monotonic() - self._start), in_words(self.time_left())
+        where = f"{cell.source.name}, {cell.method}"
+        return f"{self.n_done}/{self.n_cells} cells, {elapsed} elapsed, about {left} left: {where}"
 
     def time_left(self) -> float:
         """Seconds for the cells to come: as long as those of their group took, or all of them for what they cost."""
         rate = sum(map(sum, self._seconds.values())) / self._cost if self._cost else 0.0
         means = {group: sum(some) / len(some) for group, some in self._seconds.items()}
         return sum(means.get(_group(cell), rate * cost(cell)) for cell in self._left) / self.jobs
-
-    def close(self) -> None:
-        """End the line."""
-        if self.stream.isatty():
-            print(file=self.stream)
 
 
 def in_words(seconds: float) -> str:
