@@ -332,7 +332,7 @@ class CoregularizedSpectral(ComparisonMethod):
 class CentroidCoregularizedSpectral(CoregularizedSpectral):
     """Co-regularised spectral clustering in its centroid form (CRSC-centroid).
 
-    The same estimator as `CoregularizedSpectral`, whose attributes and references apply, with another default.
+    `CoregularizedSpectral` with another default of ``form``.
 
     Parameters
     ----------
@@ -341,6 +341,11 @@ class CentroidCoregularizedSpectral(CoregularizedSpectral):
     form : {"pairwise", "centroid"}, default="centroid"
         Whether every two embeddings are pulled together or all of them towards a common one.
     views, partition, kernel, kernel_params, regularization, labels_from, max_iter, tol, n_init, random_state
+        As in `CoregularizedSpectral`.
+
+    Attributes
+    ----------
+    labels_, view_embeddings_, consensus_, objective_, n_iter_, converged_
         As in `CoregularizedSpectral`.
 
     References
