@@ -1,4 +1,4 @@
-"""What all multi-view clusterers share: the one call into validation, tags, and the shell of comparison methods."""
+"""What all multi-view clusterers share: the one call into validation, and tags."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import require_memory, to_numpy, top_eigenpairs
+from latefusion.arrays import to_numpy
 from latefusion.assignment import assign_by_kmeans
-from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
+from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.types import SolverResult, Views
+from latefusion.types import Views
 from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_views
 from latefusion.validation.sample_ids import sample_index
 from latefusion.validation.views import parts
@@ -195,88 +194,3 @@ def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None)
 def warn_not_converged(name: str, max_iter: int, advice: str = "Raise max_iter or tol.") -> None:
     """One sentence for every method that stopped at its cap."""
     warnings.warn(f"{name} did not converge in {max_iter} iterations. {advice}", ConvergenceWarning, stacklevel=3)
-
-
-class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
-    """Shell of the comparison methods: views in, the matrices a method works on, its result out as attributes."""
-
-    parameter_grid: ClassVar[dict[str, list[Any]]] = {}
-
-    _kernel_method: ClassVar[str] = "exact"
-
-    def _fit_kernels(self, X: Any) -> list[NDArray[Any]]:
-        """Kernels of all views, centred and with unit diagonal."""
-        views = self._fit_views(X)
-        self._require_kernels(views)
-        return [
-            _dense(similarity.similarity(array, self.n_clusters)[0])
-            for similarity, array in zip(self._similarities(views), views.arrays, strict=True)
-        ]
-
-    def _fit_affinities(self, X: Any) -> list[NDArray[Any]]:
-        """Non-negative similarities with unit diagonal, not centred: centred rows sum to zero and have no degree."""
-        views = self._fit_views(X)
-        self._require_kernels(views)
-        pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [self._affinity(array, kind) for array, kind in pairs]
-
-    def _require_kernels(self, views: Views) -> None:
-        """All kernels are held at once, in double precision, and one more while they are made."""
-        n_samples, n_views = len(views), views.n_views
-        require_memory(
-            (n_views + 1) * n_samples**2 * 8,
-            f"{type(self).__name__} works on one {n_samples} x {n_samples} similarity per view ({n_views} views, and a "
-            f"copy): it",
-            "Use fewer samples, or GlobalAlignmentClustering, which needs no kernel matrices for large problems.",
-        )
-
-    def _affinity(self, array: Any, kind: str) -> NDArray[Any]:
-        if kind == "precomputed":
-            return np.maximum(normalize_kernel(np.asarray(array, dtype=np.float64)), 0.0)
-        kernel, params = getattr(self, "kernel", "gaussian"), dict(getattr(self, "kernel_params", None) or {})
-        if kernel == "gaussian" and "sigma" not in params:
-            # Median over all pairs, a sample with itself included, as the co-regularisation authors take it.
-            distances = euclidean_distances(array).astype(np.float64)
-            sigma = float(np.median(distances)) or 1.0
-            return np.exp(-(distances**2) / (2 * sigma**2))
-        raw = FittedKernel(kernel if callable(kernel) else KERNELS[kernel], params)(array)
-        return np.maximum(normalize_kernel(np.asarray(raw, dtype=np.float64)), 0.0)
-
-    def _fit_features(self, X: Any) -> list[NDArray[Any]]:
-        """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
-        views = self._fit_views(X)
-        pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
-
-    def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
-        """Copy a result into the fitted attributes and find labels where the method left none.
-
-        A method that has already said why it did not converge passes ``warn=False``.
-        """
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = int(result.n_iter)
-        self.converged_ = bool(result.converged)
-        if result.consensus is not None:
-            self.consensus_ = result.consensus
-        if result.weights is not None:
-            self.view_weights_ = np.asarray(result.weights)
-        found = result.labels if labels is None else labels
-        if found is None:
-            found, _ = assign_by_kmeans(
-                result.consensus, self.n_clusters, n_init=self.n_init, random_state=self.random_state
-            )
-        self.labels_ = np.asarray(found, dtype=np.intp)
-        if warn and not result.converged:
-            warn_not_converged(type(self).__name__, result.n_iter)
-        return self
-
-
-def _dense(array: Any) -> NDArray[Any]:
-    return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
-
-
-def _kernel_factor(kernel: NDArray[Any]) -> NDArray[Any]:
-    standardized, _ = standardize_kernel(np.asarray(kernel, dtype=np.float64))
-    values, vectors = top_eigenpairs(standardized, len(standardized))
-    kept = values > 1e-10 * values[0]
-    return vectors[:, kept] * np.sqrt(values[kept])

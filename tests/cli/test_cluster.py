@@ -453,8 +453,7 @@ def test_nothing_that_grows_with_the_data_is_done_in_silence(folder, words, monk
         told.append(time.perf_counter() - start)
 
     for module in (cluster, predict, compare, info, demo, answers):
-        if hasattr(module, "progress"):
-            monkeypatch.setattr(module, "progress", watched)
+        monkeypatch.setattr(module, "progress", watched)
     start = time.perf_counter()
     assert main(words) == 0
     silence = time.perf_counter() - start - sum(told)

@@ -78,14 +78,20 @@ def test_the_feature_that_makes_the_cluster_is_named_first(gathered):
 
 def test_small_effects_are_left_out(gathered):
     noise = np.random.default_rng(0).standard_normal((90, 4)) * [1, 1e-3, 10, 1e4]
+    noise[:, 3] += 1e5 * (gathered.labels == 1)
     views = [replace(view, array=noise) for view in gathered.views]
-    for traits in cluster_traits(replace(gathered, views=views)):
-        assert all(abs(trait.effect) >= LEAST_EFFECT for trait in traits)
+    found = cluster_traits(replace(gathered, views=views))
+    effects = np.array([trait.effect for traits in found for trait in traits])
+    assert len(found[1]) >= len(views)
+    assert len(effects) < 3 * len(views) * noise.shape[1]
+    assert np.all(np.abs(effects) >= LEAST_EFFECT)
 
 
 def test_labels_are_described_by_shares(agreed, labelings):
     found = gather(agreed, labelings)
-    for cluster, traits in enumerate(cluster_traits(found)):
+    described = cluster_traits(found)
+    assert all(len(traits) > 0 for traits in described)
+    for cluster, traits in enumerate(described):
         members = found.labels == cluster
         for trait in traits:
             view = next(view for view in found.views if view.name == trait.view)

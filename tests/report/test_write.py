@@ -42,9 +42,8 @@ def test_two_runs_write_the_same(aligned, planted, tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
-def test_given_baselines_are_taken(aligned, planted, tmp_path, capsys):
+def test_given_baselines_are_taken(aligned, planted, tmp_path):
     rows = lf.compare_baselines(planted.views, 3, random_state=0)
-    capsys.readouterr()
     path = write_report(aligned, planted.views, tmp_path / "rows.html", baselines=rows, embedding="pca")
     assert "baselines" in headings(path)
     assert "baselines" not in headings(write_report(aligned, planted.views, path, baselines=[], embedding="pca"))

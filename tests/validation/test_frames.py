@@ -162,5 +162,5 @@ def test_columns_become_a_frame_of_the_same_kind(like):
     assert columns_of(made) == ["label", "id"]
     assert np.asarray(made["label"]).tolist() == [2, 0]
     assert np.asarray(made["id"]).tolist() == ["x", "y"]
-    if hasattr(made, "index"):
+    if isinstance(like, pd.DataFrame):
         assert made.index.tolist() == ["r", "s"]

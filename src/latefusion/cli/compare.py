@@ -16,11 +16,10 @@ from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import LateFusionClustering
 from latefusion.experiments import (
+    Comparison,
     ComparisonRow,
-    comparison_table,
     fit_and_score,
-    row_record,
-    single_view_lines,
+    run_single_views,
     with_label_free_scores,
 )
 from latefusion.progress import progress_steps
@@ -97,9 +96,9 @@ def run(options: argparse.Namespace) -> None:
     rows = compare(problem, methods, n_clusters, options.seed, single=not options.methods)
     if options.json:
         known = {"n_samples": len(problem.views), "n_clusters": n_clusters, "views": list(problem.views.names)}
-        print_json({**known, "notes": problem.notes, "methods": [row_record(row) for row in rows]})
+        print_json({**known, "notes": problem.notes, "methods": Comparison(rows).records()})
     else:
-        print(comparison_table(rows))
+        print(Comparison(rows))
 
 
 def complete_samples(problem: Problem) -> Problem:
@@ -129,7 +128,7 @@ def compare(
     with progress("comparing"), progress_steps(len(methods) + single) as begin_step:
         if single:
             begin_step("single views")
-            rows += single_view_lines(
+            rows += run_single_views(
                 problem.views,
                 n_clusters,
                 target=problem.target,

@@ -10,7 +10,7 @@ from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
+from latefusion.experiments import Comparison, fit_and_score, format_table, run_baselines
 from latefusion.plots import draw_overview
 from latefusion.progress import progress_steps
 
@@ -39,8 +39,8 @@ def run(options: argparse.Namespace) -> None:
     n_clusters = len(data.target_names)
     models = models_of(n_clusters, options.seed)
     with progress("clustering"), progress_steps(1 + len(models)) as begin_step:
-        begin_step("honest lines")
-        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
+        begin_step("baselines")
+        rows = run_baselines(data.views, n_clusters, target=data.target, random_state=options.seed)
         for name, model in models.items():
             begin_step(name)
             rows.append(fit_and_score(name, model, data.views, data.target))
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(
             {
-                "methods": [row_record(row) for row in rows],
+                "methods": Comparison(rows).records(),
                 "models": {name: _record(model) for name, model in models.items()},
                 "figure": None if figure is None else str(figure),
             }
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         reasons = explanation(models[OURS])
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
-    print(comparison_table(rows))
+    print(Comparison(rows))
     for name, model in models.items():
         print(f"\n{name}\n")
         print(weights_table(model))

@@ -31,6 +31,8 @@ examples:
   latefusion reproduce --no-run --format markdown               tables of what is there
 """
 
+# Where standard error is not a terminal, progress is written at most this often.
+PROGRESS_SECONDS = 10
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170

@@ -181,10 +181,8 @@ def _html(table: Table) -> str:
     ]
     notes = "".join(f"<p class='note'>{html.escape(note)}</p>\n" for note in table.notes)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        f"<table>\n<caption>{html.escape(table.title)}</caption>\n<thead><tr>{header}</tr></thead>\n"
-        f"<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
-    )
+    caption = f"<caption>{html.escape(table.title)}</caption>\n" if table.title else ""
+    return f"<table>\n{caption}<thead><tr>{header}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
 
 
 def escape_markdown(text: str) -> str:

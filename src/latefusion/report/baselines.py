@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import take_rows, to_numpy
 from latefusion.estimators import LateFusionClustering
-from latefusion.experiments.comparison import ComparisonRow, honest_lines
+from latefusion.experiments import ComparisonRow, comparison
 from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.report.gather import ReportData, ViewData, complete_samples
 from latefusion.types import Views
@@ -59,7 +59,9 @@ def run_baselines(data: ReportData) -> Baselines | None:
     ours = data.labels[rows]
     own = ComparisonRow(type(model).__name__, ours, np.nan, {} if target is None else clustering_scores(target, ours))
     views = Views({view.name: _take(view, rows) for view in data.views})
-    found = honest_lines(views, n_clusters, target=target, random_state=0, kernels=kinds == {"similarities"})
+    found = comparison.run_baselines(
+        views, n_clusters, target=target, random_state=0, kernels=kinds == {"similarities"}
+    )
     criterion = None if searched is None else model.criterion()
     scored = []
     for row in [*found, own]:

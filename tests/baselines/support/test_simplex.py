@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from latefusion.solvers import project_rows_to_simplex, simplex_quadratic
+from latefusion.baselines.support.simplex import project_rows_to_simplex, simplex_quadratic
 from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)

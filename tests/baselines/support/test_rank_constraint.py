@@ -5,13 +5,8 @@ import pytest
 import scipy.sparse
 
 from latefusion.arrays import memory
-from latefusion.similarities.adaptive import (
-    adaptive_neighbors,
-    connected_components,
-    laplacian_eigenvectors,
-    symmetrize,
-)
-from latefusion.solvers.rank_constraint import (
+from latefusion.baselines.support.graphs import adaptive_neighbors, laplacian_eigenvectors, symmetrize
+from latefusion.baselines.support.rank_constraint import (
     constrain_components,
     edge_distances,
     graph_distances,
@@ -20,7 +15,8 @@ from latefusion.solvers.rank_constraint import (
     steer_penalty,
     with_values,
 )
-from latefusion.solvers.simplex import project_rows_to_simplex
+from latefusion.baselines.support.simplex import project_rows_to_simplex
+from latefusion.similarities.adaptive import connected_components
 
 
 def three_heaps(seed, spread=1.0):
@@ -81,7 +77,7 @@ def test_edge_distances_do_not_depend_on_the_block_size(seed, monkeypatch):
     graph, _ = three_heaps(seed)
     embedding = np.random.default_rng(seed).standard_normal((90, 4))
     whole = edge_distances(graph, embedding)
-    monkeypatch.setattr("latefusion.solvers.rank_constraint.CACHED_ENTRIES", 7)
+    monkeypatch.setattr("latefusion.baselines.support.rank_constraint.CACHED_ENTRIES", 7)
     np.testing.assert_array_equal(edge_distances(graph, embedding), whole)
     every_pair = edge_distances(scipy.sparse.csr_array(np.ones((90, 90))), embedding).reshape(90, 90)
     ends = graph.tocoo()

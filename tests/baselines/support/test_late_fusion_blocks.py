@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
-from latefusion.solvers.late_fusion_blocks import (
+from latefusion.baselines.support.late_fusion_blocks import (
     align_rotations,
     alignments,
     base_partitions,
@@ -17,6 +15,8 @@ from latefusion.solvers.late_fusion_blocks import (
     start_rotations,
     view_weights,
 )
+from latefusion.kernels import gaussian_kernel, standardize_kernel
+from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 
-from latefusion.arrays import singular_value_threshold, solve_symmetric_sylvester
-from latefusion.solvers.low_rank_expression import (
+from latefusion.baselines.support.low_rank_expression import (
     Product,
     compress,
     lower_singular_values,
@@ -14,6 +14,7 @@ from latefusion.solvers.low_rank_expression import (
     update_expression,
     zero_expression,
 )
+from tests.baselines.proximal import lower_dense_singular_values
 
 N_SAMPLES = 20
 
@@ -50,7 +51,7 @@ def test_threshold_is_that_of_the_dense_matrix(seed, threshold):
     terms = random_products(seed)
     expression = compress(terms, shift=0.7)
     lowered, nuclear_norm = lower_singular_values(expression, threshold)
-    dense, dense_norm = singular_value_threshold(sum(t.dense() for t in terms) + 0.7 * terms[-1].dense(), threshold)
+    dense, dense_norm = lower_dense_singular_values(sum(t.dense() for t in terms) + 0.7 * terms[-1].dense(), threshold)
     np.testing.assert_allclose(lowered.dense(), dense, atol=1e-11)
     assert nuclear_norm == pytest.approx(dense_norm, abs=1e-10)
 
@@ -60,7 +61,7 @@ def test_gap_system_is_a_sylvester_equation(seed, shift):
     expression = compress(random_products(seed), shift=0.0)
     right_hand = np.random.default_rng(seed + 10).standard_normal((4, N_SAMPLES))
     gap = np.eye(N_SAMPLES) - expression.dense()
-    expected = solve_symmetric_sylvester(shift * np.eye(4), gap @ gap.T, right_hand)
+    expected = scipy.linalg.solve_sylvester(shift * np.eye(4), gap @ gap.T, right_hand)
     np.testing.assert_allclose(solve_gap_system(right_hand, expression, shift), expected, rtol=1e-7, atol=1e-8)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latefusion.arrays import polar, top_eigenpairs
+from latefusion.arrays import polar, rounding_threshold, top_eigenpairs
 from latefusion.kernels import combine_kernels
 from latefusion.similarities import PrecomputedPartition
 
@@ -92,7 +92,7 @@ def base_partitions(kernels: Sequence[NDArray[Any]], n_clusters: int) -> tuple[l
 
 def _leading_vectors(kernel: NDArray[Any], n_clusters: int) -> NDArray[Any]:
     values, vectors = top_eigenpairs(kernel, n_clusters)
-    present = values > np.finfo(values.dtype).eps ** (2 / 3) * max(float(values[0]), 0.0)
+    present = values > rounding_threshold(np.finfo(values.dtype).eps, values[0])
     leading: NDArray[Any] = vectors * present
     return leading
 

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays.linalg import top_eigenpairs
+from latefusion.baselines.support.simplex import simplex_quadratic
 from latefusion.kernels import combine_kernels
-from latefusion.solvers.simplex import simplex_quadratic
 from latefusion.types import SolverResult
 
 Combination = Literal["squared", "linear"]

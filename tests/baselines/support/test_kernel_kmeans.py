@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from latefusion.solvers.kernel_kmeans import (
+from latefusion.baselines.support.kernel_kmeans import (
     explained_traces,
     has_settled,
     kernel_kmeans,

@@ -31,13 +31,9 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from latefusion.arrays import require_memory
-from latefusion.similarities.adaptive import (
-    DENSE_GRAPH_FRACTION,
-    component_indicator,
-    connected_components,
-    laplacian_eigenvectors,
-)
-from latefusion.solvers.simplex import project_rows_to_simplex
+from latefusion.baselines.support.graphs import DENSE_GRAPH_FRACTION, component_indicator, laplacian_eigenvectors
+from latefusion.baselines.support.simplex import project_rows_to_simplex
+from latefusion.similarities.adaptive import connected_components
 
 # Differences along edges are formed for this many numbers at a time: few enough to stay in the processor's cache.
 CACHED_ENTRIES = 2**16
