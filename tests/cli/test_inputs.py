@@ -1,10 +1,12 @@
 """Files and methods as a person names them."""
 
+import argparse
+
 import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.cli.inputs import OURS, configured, find_method, read, with_columns
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read, with_columns
 from tests.cli.shell import write_tables
 
 
@@ -14,8 +16,14 @@ def files(tmp_path):
     return [tmp_path / "genes.csv", tmp_path / "proteins.csv"]
 
 
+def options(*words):
+    parser = argparse.ArgumentParser()
+    add_file_arguments(parser)
+    return parser.parse_args(list(map(str, words)))
+
+
 def test_columns_keep_their_names(files):
-    data, notes = read(files, None)
+    data, notes = read(options(*files))
     views = with_columns(data)
     assert notes == []
     assert list(views.arrays[0].columns) == [f"genes_{place}" for place in range(10)]
@@ -23,11 +31,11 @@ def test_columns_keep_their_names(files):
 
 
 def test_classes_are_a_column_or_a_file(files, tmp_path):
-    assert read(files, None, str(tmp_path / "truth.csv")).data.target_names == ("S0", "S1", "S2")
+    assert read(options(*files, "--labels", tmp_path / "truth.csv")).data.target_names == ("S0", "S1", "S2")
     with pytest.raises(ValueError, match="No file has a column 'kind' of classes"):
-        read(files, None, "kind")
+        read(options(*files, "--labels", "kind"))
     with pytest.raises(ValueError, match="has no column 'name' of ids"):
-        read(files, "name")
+        read(options(*files, "--id", "name"))
 
 
 @pytest.mark.parametrize("name", ["GAM", "lf-mvc-gam", "LF-MVC-GAM"])

@@ -151,7 +151,7 @@ def test_ten_numbered_variables_are_in_order(write):
         ({"X": [NARROW, np.zeros((0, 0))]}, r"X\{2\} has shape \(0, 0\)|X\{2\}.*no"),
         ({"X": [NARROW], "Y": LABELS[:, None], "gt": LABELS[::-1, None]}, "labels that differ from each other: Y"),
         ({"X": [NARROW], "Y": NARROW}, r"Y: labels of shape \(7, 3\) are neither"),
-        ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "label 0 is 1.5"),
+        ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "the label of sample 1 is 1.5"),
     ],
 )
 def test_broken_content_is_refused_by_file_and_variable(write, variables, message):

@@ -106,7 +106,7 @@ def test_damaged_archives_are_refused(tmp_path, write):
         load_views(tmp_path / "text.npz")
     with (tmp_path / "single.npz").open("wb") as file:
         np.save(file, DENSE)
-    with pytest.raises(ValueError, match=r"single\.npz' is a single array"):
+    with pytest.raises(ValueError, match=r"single\.npz' is a single NumPy array"):
         load_views(tmp_path / "single.npz")
     whole = write("whole", view_0=np.random.default_rng(0).uniform(size=(50, 50))).read_bytes()
     middle = len(whole) // 2

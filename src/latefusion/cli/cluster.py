@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> None:
     estimator = find_method(options.method)
     check_outputs(options, options.save, options.report)
     with progress("reading", quiet=options.quiet):
-        data, notes = read(options.files, options.id, options.labels)
+        data, notes = read(options)
     model = configured(estimator, options.clusters, data.kind, options.seed)
     verdicts: list[dict[str, Any]] = []
     doubts: list[str] = []
