@@ -92,10 +92,12 @@ def load_places(places: Sequence[Path], options: TableOptions, label_file: Path 
     if not places:
         raise ValueError("There are no files: name at least one.")
     label_column = options.label_column
+    for place in places:
+        check_file(place)
     _check_transposed(places, options)
     if len(places) == 1 and label_file is None:
         return load(places[0], options)
-    tables = {place: _read_table(place, options) for place in places if is_table(place)}
+    tables = {place: take_apart(place, options) for place in places if is_table(place)}
     found = any(table.labels is not None for table in tables.values())
     elsewhere = label_file is not None or any(_may_have_column(place) for place in places)
     if label_column is not None and not found and not elsewhere:
@@ -151,11 +153,6 @@ def _check_transposed(places: Sequence[Path], options: TableOptions) -> None:
 def _may_have_column(place: Path) -> bool:
     """Whether a column of something else than a table may hold the classes."""
     return place.is_dir() or place.suffix.lower() in OBS_READERS
-
-
-def _read_table(file: Path, options: TableOptions) -> Table:
-    check_file(file)
-    return take_apart(file, options)
 
 
 def _table_content(file: Path, table: Table, options: TableOptions) -> Content:

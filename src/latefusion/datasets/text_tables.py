@@ -215,7 +215,8 @@ def _without_comments(numbered: list[tuple[int, str]], separator: str | None) ->
         number, last = numbered[comments - 1]
         last = last.lstrip().removeprefix("#")
         widths = {len(_split(line, sign)) for _, line in rest[:SAMPLE_LINES]}
-        if len(_split(last, sign)) > 1 and widths == {len(_split(last, sign))}:
+        holds_values = any(map(parses, _split(rest[0][1], sign)[1:]))
+        if holds_values and widths == {len(_split(last, sign))}:
             rest = [(number, last), *rest]
     return rest[:SAMPLE_LINES]
 
