@@ -3,6 +3,7 @@
 import argparse
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import latefusion as lf
@@ -53,3 +54,57 @@ def test_options_go_where_they_are_known():
     assert (model.n_clusters, model.partition, model.random_state) == ("auto", "precomputed", 7)
     with pytest.raises(ValueError, match="cannot choose the number of clusters"):
         configured(OURS["LF-MVC-GAM"], "auto", "features", 7)
+
+
+def transpose(file):
+    table = pd.read_csv(file, index_col=0).T
+    table.to_csv(file, index_label="feature")
+
+
+def test_errors_name_options_of_the_command_line(files, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two words.csv").write_text((tmp_path / "genes.csv").read_text())
+    transpose("two words.csv")
+    with pytest.raises(ValueError, match=r"read it with --transpose 'two words\.csv'\.$"):
+        read(options("two words.csv", "proteins.csv"))
+    (tmp_path / "t.csv").write_text("id~a\nx~1\n")
+    with pytest.raises(ValueError, match=r"name it with --separator \(semicolon"):
+        read(options("t.csv"))
+    (tmp_path / "t.tsv").write_text("id\ta\nx\t1,234\n")
+    with pytest.raises(ValueError, match="Give --decimal , if it is"):
+        read(options("t.tsv"))
+    with pytest.raises(ValueError, match=r"--transpose names '.*x\.csv'"):
+        read(options("t.csv", "--transpose", "x.csv"))
+
+
+def test_transposed_files_by_name_or_all(files):
+    upright = read(options(*files)).data
+    transpose(files[0])
+    some = read(options(*files, "--transpose", files[0])).data
+    transpose(files[1])
+    both = read(options(*files, "--transpose", "all")).data
+    for data in (some, both):
+        order = {one: row for row, one in enumerate(data.views.sample_ids.tolist())}
+        rows = [order[one] for one in upright.views.sample_ids.tolist()]
+        for view, expected in zip(data.views.arrays, upright.views.arrays, strict=True):
+            np.testing.assert_allclose(view[rows], expected)
+
+
+def test_tables_with_the_same_columns_may_be_transposed(tmp_path):
+    for name in ("rna", "methylation"):
+        rows = [f"g{row}," + ",".join(f"{row + column}.5" for column in range(6)) for row in range(4)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["gene,p0,p1,p2,p3,p4,p5", *rows]))
+    notes = read(options(tmp_path / "rna.csv", tmp_path / "methylation.csv")).notes
+    assert notes == [
+        "The tables have 6 column names in common, such as 'p0'. If columns are samples, add --transpose all."
+    ]
+    assert read(options(tmp_path / "rna.csv", tmp_path / "methylation.csv", "--transpose", "all")).notes == []
+
+
+def test_an_empty_cell_is_named_by_line_or_sample(tmp_path):
+    (tmp_path / "a.csv").write_text("p,q\n1,2\n\n3,\n")
+    with pytest.raises(ValueError, match="in column 'q' of line 4"):
+        read(options(tmp_path / "a.csv"))
+    (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\n\ny,3,\n")
+    with pytest.raises(ValueError, match="in column 'q' of sample 'y'"):
+        read(options(tmp_path / "a.csv"))

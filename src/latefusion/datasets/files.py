@@ -66,7 +66,7 @@ def load_views(
         called ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
     separator : str, default=None
         What separates the values of text tables: "comma", "semicolon", "tab", "pipe", "blank", or any other sign. By
-        default it is recognised.
+        default, and in tables where that sign does not occur, it is recognised.
     decimal : {".", ","}, default=None
         The decimal sign of text tables. By default it is recognised.
     transpose : bool, default=False

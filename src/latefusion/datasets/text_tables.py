@@ -92,7 +92,8 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
     ----------
     file : Path
     options : TableOptions
-        Its separator and decimal sign win over what is recognised; its column of ids is kept as text.
+        Its separator, where it occurs in the file, and its decimal sign win over what is recognised; its column of ids
+        is kept as text.
 
     Returns
     -------
@@ -153,7 +154,10 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
         ]
     hint = EXCEL_HINT.fullmatch(numbered[0][1].strip()) if numbered else None
     numbered = numbered[1:] if hint else numbered
-    separator = options.separator or (hint[1] if hint else None)
+    separator = hint[1] if hint else None
+    # One option is for all tables: those without that sign are written in another way.
+    if options.separator is not None and any(len(_split(line, options.separator)) > 1 for _, line in numbered):
+        separator = options.separator
     numbered = _without_comments(numbered, separator)
     lines = [line for _, line in numbered]
     if not lines:
