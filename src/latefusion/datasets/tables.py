@@ -276,7 +276,7 @@ def numbers_of(table: Table, file: Path, options: TableOptions) -> NDArray[Any]:
     columns = [str(column) for column in frame.columns]
     if not columns or not len(frame):
         raise ValueError(_nothing_to_cluster(table, file, options))
-    texts = [at for at in range(len(columns)) if not is_number(frame.iloc[:, at])]
+    texts = [at for at, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "O") not in "biuf"]
     if texts:
         shown = ", ".join(repr(columns[at]) for at in texts[:5])
         more = f" and {len(texts) - 5} more" if len(texts) > 5 else ""

@@ -53,7 +53,6 @@ THOUSANDS = {
     ",": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d*)?{_EXPONENT}"),
 }
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
-NUMBER_SIGNS = set("+-0123456789.,eE")
 EXCEL_HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
 
@@ -110,8 +109,8 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
         if len(frame.columns) > 1 and frame.iloc[:, -1].isna().any():
             _complain_about_width(stream, dialect, file)
     as_text = text_columns(dialect.names, options)
-    for at, name in enumerate(frame.columns):
-        if name in as_text or frame.dtypes.iloc[at].kind in "biuf":
+    for at, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
+        if name in as_text or getattr(dtype, "kind", "O") in "biuf":
             continue
         numbers = _without_thousands(frame.iloc[:, at], dialect.decimal, pandas)
         if numbers is not None:
@@ -318,8 +317,10 @@ def _decimal(numbered: Sequence[tuple[int, str]], separator: str, file: Path) ->
         (number, value)
         for number, line in numbered
         for value in _split(line, separator)
-        if ("," in value or "." in value) and set(value) <= NUMBER_SIGNS
+        if "," in value or "." in value
     ]
+    if not any("," in value or value.count(".") > 1 for _, value in numbers):
+        return "."
     comma, point = (any(_shows_decimal(value, sign) for _, value in numbers) for sign in ",.")
     if comma or point:
         return "," if comma and not point else "."
