@@ -106,7 +106,7 @@ def number_of_clusters(text: str) -> Any:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
     if not dash:
         if int(least) < 1:
-            raise argparse.ArgumentTypeError(f"{text} is no number of clusters: give at least 1, or auto")
+            raise argparse.ArgumentTypeError(f"the number of clusters must be at least 1, or auto; got {text}")
         return int(least)
     if not 2 <= int(least) <= int(most):
         raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")

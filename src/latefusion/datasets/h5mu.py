@@ -40,7 +40,7 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     Returns
     -------
     MultiViewDataset
-        Samples are in the order of the file, rows of those that a modality lacks are NaN or empty.
+        Samples are in the order of the file, rows of those that a modality does not have are NaN or empty.
     """
     with opened(file) as root:
         modalities = _modalities(root, file)
@@ -111,7 +111,9 @@ def _modalities(root: Any, file: Path) -> dict[str, Any]:
             + (" It looks like a file of AnnData: rename it to end in .h5ad." if "X" in root and "obs" in root else "")
         )
     if int(root.attrs.get("axis", 0)) != 0:
-        raise ValueError(f"{str(file)!r}: its modalities share variables, not samples, so they are no views.")
+        raise ValueError(
+            f"{str(file)!r}: its modalities share variables, not samples, so they are not views of the same samples."
+        )
     order = [str(name) for name in root["mod"].attrs.get("mod-order", list(root["mod"]))]
     if not order:
         raise ValueError(f"{str(file)!r} has no modality.")
@@ -143,9 +145,10 @@ def read_ids(obs: Any) -> NDArray[Any]:
     names = read_names(obs)
     seen, times = np.unique(names, return_counts=True)
     if (times > 1).any():
+        repeated = np.flatnonzero(times > 1)
         raise ValueError(
-            f"{obs.file.filename!r}: {obs.name} has the sample {str(seen[times > 1][0])!r} {times.max()} times. Make "
-            f"the names unique."
+            f"{obs.file.filename!r}: {obs.name} has the sample {str(seen[repeated[0]])!r} {times[repeated[0]]} times "
+            f"({repeated.size} samples more than once). Make the names unique."
         )
     return names
 

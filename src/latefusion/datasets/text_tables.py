@@ -142,8 +142,8 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
     with _as_text(stream, encoding) as text:
         if "\0" in text.read(BLOCK):
             raise ValueError(
-                f"{str(file)!r} has zero bytes, so that it is no text, or a text in UTF-16 without a mark: save it as "
-                f"CSV in UTF-8."
+                f"{str(file)!r} has zero bytes: it is not text, or text in UTF-16 without a mark. Save it as CSV in "
+                f"UTF-8."
             )
     with _as_text(stream, encoding) as text:
         numbered = [
