@@ -21,6 +21,13 @@ def test_missing_file_and_unknown_format(tmp_path):
         load_views(tmp_path / "table.foo")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
+def test_a_pipe_is_refused_before_it_is_read(tmp_path):
+    os.mkfifo(tmp_path / "rna.csv")
+    with pytest.raises(ValueError, match=r"rna\.csv' is a pipe or a device.*write it to a file"):
+        load_views(tmp_path / "rna.csv")
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".mat", ".h5mu", ".csv", ".parquet"])
 def test_empty_files(tmp_path, suffix):
     path = tmp_path / f"nothing{suffix}"

@@ -143,7 +143,7 @@ def _check_transposed(places: Sequence[Path], options: TableOptions) -> None:
     known = {
         file.resolve() for place in places for file in (files_in(place)[1].values() if place.is_dir() else [place])
     }
-    strange = [str(file) for file in options.transpose if file not in known]
+    strange = [str(file) for file in options.transpose if file.resolve() not in known]
     if strange:
         raise ValueError(
             f"transpose names {strange[0]!r}, which is not one of the files {[str(one) for one in places]}."

@@ -173,6 +173,10 @@ def check_file(file: Path) -> None:
         raise FileNotFoundError(f"There is no file {str(file)!r}: check the path.")
     if file.is_dir():
         return
+    if not file.is_file():
+        raise ValueError(
+            f"{str(file)!r} is a pipe or a device, which cannot be read several times: write it to a file."
+        )
     if file.stat().st_size == 0:
         raise ValueError(f"{str(file)!r} is empty: copy or download it again.")
     check_content(file)

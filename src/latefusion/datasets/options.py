@@ -26,7 +26,7 @@ class TableOptions(NamedTuple):
         Sign between values; None: recognised.
     decimal : str or None
         Decimal sign; None: recognised.
-    transpose : bool or frozenset of Path
+    transpose : bool or tuple of Path
         Whether columns are samples, in all tables or in those that are named.
     """
 
@@ -34,11 +34,13 @@ class TableOptions(NamedTuple):
     label_column: str | None = None
     separator: str | None = None
     decimal: str | None = None
-    transpose: bool | frozenset[Path] = False
+    transpose: bool | tuple[Path, ...] = False
 
     def transposed(self, file: Path) -> bool:
         """Whether the columns of a file are samples."""
-        return self.transpose if isinstance(self.transpose, bool) else file.resolve() in self.transpose
+        if isinstance(self.transpose, bool):
+            return self.transpose
+        return file.resolve() in {one.resolve() for one in self.transpose}
 
 
 def table_options(
@@ -56,7 +58,7 @@ def table_options(
         raise ValueError(f"separator and decimal are both {decimal!r}: they must differ.")
     if isinstance(transpose, str | os.PathLike):
         transpose = [transpose]
-    chosen = transpose if isinstance(transpose, bool) else frozenset(Path(file).resolve() for file in transpose)
+    chosen = transpose if isinstance(transpose, bool) else tuple(Path(file) for file in transpose)
     return TableOptions(id_column, label_column, sign, decimal, chosen)
 
 
