@@ -179,7 +179,7 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
         (["genes.csv", "proteins.csv", "--id", "name"], "has no column 'name' of ids; its columns are 'patient'"),
         (["genes.csv", "proteins.csv", "--labels", "kind"], "No file has a column 'kind' of classes"),
         (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "There is no file 'kind.csv'"),
-        (["genes.csv", "truth.csv"], "'subtype' (such as 'S"),
+        (["genes.csv", "truth.csv"], "'subtype', 90 of 90 values are not, such as 'S"),
         (["genes.csv", "truth.csv"], "are named with --id and --labels"),
         (["genes.csv", "genes.csv"], "was named twice"),
         (["genes.csv", "proteins.csv", "-k", "91"], "n_samples=90 should be >= n_clusters=91"),

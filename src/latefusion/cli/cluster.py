@@ -23,6 +23,7 @@ from latefusion.cli.inputs import (
     label_options,
     number_of_clusters,
     read,
+    table_arguments,
     with_columns,
 )
 from latefusion.cli.terminal import colored, progress
@@ -90,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
     if options.report is not None:
         require_jinja2()
     with progress("reading", quiet=options.quiet):
-        data, notes = read(options.files, options.id, options.labels)
+        data, notes = read(options)
     model = configured(estimator, options.clusters, data.kind, options.seed)
     explanation = Explanation()
     with warnings.catch_warnings(record=True) as told:
@@ -119,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(options.files, id_column=options.id, **label_options(options.labels)),
+                loading=loading_code(options.files, **table_arguments(options), **label_options(options.labels)),
             )
     answer = describe(model, data, options)
     if options.explain:

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
     """Read, run, print."""
     methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
     with progress("reading"):
-        data = read(options.files, options.id, options.labels).data if options.files else load_digits_views()
+        data = read(options).data if options.files else load_digits_views()
     problem = complete_samples(_draw(data, options.samples, options.seed))
     n_clusters = _number(problem, options)
     n_views = problem.views.n_views

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> None:
     check_outputs(options)
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
-        data, _ = read(options.files, options.id)
+        data, _ = read(options)
         views, matched = match_views(with_columns(data), tuple(map(str, getattr(model, "view_names_", ()))))
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)

@@ -294,7 +294,7 @@ def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: An
     """Views can be put side by side only if they have columns, no view is missing, and memory is large enough."""
     for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
         reasons = {
-            f"lies in {place_of(array)}": lies_elsewhere(array),
+            f"is stored in {place_of(array)}": lies_elsewhere(array),
             "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
             "is a partition that is given": isinstance(similarity, GivenPartition),
             f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),

@@ -18,8 +18,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy
@@ -27,7 +28,8 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
+from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, known_classes, rebuild
+from latefusion.outputs.tree import describe as describe_tree
 from latefusion.version import __version__
 from latefusion.whole_files import whole_file
 
@@ -83,12 +85,14 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
         )
     arrays: dict[str, NDArray[Any]] = {}
-    tree = describe(model, arrays, type(model).__name__)
+    tree = describe_tree(model, arrays, type(model).__name__)
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         description = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "latefusion": __version__,
+            "written": _now(),
+            "summary": _summary(model),
             "libraries": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
             "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
             "model": tree,
@@ -128,6 +132,84 @@ def load(path: str | os.PathLike[str]) -> Any:
         if not _is_model(type(model)):
             raise UnknownContentError(f"it describes a {type(model).__name__}, which is no model")
     return model
+
+
+class ModelDescription(NamedTuple):
+    """What a model file says about its model.
+
+    Attributes
+    ----------
+    model : str
+        The class.
+    views : dict of str to int or None
+        Number of columns of each view; None where it is not known.
+    n_clusters, n_samples : int or None
+        Of the training data.
+    written : str
+        Date and time, UTC.
+    versions : dict of str to str
+        Of latefusion and the libraries that it was written with.
+    format_version : int
+        Of the file.
+    """
+
+    model: str
+    views: dict[str, int | None]
+    n_clusters: int | None
+    n_samples: int | None
+    written: str
+    versions: dict[str, str]
+    format_version: int
+
+
+def describe(path: str | os.PathLike[str]) -> ModelDescription:
+    """What a model file says about its model; the model itself is not loaded.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    ModelDescription
+
+    Raises
+    ------
+    ModelFileError
+        As in `load`, except that damaged arrays are not noticed, since they are not read.
+    """
+    place = Path(path)
+    with place.open("rb") as stream, _explained(str(place)), zipfile.ZipFile(stream) as archive:
+        said = _read_description(archive)
+        summary = said["summary"]
+        return ModelDescription(
+            model=str(summary["model"]),
+            views={str(name): None if width is None else int(width) for name, width in summary["views"].items()},
+            n_clusters=None if summary["n_clusters"] is None else int(summary["n_clusters"]),
+            n_samples=None if summary["n_samples"] is None else int(summary["n_samples"]),
+            written=str(said["written"]),
+            versions={"latefusion": str(said["latefusion"]), **{str(k): str(v) for k, v in said["libraries"].items()}},
+            format_version=int(said["format_version"]),
+        )
+
+
+def _summary(model: Any) -> dict[str, Any]:
+    names = [str(name) for name in getattr(model, "view_names_", ())]
+    widths: Any = getattr(model, "n_features_per_view_", None)
+    labels = getattr(model, "labels_", None)
+    return {
+        "model": type(model).__name__,
+        "views": dict.fromkeys(names) if widths is None else dict(zip(names, map(int, widths), strict=True)),
+        "n_clusters": None if labels is None else len(np.unique(labels)),
+        "n_samples": None if labels is None else len(labels),
+    }
+
+
+def _now() -> str:
+    """The time, or that in SOURCE_DATE_EPOCH, with which equal models make equal files."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
+    return now.isoformat(timespec="seconds")
 
 
 def _is_model(cls: type) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import latefusion
+from latefusion.datasets.files import OBS_READERS
 from latefusion.report.gather import ReportData, shorten
 
 LIBRARIES = ("latefusion", "numpy", "scipy", "scikit-learn")
@@ -81,18 +82,15 @@ def reproduction(data: ReportData, *, command: str | None = None, loading: str |
 
 def loading_code(
     files: Sequence[str | os.PathLike[str]],
-    *,
-    id_column: str | None = None,
-    label_column: str | None = None,
-    label_file: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> str:
     """Python code that reads files as `latefusion cluster` does.
 
     Parameters
     ----------
     files : sequence of str or path-like
-    id_column, label_column : str, default=None
-    label_file : str or path-like, default=None
+    **options : object
+        Of `latefusion.datasets.load_files`; those that are None, False or empty are left out.
 
     Returns
     -------
@@ -106,11 +104,10 @@ def loading_code(
     data = lf.datasets.load_files(['genes.csv', 'proteins.csv'], id_column='patient')
     views, target = data.views, data.target
     """
-    options = {"id_column": id_column, "label_column": label_column, "label_file": label_file and os.fspath(label_file)}
-    given = "".join(f", {name}={value!r}" for name, value in options.items() if value is not None)
+    given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
     lines = [f"data = lf.datasets.load_files({[os.fspath(file) for file in files]!r}{given})"]
     views = "data.views"
-    if any(Path(file).suffix.lower() == ".h5mu" for file in files):
+    if any(Path(file).suffix.lower() in OBS_READERS for file in files):
         lines.insert(0, "from latefusion.scverse.reading import normalize_modalities")
         views = "normalize_modalities(data.views).views"
     return "\n".join([*lines, f"views, target = {views}, data.target"])
