@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.cells import plain_cell
+from latefusion.atomic_files import check_target, whole_file
+from latefusion.spreadsheet_safety import plain_cell
 from latefusion.types import Array
 from latefusion.validation import is_collection, is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.views import named_views
-from latefusion.whole_files import check_target, whole_file
 
 
 class Labels(NamedTuple):

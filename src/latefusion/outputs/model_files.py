@@ -27,9 +27,9 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from latefusion.atomic_files import whole_file
 from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
 from latefusion.version import __version__
-from latefusion.whole_files import whole_file
 
 FORMAT = "latefusion model"
 FORMAT_VERSION = 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from latefusion.atomic_files import whole_file
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.report.content import ReportContent
@@ -20,7 +21,6 @@ from latefusion.report.maps import METHODS
 from latefusion.report.page import draw, render
 from latefusion.report.pieces import count
 from latefusion.report.profiles import cluster_traits
-from latefusion.whole_files import whole_file
 
 Progress = Callable[[str], None]
 # How often the progress is told.

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import latefusion
-from latefusion import whole_files
-from latefusion.whole_files import check_target, whole_file
+from latefusion import atomic_files
+from latefusion.atomic_files import check_target, whole_file
 
 
 def test_content_takes_its_place_and_nothing_else_remains(tmp_path):
@@ -74,7 +74,7 @@ def test_places_that_cannot_be_written_are_refused_with_the_way_out(tmp_path, mo
 
 HALF = """
 import sys, time
-from latefusion.whole_files import whole_file
+from latefusion.atomic_files import whole_file
 
 with whole_file(sys.argv[1]) as stream:
     stream.write(b"half")
@@ -112,7 +112,7 @@ def test_systems_without_nameless_files_write_beside_the_place(tmp_path, monkeyp
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux has files without a name")
 def test_file_systems_that_cannot_are_no_error(tmp_path, monkeypatch):
-    monkeypatch.setattr(whole_files, "_open_nameless", lambda folder: None)
+    monkeypatch.setattr(atomic_files, "_open_nameless", lambda folder: None)
     with whole_file(tmp_path / "a") as stream:
         stream.write(b"one")
     assert (tmp_path / "a").read_bytes() == b"one"
