@@ -14,13 +14,22 @@ import numpy as np
 
 import latefusion
 from latefusion.baselines import METHODS
-from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
+from latefusion.cli.answers import (
+    add_answer_arguments,
+    check_outputs,
+    count_novel,
+    novelty_line,
+    put_answer,
+    put_labels,
+)
 from latefusion.cli.inputs import (
+    OURS,
+    add_clusters_argument,
     add_file_arguments,
     configured,
     described,
     find_method,
-    number_of_clusters,
+    input_files,
     read,
     with_columns,
 )
@@ -28,6 +37,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
+from latefusion.outputs.labels import can_predict
 from latefusion.report import REPORT_STEPS, write_report
 from latefusion.report.judgement import UNSURE, empty_rows, loose_views
 from latefusion.types import MultiViewDataset
@@ -41,10 +51,13 @@ examples:
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
   latefusion cluster genes.csv proteins.csv --report page.html   everything about it, on one page
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
-  latefusion cluster cells.h5mu -k 2-12 --json > answer.json
+  latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
+  latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
 """
 
+# The methods whose models label new samples.
+NAMES = ", ".join(OURS)
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
 # A cluster of less than this share of an even one is pointed out.
@@ -54,14 +67,7 @@ SMALL_CLUSTER = 0.1
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser)
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        default="auto",
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default)",
-    )
+    add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--method",
         default="late-fusion",
@@ -70,7 +76,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
     add_answer_arguments(parser)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
+    parser.add_argument(
+        "--save", type=Path, metavar="FILE", help=f"write the fitted model, for `latefusion predict` ({NAMES})"
+    )
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
     )
@@ -82,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    check_outputs(options, options.save, options.report)
+    check_outputs(options, input_files(options))
     with progress("reading", quiet=options.quiet):
         data, notes = read(options.files, options.id, options.labels)
     model = configured(estimator, options.clusters, data.kind, options.seed)
@@ -100,7 +108,7 @@ def run(options: argparse.Namespace) -> None:
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
-            save(model, options.save)
+            save(model, options.save, force=options.force)
     if options.report is not None:
         with progress("writing the report", n_steps=REPORT_STEPS, quiet=options.quiet) as work:
             write_report(
@@ -113,6 +121,7 @@ def run(options: argparse.Namespace) -> None:
                 progress=work.begin,
             )
     answer = describe(model, data, options)
+    answer["novel"] = count_novel(found)
     answer["dropping"] = verdicts
     answer["warnings"] += [*notes, *doubts, *dict.fromkeys(str(one.message) for one in told)]
     put_answer(answer, found, options, text_of)
@@ -165,6 +174,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "warnings": data_warnings(data, model.observed_, clusters, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
+        "can_predict": can_predict(model),
         "report": None if options.report is None else str(options.report),
     }
 
@@ -220,7 +230,7 @@ def text_of(answer: Mapping[str, Any]) -> str:
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
-    lines += _certainty(answer)
+    lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
     lines += answer["reasons"]
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
@@ -233,7 +243,10 @@ def text_of(answer: Mapping[str, Any]) -> str:
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")
     if answer["model"]:
-        lines.append(f"Model:  {answer['model']} (for new samples: latefusion predict {answer['model']} FILE ...)")
+        use = f"for new samples: latefusion predict {shlex.quote(answer['model'])} FILE ..."
+        if not answer["can_predict"]:
+            use = f"fitted results only: this method cannot label new samples; {NAMES} can"
+        lines.append(f"Model:  {answer['model']} ({use})")
     return "\n".join(lines)
 
 

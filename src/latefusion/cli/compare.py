@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import add_json_argument, print_json
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, number_of_clusters, read
+from latefusion.cli.inputs import OURS, add_clusters_argument, add_file_arguments, configured, find_method, read
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import LateFusionClustering
@@ -63,13 +63,7 @@ class Problem(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser, least="*")
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default: number of known classes, or auto)",
-    )
+    add_clusters_argument(parser, None, "the number of known classes, else auto")
     parser.add_argument(
         "--methods",
         nargs="+",

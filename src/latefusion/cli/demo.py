@@ -6,11 +6,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.answers import add_force_argument, add_json_argument, make_folder, print_json
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
+from latefusion.outputs import check_targets
+from latefusion.outputs.targets import Kind, Target
 from latefusion.plots import draw_overview
 
 EXAMPLES = """\
@@ -20,6 +22,8 @@ examples:
 """
 
 OURS = "LateFusionClustering"
+FIGURE = "digits.png"
+PNG = Kind("a PNG image", lambda path: path.read_bytes()[:4] == b"\x89PNG")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,11 +33,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
     parser.add_argument("--no-figure", action="store_true", help="print only")
+    add_force_argument(parser)
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Cluster, draw, print."""
+    if not options.no_figure:
+        make_folder(options.output)
+        check_targets([Target(options.output / FIGURE, PNG, "--output")], force=options.force)
     data = load_digits_views()
     n_clusters = len(data.target_names)
     models = models_of(n_clusters, options.seed)
@@ -119,8 +127,7 @@ def convergence_line(model: Any) -> str:
 
 def draw(models: dict[str, Any], folder: Path) -> Path | None:
     """One figure: the consensus map, the view weights, and the convergence of all models."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "digits.png"
+    path = folder / FIGURE
     try:
         draw_overview(models, path)
     except ImportError:

@@ -1,4 +1,4 @@
-"""What commands share on the way in: files and methods, as a person names them."""
+"""What commands share about their inputs: files, methods and numbers, as they are named on the command line."""
 
 from __future__ import annotations
 
@@ -56,27 +56,64 @@ def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, 
         )
 
 
+def add_clusters_argument(parser: argparse.ArgumentParser, default: str | None, shown: str) -> None:
+    """The option for the number of clusters; `shown` describes the default."""
+    parser.add_argument(
+        "-k",
+        "--clusters",
+        type=number_of_clusters,
+        default=default,
+        metavar="K",
+        help=f"number of clusters: a number (5), a list to choose from (2,4,6), a range to choose from (2-8), or auto; "
+        f"default: {shown}",
+    )
+
+
 def number_of_clusters(text: str) -> Any:
-    """A number, a range such as 2-8, or "auto"."""
+    """What estimators take as ``n_clusters``: an int for 5, a list for 2,4,6, a range for 2-8, or "auto"."""
     if text == "auto":
         return text
-    least, dash, most = text.partition("-")
-    if not least.isdecimal() or (dash and not most.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
+    words = text.replace(" ", "")
+    least, dash, most = words.partition("-")
+    numbers = [least, most] if dash else words.split(",")
+    if not all(one.isdecimal() for one in numbers):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number such as 5, a list such as 2,4,6, a range such as 2-8, or auto"
+        )
+    values = [int(one) for one in numbers]
+    if len(values) == 1:
+        if values[0] < 1:
+            raise argparse.ArgumentTypeError(f"the number of clusters must be at least 1, got {text}")
+        return values[0]
+    if min(values) < 2:
+        raise argparse.ArgumentTypeError(f"all numbers to choose from must be at least 2, got {text}")
     if not dash:
-        if int(least) < 1:
-            raise argparse.ArgumentTypeError(f"{text} is no number of clusters: give at least 1, or auto")
-        return int(least)
-    if not 2 <= int(least) <= int(most):
-        raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
-    return range(int(least), int(most) + 1)
+        return values
+    if values[0] > values[1]:
+        raise argparse.ArgumentTypeError(f"the range {text} is empty: write the smaller number first")
+    return range(values[0], values[1] + 1)
+
+
+def label_file(labels: str | None) -> Path | None:
+    """The file that ``--labels`` names; None where it names a column."""
+    if labels is None:
+        return None
+    place = Path(labels)
+    return place if place.is_file() or place.suffix.lower() in TABLE_SUFFIXES else None
+
+
+def input_files(options: argparse.Namespace) -> list[Path]:
+    """All that a command reads."""
+    others = [getattr(options, "model", None), label_file(getattr(options, "labels", None))]
+    return [*options.files, *(one for one in others if one is not None)]
 
 
 def read(files: list[Path], id_column: str | None, labels: str | None = None) -> Input:
-    """All files as one data set; `labels` is a file if there is one of that name, else a column."""
+    """All files as one data set."""
+    file = label_file(labels)
     try:
-        if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
-            data = load_files(files, id_column=id_column, label_file=labels)
+        if file is not None:
+            data = load_files(files, id_column=id_column, label_file=file)
         else:
             data = load_files(files, id_column=id_column, label_column=labels)
     except ValueError as error:  # in the words of the command line

@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
 from latefusion.datasets import data_folder
 from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
@@ -19,6 +19,8 @@ from latefusion.experiments.sources import find_sources
 from latefusion.experiments.store import Outcome, ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
+from latefusion.outputs import check_targets
+from latefusion.outputs.targets import Kind, Target
 
 EXAMPLES = """\
 Results are kept in the output folder: a run that was interrupted goes on where it was.
@@ -33,6 +35,10 @@ examples:
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170
+# What an evaluation writes into its folder. Tables and figures are named by data sets.
+STORE, ARCHIVE = "results.sqlite", "archive.json"
+FILES = (STORE, ARCHIVE, "results.csv", "report.html", "report.md", "tables/results.csv")
+FOLDERS = ("tables", "figures")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,17 +82,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=list(RENDERERS),
         help="formats of the tables (default: all)",
     )
+    add_force_argument(parser)
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Evaluate, or read what an evaluation has left; write and print."""
+    check_targets([Target(options.output, EVALUATION, "--output")], _inputs(options), force=options.force)
     refused: dict[str, str] = {}
     if options.archives is None:
         archive, refused = _evaluate(options)
     else:
         archive = merge_archives([read_archive(path) for path in options.archives])
-    file = write_archive(options.output / "archive.json", archive)
+    file = write_archive(options.output / ARCHIVE, archive)
     report = write_report(
         options.output,
         archive.summaries,
@@ -102,6 +110,31 @@ def run(options: argparse.Namespace) -> None:
         _print(archive.summaries, report)
 
 
+def _is_evaluation(folder: Path) -> bool:
+    """Whether a folder is empty or holds the results of an earlier run."""
+    return not any(folder.iterdir()) or any((folder / name).is_file() for name in (STORE, ARCHIVE))
+
+
+def _evaluation_files(folder: Path) -> list[Path]:
+    """Files that may be written: those of fixed names, and all that are there now in the folders of the others."""
+    present = [file for name in FOLDERS if (folder / name).is_dir() for file in (folder / name).iterdir()]
+    return [*(folder / name for name in FILES), *present]
+
+
+EVALUATION = Kind("the folder of an earlier evaluation", _is_evaluation, parts=_evaluation_files)
+
+
+def _inputs(options: argparse.Namespace) -> list[Path]:
+    """Archives, or the data folder and the data sets in it."""
+    if options.archives is not None:
+        return list(options.archives)
+    folder = data_folder(options.data)
+    if folder is None:
+        return []
+    # Results may be kept in a folder of their own beside the data sets.
+    return [folder, *(one for one in folder.iterdir() if one.resolve() != options.output.resolve())]
+
+
 def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
     """Find the data and run what is not done yet; what was found, and which data could not be used."""
     folder = data_folder(options.data)
@@ -109,7 +142,7 @@ def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
     sources, refused = find_sources(folder, options.only, **bounds)
     effort = QUICK if options.quick else FULL
     cells = plan(sources, options.methods or list(CONTENDERS), effort)
-    store = ResultStore(options.output / "results.sqlite")
+    store = ResultStore(options.output / STORE)
     try:
         if not options.no_run:
             _run_cells(cells, store, options)

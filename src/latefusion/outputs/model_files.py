@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from latefusion.atomic_files import whole_file
+from latefusion.outputs.targets import MODEL, MODEL_DESCRIPTION, Target, check_targets
 from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
 from latefusion.version import __version__
 
 FORMAT = "latefusion model"
 FORMAT_VERSION = 1
-DESCRIPTION = "model.json"
 ARRAY_NAME = re.compile(r"array_\d+\.npy")
 # The earliest date that a zip archive can hold: equal models make equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -48,14 +48,16 @@ class ModelFileError(ValueError):
     """A file that is no model, is damaged, or was written by a newer version."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a model to a file that can be loaded without running code.
 
     Parameters
     ----------
     model : estimator of latefusion
     path : str or path-like
-        An existing file is replaced, once the new one is whole.
+        An older model is replaced, once the new one is complete.
+    force : bool, default=False
+        Whether to replace an existing file that is not a model, too.
 
     See Also
     --------
@@ -82,6 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
         )
+    check_targets([Target(Path(path), MODEL)], force=force)
     arrays: dict[str, NDArray[Any]] = {}
     tree = describe(model, arrays, type(model).__name__)
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -93,7 +96,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
             "model": tree,
         }
-        archive.writestr(zipfile.ZipInfo(DESCRIPTION, DATE), json.dumps(description))
+        archive.writestr(zipfile.ZipInfo(MODEL_DESCRIPTION, DATE), json.dumps(description))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -165,14 +168,14 @@ def _check_beginning(stream: BinaryIO) -> None:
 def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = archive.infolist()
     names = [member.filename for member in members]
-    if DESCRIPTION not in names:
+    if MODEL_DESCRIPTION not in names:
         raise ModelFileError("is a zip archive, but no model file: it has no model.json.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
     stream: Any = archive.fp
     if sum(member.file_size for member in members) > os.fstat(stream.fileno()).st_size:
         raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
-    description = json.loads(archive.read(DESCRIPTION))
+    description = json.loads(archive.read(MODEL_DESCRIPTION))
     if not isinstance(description, dict) or description.get("format") != FORMAT:
         raise ModelFileError("is no model file: its model.json is about something else.")
     version = description["format_version"]
@@ -181,7 +184,7 @@ def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
             f"was written by latefusion {description.get('latefusion')} in version {version} of the format; this is "
             f"latefusion {__version__}, which reads up to {FORMAT_VERSION}. Upgrade latefusion."
         )
-    expected = [DESCRIPTION, *description["arrays"]]
+    expected = [MODEL_DESCRIPTION, *description["arrays"]]
     if sorted(names) != sorted(expected) or not all(map(ARRAY_NAME.fullmatch, description["arrays"])):
         strange = sorted({*names} ^ {*expected}) or names
         raise ModelFileError(f"has other parts than its description says, such as {strange[0]!r:.60}: it was changed.")
