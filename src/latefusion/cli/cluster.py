@@ -119,6 +119,7 @@ def run(options: argparse.Namespace) -> None:
                 features=described(data),
                 command=shlex.join(["latefusion", *sys.argv[1:]]),
                 progress=work.begin,
+                force=options.force,
             )
     answer = describe(model, data, options)
     answer["novel"] = count_novel(found)

@@ -12,6 +12,7 @@ import numpy as np
 from latefusion.atomic_files import whole_file
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.outputs.targets import REPORT, Target, check_targets
 from latefusion.report.content import ReportContent
 from latefusion.report.features import read_features
 from latefusion.report.findings import Findings, gather
@@ -41,6 +42,7 @@ def write_report(
     embedding: str = "auto",
     command: str | None = None,
     progress: Progress | None = None,
+    force: bool = False,
 ) -> Path:
     """Write what a fitted model found as one HTML file, which opens offline in any browser.
 
@@ -52,7 +54,7 @@ def write_report(
     X : as in the ``fit`` of the model
         The views that it was fitted on.
     path : str or path-like
-        File to write. It is replaced when the report is complete, and left alone until then.
+        File to write, which ends in ``.html`` or ``.htm``. An older report is replaced when the new one is complete.
     sample_ids : sequence of shape (n_samples,), default=None
         Names of the samples; by default those that the views have.
     target : array of shape (n_samples,), default=None
@@ -74,6 +76,8 @@ def write_report(
         The command line that made the report, to be shown.
     progress : callable, default=None
         Called with the name of every step before it is taken.
+    force : bool, default=False
+        Whether to replace an existing file that is not a report, too.
 
     Returns
     -------
@@ -95,8 +99,7 @@ def write_report(
     if embedding not in METHODS:
         raise ValueError(f"embedding must be one of {list(METHODS)}, got {embedding!r}.")
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {str(path.parent)!r} of the report does not exist: create it first.")
+    check_targets([Target(path, REPORT)], force=force)
     say = progress or (lambda step: None)
     say("what single views say")
     findings = gather(model, X, sample_ids=sample_ids, target=target)
