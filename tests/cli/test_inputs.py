@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.cli.inputs import OURS, configured, find_method, input_files, number_of_clusters, read, with_columns
+from latefusion.cli.inputs import OURS, configured, find_method, input_files, read, with_columns
 from tests.cli.shell import write_tables
 
 
@@ -50,14 +50,6 @@ def test_options_go_where_they_are_known():
         configured(OURS["LF-MVC-GAM"], "auto", "features", 7)
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("5", 5), ("1", 1), ("auto", "auto"), ("2-6", range(2, 7)), ("4-4", range(4, 5)), ("2,4,6", [2, 4, 6])],
-)
-def test_numbers_of_clusters_are_those_of_the_estimators(text, value):
-    assert number_of_clusters(text) == value
-
-
 def test_everything_that_is_read_is_an_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = argparse.Namespace(files=[Path("a.csv")], labels="kind", model=Path("m"))
@@ -65,3 +57,9 @@ def test_everything_that_is_read_is_an_input(tmp_path, monkeypatch):
     (tmp_path / "kind").touch()
     assert input_files(options) == [Path("a.csv"), Path("m"), Path("kind")]
     assert input_files(argparse.Namespace(files=[], labels="truth.csv")) == [Path("truth.csv")]
+
+
+def test_infinite_values_are_found_by_the_names_in_the_table(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\nann,1,2\nbob,3,inf\n")
+    with pytest.raises(ValueError, match="View 'a' has 1 infinite values, the first in column 'y' of sample 'bob'"):
+        read([tmp_path / "a.csv"], None)

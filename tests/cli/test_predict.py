@@ -86,10 +86,11 @@ def test_columns_in_another_order_are_noticed(folder, trained, capsys):
 
 def test_what_is_wrong_is_said(folder, trained, capsys):
     model = str(trained / "groups.model")
+    assert "'.' is a folder. Give the name of a model file" in refusal(capsys, ".", "new_genes.csv")
     assert "There is no model file 'x.model'" in refusal(capsys, "x.model", "new_genes.csv")
-    assert "is no model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
+    assert "is not a model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
     (folder / "cut.model").write_bytes((trained / "groups.model").read_bytes()[:5000])
-    assert "is damaged or no model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
+    assert "is damaged or not a model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
     (folder / "new_genes.csv").rename("a.csv")
     assert "name the files like the views" in refusal(capsys, model, "a.csv")
     pd.read_csv("new_proteins.csv").to_csv("proteins.csv", index=False)

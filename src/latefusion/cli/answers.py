@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from latefusion.cli.arguments import file_path
 from latefusion.cli.terminal import progress
 from latefusion.outputs import Labels, check_targets, write_labels
 from latefusion.outputs.labels import labels_target, write_text
@@ -24,7 +25,7 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_path,
         metavar="FILE",
         help="write id, label, confidence and novelty of every sample (.csv, .tsv, .parquet; - prints them)",
     )

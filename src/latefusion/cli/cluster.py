@@ -7,7 +7,6 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,9 @@ from latefusion.cli.answers import (
     put_answer,
     put_labels,
 )
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.inputs import (
     OURS,
-    add_clusters_argument,
     add_file_arguments,
     configured,
     described,
@@ -74,14 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"late-fusion (default: decides for itself), gam, lam, or one of {', '.join(METHODS)}",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_seed_argument(parser)
     add_answer_arguments(parser)
     parser.add_argument(
-        "--save", type=Path, metavar="FILE", help=f"write the fitted model, for `latefusion predict` ({NAMES})"
+        "--save",
+        type=file_path,
+        metavar="FILE",
+        help=f"write the fitted model; `latefusion predict` uses those of {NAMES}, other methods cannot predict",
     )
-    parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
-    )
+    parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html) for a browser")
     parser.add_argument(
         "--explain", action="store_true", help="also say here what would be without each view (the report does)"
     )
@@ -272,7 +272,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {UNSURE})."
+        f"{answer['doubtful']} of {answer['n_samples']} samples are between clusters (below {UNSURE})."
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from latefusion.cli.answers import add_force_argument, add_json_argument, make_folder, print_json
+from latefusion.cli.arguments import add_seed_argument, file_path
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
@@ -29,9 +30,9 @@ PNG = Kind("a PNG image", lambda path: path.read_bytes()[:4] == b"\x89PNG")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
-        "--output", type=Path, default=Path("demo-output"), help="folder for the figure (default: %(default)s)"
+        "--output", type=file_path, default=Path("demo-output"), help="folder for the figure (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_seed_argument(parser)
     parser.add_argument("--no-figure", action="store_true", help="print only")
     add_force_argument(parser)
     add_json_argument(parser)

@@ -16,6 +16,7 @@ import numpy as np
 import latefusion
 from latefusion.arrays import available_memory, find_backends, find_devices, size_in_words
 from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.arguments import file_path
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets import cache_folder, data_folder, find_datasets, load_views
 from latefusion.datasets.catalogue import FoundDataset
@@ -36,9 +37,9 @@ LIBRARIES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("path", type=Path, nargs="?", help="a data file, or a folder of tables, to look into")
+    parser.add_argument("path", type=file_path, nargs="?", help="a data file, or a folder of tables, to look into")
     parser.add_argument("--datasets", action="store_true", help="list known data sets, and where to get missing ones")
-    parser.add_argument("--data", type=Path, help="folder with data sets (default: LATEFUSION_DATA)")
+    parser.add_argument("--data", type=file_path, help="folder with data sets (default: LATEFUSION_DATA)")
     add_json_argument(parser)
 
 

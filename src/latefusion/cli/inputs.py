@@ -1,4 +1,4 @@
-"""What commands share about their inputs: files, methods and numbers, as they are named on the command line."""
+"""What commands share about their inputs: files and methods, as they are named on the command line."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
+from latefusion.cli.arguments import file_path
 from latefusion.datasets import load_files
 from latefusion.datasets.tables import TABLE_SUFFIXES
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
@@ -47,51 +48,13 @@ class Input(NamedTuple):
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
     """Options that say what to read."""
     parser.add_argument(
-        "files", type=Path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
+        "files", type=file_path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
     )
     parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
     if labels:
         parser.add_argument(
             "--labels", metavar="COLUMN|FILE", help="known classes, for scoring only: a column, or a table with ids"
         )
-
-
-def add_clusters_argument(parser: argparse.ArgumentParser, default: str | None, shown: str) -> None:
-    """The option for the number of clusters; `shown` describes the default."""
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        default=default,
-        metavar="K",
-        help=f"number of clusters: a number (5), a list to choose from (2,4,6), a range to choose from (2-8), or auto; "
-        f"default: {shown}",
-    )
-
-
-def number_of_clusters(text: str) -> Any:
-    """What estimators take as ``n_clusters``: an int for 5, a list for 2,4,6, a range for 2-8, or "auto"."""
-    if text == "auto":
-        return text
-    words = text.replace(" ", "")
-    least, dash, most = words.partition("-")
-    numbers = [least, most] if dash else words.split(",")
-    if not all(one.isdecimal() for one in numbers):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number such as 5, a list such as 2,4,6, a range such as 2-8, or auto"
-        )
-    values = [int(one) for one in numbers]
-    if len(values) == 1:
-        if values[0] < 1:
-            raise argparse.ArgumentTypeError(f"the number of clusters must be at least 1, got {text}")
-        return values[0]
-    if min(values) < 2:
-        raise argparse.ArgumentTypeError(f"all numbers to choose from must be at least 2, got {text}")
-    if not dash:
-        return values
-    if values[0] > values[1]:
-        raise argparse.ArgumentTypeError(f"the range {text} is empty: write the smaller number first")
-    return range(values[0], values[1] + 1)
 
 
 def label_file(labels: str | None) -> Path | None:
@@ -128,23 +91,34 @@ def read(files: list[Path], id_column: str | None, labels: str | None = None) ->
 
 
 def _check_cells(data: MultiViewDataset) -> None:
-    """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
+    """Refuse empty cells and infinite values by the names in the table; rows without any value are missing samples."""
     ids, mask = data.views.sample_ids, data.views.mask
     for position, (name, array) in enumerate(data.views.items()):
         if name not in data.feature_names or issparse(array):
             continue
         empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
+        infinite = np.isinf(array)
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise ValueError(
+                f"View {name!r} has {int(infinite.sum())} infinite values, the first in column "
+                f"{data.feature_names[name][column]!r} of {_sample(ids, row)}. Replace them, or remove the row or the "
+                f"column."
+            )
         if empty.any():
             row, column = np.argwhere(empty)[0]
-            sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
             n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
             found = "an empty cell,"
             if n_cells > 1:
                 found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
             raise ValueError(
-                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample}. Fill in what "
-                f"is missing, or remove the row or the column."
+                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {_sample(ids, row)}. "
+                f"Fill in what is missing, or remove the row or the column."
             )
+
+
+def _sample(ids: Any, row: Any) -> str:
+    return f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
 
 
 def with_columns(data: MultiViewDataset) -> Views:

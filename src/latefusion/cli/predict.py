@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from latefusion.cli.answers import (
     put_answer,
     put_labels,
 )
+from latefusion.cli.arguments import file_path
 from latefusion.cli.cluster import SHOWN_CLUSTERS
 from latefusion.cli.inputs import add_file_arguments, input_files, read, with_columns
 from latefusion.cli.terminal import colored, progress
@@ -39,7 +39,7 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="what `latefusion cluster --save` wrote")
+    parser.add_argument("model", type=file_path, metavar="MODEL", help="what `latefusion cluster --save` wrote")
     add_file_arguments(parser, labels=False)
     add_answer_arguments(parser)
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
+from latefusion.cli.arguments import file_path, positive_number
 from latefusion.datasets import data_folder
 from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
@@ -44,7 +45,9 @@ FOLDERS = ("tables", "figures")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
-        "--data", type=Path, help="folder of data files (default: LATEFUSION_DATA; the embedded sets without either)"
+        "--data",
+        type=file_path,
+        help="folder of data files (default: LATEFUSION_DATA, else the embedded sets)",
     )
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="SET", help="data sets, by file or by the paper's name"
@@ -58,17 +61,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small sets, thin grids and few restarts: some minutes")
     parser.add_argument(
-        "--output", type=Path, default=Path("reproduce-output"), help="folder for everything (default: %(default)s)"
+        "--output",
+        type=file_path,
+        default=Path("reproduce-output"),
+        help="folder for all outputs (default: %(default)s)",
     )
-    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
+    parser.add_argument("--jobs", type=positive_number, default=os.cpu_count() or 1, help="processes (default: all)")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds that one cell may take")
-    parser.add_argument("--memory-limit", type=_positive, metavar="MiB", help="memory that one cell may take")
+    parser.add_argument("--memory-limit", type=positive_number, metavar="MiB", help="memory that one cell may take")
     parser.add_argument("--retry", action="store_true", help="run cells again that failed")
     parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
     parser.add_argument(
         "--from",
         dest="archives",
-        type=Path,
+        type=file_path,
         nargs="+",
         metavar="ARCHIVE",
         help="tables and figures of the archive.json that another evaluation has left, or several, put together; "
@@ -194,10 +200,3 @@ def _print(summaries: list[Summary], report: Path) -> None:
     if missing:
         print(f"{missing}\n")
     print(f"Report: {report} (and as .html, with tables, figures and all results, in the same folder)")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value

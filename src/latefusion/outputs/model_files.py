@@ -45,7 +45,7 @@ UNREADABLE = (
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, is damaged, or was written by a newer version."""
+    """A file that is not a model, is damaged, or was written by a newer version."""
 
 
 def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -114,10 +114,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        When the file is no model, is damaged, names anything but classes of this package, or was written by a newer
+        When the file is not a model, is damaged, names anything but classes of this package, or was written by a newer
         version.
     """
     place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(place)!r} is a folder. Give the name of a model file.")
     if not place.is_file():
         raise FileNotFoundError(f"There is no model file {str(place)!r}: check the path.")
     with place.open("rb") as stream, _explained(str(place)):
@@ -129,7 +131,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             }
         model = rebuild(description["model"], arrays.__getitem__)
         if not _is_model(type(model)):
-            raise UnknownContentError(f"it describes a {type(model).__name__}, which is no model")
+            raise UnknownContentError(f"it describes a {type(model).__name__}, which is not a model")
     return model
 
 
@@ -151,8 +153,8 @@ def _explained(file: str) -> Iterator[None]:
         ) from error
     except UNREADABLE as error:
         raise ModelFileError(
-            f"{file!r} is damaged or no model file ({type(error).__name__}: {error}): copy it again, or save the model "
-            f"again."
+            f"{file!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or save the "
+            f"model again."
         ) from error
 
 
@@ -162,14 +164,14 @@ def _check_beginning(stream: BinaryIO) -> None:
     if beginning[:1] == b"\x80":
         raise ModelFileError("looks like a pickle, which may run code when loaded: write it with latefusion.save.")
     if beginning != b"PK":
-        raise ModelFileError("is no model file: those are written by latefusion.save and `latefusion cluster --save`.")
+        raise ModelFileError("is not a model file, which latefusion.save and `latefusion cluster --save` write.")
 
 
 def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = archive.infolist()
     names = [member.filename for member in members]
     if MODEL_DESCRIPTION not in names:
-        raise ModelFileError("is a zip archive, but no model file: it has no model.json.")
+        raise ModelFileError("is a zip archive, but not a model file: it has no model.json.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
     stream: Any = archive.fp
@@ -177,7 +179,7 @@ def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
         raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
     description = json.loads(archive.read(MODEL_DESCRIPTION))
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFileError("is no model file: its model.json is about something else.")
+        raise ModelFileError("is not a model file: its model.json describes something else.")
     version = description["format_version"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise ModelFileError(
