@@ -1,13 +1,14 @@
 """Files and methods as a person names them."""
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read, with_columns
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, input_files, read, with_columns
 from tests.cli.shell import write_tables
 
 
@@ -107,4 +108,19 @@ def test_an_empty_cell_is_named_by_line_or_sample(tmp_path):
         read(options(tmp_path / "a.csv"))
     (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\n\ny,3,\n")
     with pytest.raises(ValueError, match="in column 'q' of sample 'y'"):
+        read(options(tmp_path / "a.csv"))
+
+
+def test_everything_that_is_read_is_an_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = argparse.Namespace(files=[Path("a.csv")], labels="kind", model=Path("m"))
+    assert input_files(given) == [Path("a.csv"), Path("m")]
+    (tmp_path / "kind").touch()
+    assert input_files(given) == [Path("a.csv"), Path("m"), Path("kind")]
+    assert input_files(argparse.Namespace(files=[], labels="truth.csv")) == [Path("truth.csv")]
+
+
+def test_infinite_values_are_found_by_the_names_in_the_table(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,y\nann,1,2\nbob,3,inf\n")
+    with pytest.raises(ValueError, match="View 'a' has 1 infinite values, the first in column 'y' of sample 'bob'"):
         read(options(tmp_path / "a.csv"))

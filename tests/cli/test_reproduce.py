@@ -122,7 +122,7 @@ def test_what_is_wrong_is_said(folder, capsys):
     assert "no data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")
     assert reproduce(folder, "--data", str(folder / "data")) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "is a file. Give the name of a folder" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--jobs", "0"])
 
@@ -134,3 +134,54 @@ def test_no_figures_without_matplotlib(folder, capsys, monkeypatch):
     monkeypatch.setattr("latefusion.cli.reproduce.draw_figures", absent)
     assert reproduce(folder, "--data", str(folder / "data")) == 0
     assert "No figures: Plots need matplotlib" in capsys.readouterr().err
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_neither_data_nor_archives_are_overwritten(folder, capsys):
+    data, out = folder / "data", folder / "out"
+    assert reproduce(folder, "--data", str(data), "--no-figures") == 0
+    (folder / "door").symlink_to(data)
+    before = contents(folder)
+    for words, said in (
+        (["--data", data, "--output", data, "--force"], "would be read as a table of the input folder"),
+        (["--data", data, "--output", folder / "door", "--force"], "would be read as a table of the input folder"),
+        (["--data", out / "tables", "--output", out], "would be read as a table of the input folder"),
+        (["--from", out / "archive.json", "--output", out, "--force"], "would overwrite the input"),
+        (["--from", folder / "door" / ".." / "out" / "archive.json", "--output", out], "would overwrite the input"),
+    ):
+        assert main(["reproduce", "--quick", "--no-figures", *map(str, words)]) == 1
+        assert said in capsys.readouterr().err
+        assert contents(folder) == before
+
+
+def test_links_among_the_results_do_not_lead_to_the_data(folder, capsys):
+    table = folder / "data" / "table.csv"
+    table.write_text("id,a\nx,1\n")
+    (folder / "out" / "tables").mkdir(parents=True)
+    for link in ("results.csv", "tables/any.csv"):
+        (folder / "out" / link).symlink_to(table)
+        assert reproduce(folder, "--data", str(folder / "data"), "--force") == 1
+        assert f"would overwrite the input {str(table)!r}" in capsys.readouterr().err
+        (folder / "out" / link).unlink()
+    assert table.read_text() == "id,a\nx,1\n"
+
+
+def test_a_folder_with_other_things_needs_force(folder, capsys):
+    (folder / "out").mkdir()
+    (folder / "out" / "report.md").write_text("my own")
+    options = ["--data", str(folder / "data"), "--no-figures"]
+    assert reproduce(folder, *options) == 1
+    assert "exists and is not the folder of an earlier evaluation" in capsys.readouterr().err
+    assert (folder / "out" / "report.md").read_text() == "my own"
+    assert reproduce(folder, *options, "--force") == 0
+    assert (folder / "out" / "report.md").read_text() != "my own"
+
+
+def test_results_may_be_kept_beside_the_data_sets(folder):
+    for _ in range(2):
+        assert (
+            reproduce(folder, "--data", str(folder / "data"), "--no-figures", "--output", str(folder / "data/r")) == 0
+        )

@@ -9,7 +9,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.outputs import Labels, fitted_labels, predicted_labels, write_labels
-from latefusion.outputs.labels import check_labels_target
+from latefusion.outputs.labels import labels_target
 
 DATA = lf.datasets.make_views(60, 3, random_state=0)
 VIEWS = DATA.views
@@ -73,13 +73,13 @@ def test_rows_follow_the_ids_of_the_first_frame():
     assert found.index.tolist() == IDS
     np.testing.assert_array_equal(found.loc[[IDS[row] for row in order], "label"], MODEL.labels_[order])
     new = lf.labels_frame(model, {name: one.loc[IDS[:9]] for name, one in X.items()}, new=True)
-    pd.testing.assert_frame_equal(new, found.loc[IDS[:9]], atol=1e-8)
+    pd.testing.assert_frame_equal(new[found.columns], found.loc[IDS[:9]], atol=1e-8)
 
 
 def test_ids_become_a_column_where_frames_have_no_index():
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(lf.Views(frames("polars"), sample_ids=IDS))
     found = lf.labels_frame(model, lf.Views(frames("polars"), sample_ids=IDS))
-    assert found.columns == ["id", "label", "confidence"]
+    assert found.columns[:3] == ["id", "label", "confidence"]
     assert found["id"].to_list() == IDS
     mixed = lf.labels_frame(model, [VIEWS.arrays[0], *list(frames("pandas").values())[1:]])
     assert mixed.index.tolist() == IDS
@@ -178,7 +178,8 @@ def test_what_has_no_answer_says_so():
         lf.labels_frame(MODEL, frames("polars", slice(5)))
     plain = lf.baselines.METHODS["concat-kmeans"](3).fit(frames("polars"))
     assert lf.labels_frame(plain, frames("polars")).columns == ["label"]
-    with pytest.raises(ValueError, match="ConcatKMeans cannot label new samples"):
+    able = "LateFusionClustering, GlobalAlignmentClustering, LocalAlignmentClustering and ConsensusClustering can"
+    with pytest.raises(ValueError, match=f"ConcatKMeans cannot label new samples. Only {able}"):
         lf.labels_frame(plain, frames("polars"), new=True)
 
 
@@ -189,17 +190,38 @@ def test_labels_of_a_model_and_of_new_samples_agree():
     np.testing.assert_allclose(fitted.confidence, predicted.confidence, atol=1e-8)
 
 
+def test_samples_that_are_far_away_are_novel_on_every_device():
+    far = {name: np.vstack([array[:3], array[:1] + 1000]) for name, array in VIEWS.items()}
+    found = predicted_labels(MODEL, far)
+    np.testing.assert_array_equal(found.novelty > 1, [False, False, False, True])
+    torch = pytest.importorskip("torch")
+    tensors = {name: torch.asarray(array) for name, array in VIEWS.items()}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tensors)
+    moved = predicted_labels(model, {name: torch.asarray(array) for name, array in far.items()})
+    assert all(isinstance(column, np.ndarray) for column in moved.columns().values())
+    np.testing.assert_allclose(moved.novelty, found.novelty, rtol=1e-6)
+
+
+def test_a_consensus_of_labels_predicts_without_novelty():
+    labelings = {"a": np.repeat([0, 1], 10), "b": np.repeat(["x", "y"], 10)}
+    model = lf.ConsensusClustering(2, random_state=0).fit(labelings)
+    found = predicted_labels(model, labelings)
+    np.testing.assert_array_equal(found.labels, model.labels_)
+    assert list(found.columns()) == ["label", "confidence"]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_files_hold_ids_labels_and_confidence(suffix, tmp_path):
     ids = np.array(["a,b", 'say "x"', "Zoë\n2"])
-    found = Labels(ids, np.array([0, 1, 0]), np.array([0.1, 1 / 3, 1.0]))
+    found = Labels(ids, np.array([0, 1, 0]), np.array([0.1, 1 / 3, 1.0]), np.array([0.0, 1.5, 0.7]))
     write_labels(found, tmp_path / f"labels{suffix}")
     read = {".csv": pd.read_csv, ".tsv": lambda file: pd.read_csv(file, sep="\t"), ".parquet": pd.read_parquet}
     table = read[suffix](tmp_path / f"labels{suffix}")
-    assert list(table.columns) == ["id", "label", "confidence"]
+    assert list(table.columns) == ["id", "label", "confidence", "novelty"]
     assert table["id"].tolist() == ids.tolist()
     assert table["label"].tolist() == [0, 1, 0]
     assert table["confidence"].tolist() == [0.1, 1 / 3, 1.0]
+    assert table["novelty"].tolist() == [0.0, 1.5, 0.7]
     write_labels(Labels(None, np.array([1, 0]), None), tmp_path / f"bare{suffix}")
     bare = read[suffix](tmp_path / f"bare{suffix}")
     assert bare.to_dict("list") == {"id": [0, 1], "label": [1, 0]}
@@ -214,11 +236,11 @@ def test_ids_have_the_name_that_they_are_given():
 
 
 def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"ends in '.xlsx', but labels are written as .csv"):
-        check_labels_target(tmp_path / "labels.xlsx")
+    with pytest.raises(ValueError, match=r"ends in '.xlsx', but a table of labels is written as .csv"):
+        write_labels(Labels(None, np.array([0])), tmp_path / "labels.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match="needs pyarrow"):
-        check_labels_target(tmp_path / "labels.parquet")
+        labels_target(tmp_path / "labels.parquet")
 
 
 def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():

@@ -200,10 +200,10 @@ def with_description(content, **changes):
 
 def test_files_that_are_no_models(content, tmp_path):
     file = tmp_path / "m"
-    refused(b"", file, "is no model file")
-    refused(b"id,label\n1,2\n", file, "is no model file")
+    refused(b"", file, "is not a model file")
+    refused(b"id,label\n1,2\n", file, "is not a model file")
     refused(packed({"a.txt": b"x"}), file, "no model.json")
-    refused(packed({"model.json": b"{}"}), file, "about something else")
+    refused(packed({"model.json": b"{}"}), file, "describes something else")
     refused(packed({"model.json": b"[1"}), file, "damaged")
     refused(packed({"model.json": b"[" * 100_000}), file, "damaged")
     with pytest.raises(FileNotFoundError, match="check the path"):

@@ -58,7 +58,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(aligned, planted, tmp_pa
 
     monkeypatch.setattr(module.os, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_report(aligned, planted.views, path, baselines=False, embedding="pca")
+        write_report(aligned, planted.views, path, baselines=False, embedding="pca", force=True)
     assert path.read_text() == "old"
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
@@ -68,6 +68,18 @@ def test_what_cannot_work_is_refused_before_any_work(aligned, planted, tmp_path)
         write_report(aligned, planted.views, tmp_path / "nowhere" / "report.html")
     with pytest.raises(ValueError, match="embedding must be one of"):
         write_report(aligned, planted.views, tmp_path / "report.html", embedding="umap")
+    with pytest.raises(ValueError, match=r"report\.pdf' ends in '\.pdf'"):
+        write_report(aligned, planted.views, tmp_path / "report.pdf")
+    (tmp_path / "report.html").write_text("my own page")
+    with pytest.raises(ValueError, match="exists and is not a report of latefusion"):
+        write_report(aligned, planted.views, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == "my own page"
+
+
+def test_an_older_report_is_replaced(aligned, planted, tmp_path):
+    for title in ("first", "second"):
+        path = write_report(aligned, planted.views, tmp_path / "a.html", title=title, baselines=False, embedding="pca")
+    assert "second" in path.read_text(encoding="utf-8")
 
 
 def test_given_explanation_and_warnings_are_not_computed_again(deciding, planted, tmp_path, monkeypatch):

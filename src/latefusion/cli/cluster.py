@@ -7,21 +7,29 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import latefusion
 from latefusion.baselines import METHODS
-from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
+from latefusion.cli.answers import (
+    add_answer_arguments,
+    check_outputs,
+    count_novel,
+    novelty_line,
+    put_answer,
+    put_labels,
+)
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.inputs import (
+    OURS,
     add_file_arguments,
     configured,
     described,
     find_method,
+    input_files,
     label_options,
-    number_of_clusters,
     read,
     table_arguments,
     with_columns,
@@ -30,6 +38,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
+from latefusion.outputs.labels import can_predict
 from latefusion.report import Explanation, explain_views, write_report
 from latefusion.report.gather import gather
 from latefusion.report.html import require_jinja2
@@ -46,10 +55,13 @@ examples:
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
   latefusion cluster genes.csv proteins.csv --report page.html   everything about it, on one page
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
-  latefusion cluster cells.h5mu -k 2-12 --json > answer.json
+  latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
+  latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
 """
 
+# The methods whose models label new samples.
+NAMES = ", ".join(OURS)
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
 
@@ -57,26 +69,22 @@ SHOWN_CLUSTERS = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser)
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        default="auto",
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default)",
-    )
+    add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--method",
         default="late-fusion",
         metavar="NAME",
         help=f"late-fusion (default: decides for itself), gam, lam, or one of {', '.join(METHODS)}",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_seed_argument(parser)
     add_answer_arguments(parser)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
+        "--save",
+        type=file_path,
+        metavar="FILE",
+        help=f"write the fitted model; `latefusion predict` uses those of {NAMES}, other methods cannot predict",
     )
+    parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html) for a browser")
     parser.add_argument(
         "--explain", action="store_true", help="also say here what would be without each view (the report does)"
     )
@@ -85,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    check_outputs(options, options.save, options.report)
+    check_outputs(options, input_files(options))
     if options.explain and not hasattr(estimator, "leave_one_view_out"):
         raise ValueError("--explain needs --method late-fusion")
     if options.report is not None:
@@ -108,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
-            save(model, options.save)
+            save(model, options.save, force=options.force)
     if options.report is not None:
         with progress("writing the report", quiet=options.quiet):
             write_report(
@@ -121,8 +129,10 @@ def run(options: argparse.Namespace) -> None:
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
                 loading=loading_code(options.files, **table_arguments(options), **label_options(options.labels)),
+                force=options.force,
             )
     answer = describe(model, data, options)
+    answer["novel"] = count_novel(found)
     if options.explain:
         answer["dropping"] = [
             {**one._asdict(), "worse": bool(one.gain > 2 * one.doubt), "text": str(one)}
@@ -168,6 +178,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "warnings": file_warnings(data, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
+        "can_predict": can_predict(model),
         "report": None if options.report is None else str(options.report),
     }
 
@@ -210,7 +221,7 @@ def text_of(answer: Mapping[str, Any]) -> str:
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
-    lines += _certainty(answer)
+    lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
     lines += answer["reasons"]
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
@@ -223,7 +234,10 @@ def text_of(answer: Mapping[str, Any]) -> str:
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")
     if answer["model"]:
-        lines.append(f"Model:  {answer['model']} (for new samples: latefusion predict {answer['model']} FILE ...)")
+        use = f"for new samples: latefusion predict {shlex.quote(answer['model'])} FILE ..."
+        if not answer["can_predict"]:
+            use = f"fitted results only: this method cannot label new samples; {NAMES} can"
+        lines.append(f"Model:  {answer['model']} ({use})")
     return "\n".join(lines)
 
 
@@ -248,7 +262,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {LOW_CONFIDENCE})."
+        f"{answer['doubtful']} of {answer['n_samples']} samples are between clusters (below {LOW_CONFIDENCE})."
     ]
 
 

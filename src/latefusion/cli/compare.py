@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import add_json_argument, print_json
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, number_of_clusters, read
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, positive_number
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import LateFusionClustering
@@ -63,13 +64,7 @@ class Problem(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser, least="*")
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default: number of known classes, or auto)",
-    )
+    add_clusters_argument(parser, None, "the number of known classes, else auto")
     parser.add_argument(
         "--methods",
         nargs="+",
@@ -77,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"methods to run (default: single views, and all of these): {', '.join([*METHODS, *OURS])}",
     )
-    parser.add_argument("--samples", type=int, help="use this many samples, drawn at random, in place of all")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    parser.add_argument("--samples", type=positive_number, help="use this many samples, drawn at random")
+    add_seed_argument(parser)
     add_json_argument(parser)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import latefusion
 from latefusion.arrays import available_memory, find_backends, find_devices, size_in_words
 from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.arguments import file_path
 from latefusion.cli.files_info import describe_files, files_text
 from latefusion.cli.inputs import add_table_arguments, in_words_of_the_command_line, table_arguments
 from latefusion.cli.terminal import colored, progress
@@ -41,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
         "files",
-        type=Path,
+        type=file_path,
         nargs="*",
         metavar="FILE",
         help="data files, folders of tables or a saved model to look into",
     )
     add_table_arguments(parser)
     parser.add_argument("--datasets", action="store_true", help="list known data sets, and where to get missing ones")
-    parser.add_argument("--data", type=Path, help="folder with data sets (default: LATEFUSION_DATA)")
+    parser.add_argument("--data", type=file_path, help="folder with data sets (default: LATEFUSION_DATA)")
     add_json_argument(parser)
 
 

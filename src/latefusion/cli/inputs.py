@@ -1,4 +1,4 @@
-"""What commands share on the way in: files and methods, as a person names them."""
+"""What commands share about their inputs: files and methods, as they are named on the command line."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
+from latefusion.cli.arguments import file_path
 from latefusion.datasets.collection import load_places
 from latefusion.datasets.files import OBS_READERS
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
@@ -60,7 +61,7 @@ class Input(NamedTuple):
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
     """Options that say what to read."""
     parser.add_argument(
-        "files", type=Path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
+        "files", type=file_path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
     )
     add_table_arguments(parser)
     if labels:
@@ -97,20 +98,11 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def number_of_clusters(text: str) -> Any:
-    """A number, a range such as 2-8, or "auto"."""
-    if text == "auto":
-        return text
-    least, dash, most = text.partition("-")
-    if not least.isdecimal() or (dash and not most.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
-    if not dash:
-        if int(least) < 1:
-            raise argparse.ArgumentTypeError(f"the number of clusters must be at least 1, or auto; got {text}")
-        return int(least)
-    if not 2 <= int(least) <= int(most):
-        raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
-    return range(int(least), int(most) + 1)
+def input_files(options: argparse.Namespace) -> list[Path]:
+    """All files that a command reads."""
+    named = label_options(getattr(options, "labels", None)).get("label_file")
+    others = [getattr(options, "model", None), None if named is None else Path(named)]
+    return [*options.files, *(one for one in others if one is not None)]
 
 
 def read(options: argparse.Namespace) -> Input:
@@ -173,27 +165,37 @@ def shared_columns(data: MultiViewDataset) -> list[str]:
 
 
 def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
-    """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
+    """Refuse empty cells and infinite values by the names in the table; rows without any value are missing samples."""
     folders = [files_in(place)[1] for place in files if place.is_dir() or is_table(place)]
     tables = {name: file for folder in folders for name, file in folder.items()}
+
+    def sample(name: str, row: Any) -> str:
+        if ids is not None:
+            return f"sample {str(ids[row])!r}"
+        return row_position(tables[name], int(row), options) if name in tables else f"row {row + 1}"
+
     ids, mask = data.views.sample_ids, data.views.mask
     for position, (name, array) in enumerate(data.views.items()):
         if name not in data.feature_names or issparse(array):
             continue
         empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
+        infinite = np.isinf(array)
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise ValueError(
+                f"View {name!r} has {int(infinite.sum())} infinite values, the first in column "
+                f"{data.feature_names[name][column]!r} of {sample(name, row)}. Replace them, or remove the row or the "
+                f"column."
+            )
         if empty.any():
             row, column = np.argwhere(empty)[0]
-            if ids is not None:
-                sample = f"sample {str(ids[row])!r}"
-            else:
-                sample = row_position(tables[name], int(row), options) if name in tables else f"row {row + 1}"
             n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
             found = "an empty cell,"
             if n_cells > 1:
                 found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
             raise ValueError(
-                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample}. Fill in what "
-                f"is missing, or remove the row or the column."
+                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample(name, row)}. "
+                f"Fill in what is missing, or remove the row or the column."
             )
 
 

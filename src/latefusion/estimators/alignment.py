@@ -137,7 +137,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         if X is None:
             return empirical_error(training, to_numpy(self.labels_))
         fused = replace(self.consensus_map_, coefficients=alignment_coefficients(partitions, mixing))
-        rows = fused.rows(*self._new_samples(X, diagonals))
+        views = self.new_views(X)
+        rows = fused.rows(views, self._check_diagonals(views, diagonals))
         return empirical_error(to_numpy(rows), centers=cluster_means(training, to_numpy(self.labels_)))
 
     def generalization_bound(self, delta: float = 0.05) -> float:

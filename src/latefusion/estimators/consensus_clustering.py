@@ -272,13 +272,30 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         novelty : ndarray of shape (n_new,)
             Only with ``return_novelty=True``.
         """
-        views = self._new_indicators(X)
+        found = self.predict_views(self.new_views(X), confidence=return_confidence, novelty=return_novelty)
+        return found if return_confidence or return_novelty else found[0]
+
+    def predict_views(self, views: Views, *, confidence: bool = True, novelty: bool = True) -> tuple[Any, ...]:
+        """Labels, confidence and novelty of samples whose partitions have been checked.
+
+        Parameters
+        ----------
+        views : Views
+            As `new_views` returns them.
+        confidence, novelty : bool, default=True
+            Whether to compute these.
+
+        Returns
+        -------
+        tuple of arrays of shape (n_new,)
+            Labels, then confidence and novelty as far as they were asked for.
+        """
         fitted: Any = self.consensus_map_
         rows = fitted.rows(views)
         found = [fitted.rule.predict(rows)]
-        found += [fitted.rule.confidence(rows)] if return_confidence else []
-        found += [fitted.novelty(views, _assigned(views))] if return_novelty else []
-        return tuple(found) if len(found) > 1 else found[0]
+        found += [fitted.rule.confidence(rows)] if confidence else []
+        found += [fitted.novelty(views, _assigned(views))] if novelty else []
+        return tuple(found)
 
     def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
         """What every partition says of its samples.
@@ -310,12 +327,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 names = [str(value) for value in values]
             found.append(Opinion(name, assigned, labels, names))
         return found, ids
-
-    def _new_indicators(self, X: Any) -> Views:
-        """The columns that describe the partitions of new samples."""
-        check_is_fitted(self)
-        partitions, ids = _read(X, list(self.view_names_))
-        return self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
 
     def _new_labels(self, name: str, one: Any) -> Any:
         features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 
 from latefusion.arrays import namespace, unit_rows
+from latefusion.atomic_files import whole_file
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.estimators.alignment_map import aligned_partitions
 from latefusion.experiments.protocol import GAM, LAM, OURS
@@ -26,7 +27,6 @@ from latefusion.experiments.summary import Summary
 from latefusion.metrics import encode_labels, objective_gap
 from latefusion.plots.canvas import PALETTE, require_pyplot, strip
 from latefusion.solvers import solve_alignment
-from latefusion.whole_files import whole_file
 
 # Above this many samples, t-SNE and the affinity of all pairs take minutes.
 MOST_SAMPLES = 2500

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from latefusion.cells import plain_cell
+from latefusion.spreadsheet_safety import plain_cell
 
 # Characters with a meaning in LaTeX, and the signs that our tables use.
 LATEX_SIGNS = str.maketrans(

@@ -28,14 +28,14 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from latefusion.atomic_files import whole_file
+from latefusion.outputs.targets import MODEL, MODEL_DESCRIPTION, Target, check_targets
 from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, known_classes, rebuild
 from latefusion.outputs.tree import describe as describe_tree
 from latefusion.version import __version__
-from latefusion.whole_files import whole_file
 
 FORMAT = "latefusion model"
 FORMAT_VERSION = 1
-DESCRIPTION = "model.json"
 ARRAY_NAME = re.compile(r"array_\d+\.npy")
 # The earliest date that a zip archive can hold: equal models make equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -47,17 +47,19 @@ UNREADABLE = (
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, is damaged, or was written by a newer version."""
+    """A file that is not a model, is damaged, or was written by a newer version."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a model to a file that can be loaded without running code.
 
     Parameters
     ----------
     model : estimator of latefusion
     path : str or path-like
-        An existing file is replaced, once the new one is whole.
+        An older model is replaced, once the new one is complete.
+    force : bool, default=False
+        Whether to replace an existing file that is not a model, too.
 
     See Also
     --------
@@ -84,6 +86,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
         )
+    check_targets([Target(Path(path), MODEL)], force=force)
     arrays: dict[str, NDArray[Any]] = {}
     tree = describe_tree(model, arrays, type(model).__name__)
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
@@ -97,7 +100,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
             "model": tree,
         }
-        archive.writestr(zipfile.ZipInfo(DESCRIPTION, DATE), json.dumps(description))
+        archive.writestr(zipfile.ZipInfo(MODEL_DESCRIPTION, DATE), json.dumps(description))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -115,10 +118,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        When the file is no model, is damaged, names anything but classes of this package, or was written by a newer
+        When the file is not a model, is damaged, names anything but classes of this package, or was written by a newer
         version.
     """
     place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(place)!r} is a folder. Give the name of a model file.")
     if not place.is_file():
         raise FileNotFoundError(f"There is no model file {str(place)!r}: check the path.")
     with place.open("rb") as stream, _explained(str(place)):
@@ -130,7 +135,7 @@ def load(path: str | os.PathLike[str]) -> Any:
             }
         model = rebuild(description["model"], arrays.__getitem__)
         if not _is_model(type(model)):
-            raise UnknownContentError(f"it describes a {type(model).__name__}, which is no model")
+            raise UnknownContentError(f"it describes a {type(model).__name__}, which is not a model")
     return model
 
 
@@ -230,8 +235,8 @@ def _explained(file: str) -> Iterator[None]:
         ) from error
     except UNREADABLE as error:
         raise ModelFileError(
-            f"{file!r} is damaged or no model file ({type(error).__name__}: {error}): copy it again, or save the model "
-            f"again."
+            f"{file!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or save the "
+            f"model again."
         ) from error
 
 
@@ -241,29 +246,29 @@ def _check_beginning(stream: BinaryIO) -> None:
     if beginning[:1] == b"\x80":
         raise ModelFileError("looks like a pickle, which may run code when loaded: write it with latefusion.save.")
     if beginning != b"PK":
-        raise ModelFileError("is no model file: those are written by latefusion.save and `latefusion cluster --save`.")
+        raise ModelFileError("is not a model file, which latefusion.save and `latefusion cluster --save` write.")
 
 
 def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = archive.infolist()
     names = [member.filename for member in members]
-    if DESCRIPTION not in names:
-        raise ModelFileError("is a zip archive, but no model file: it has no model.json.")
+    if MODEL_DESCRIPTION not in names:
+        raise ModelFileError("is a zip archive, but not a model file: it has no model.json.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
     stream: Any = archive.fp
     if sum(member.file_size for member in members) > os.fstat(stream.fileno()).st_size:
         raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
-    description = json.loads(archive.read(DESCRIPTION))
+    description = json.loads(archive.read(MODEL_DESCRIPTION))
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFileError("is no model file: its model.json is about something else.")
+        raise ModelFileError("is not a model file: its model.json describes something else.")
     version = description["format_version"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise ModelFileError(
             f"was written by latefusion {description.get('latefusion')} in version {version} of the format; this is "
             f"latefusion {__version__}, which reads up to {FORMAT_VERSION}. Upgrade latefusion."
         )
-    expected = [DESCRIPTION, *description["arrays"]]
+    expected = [MODEL_DESCRIPTION, *description["arrays"]]
     if sorted(names) != sorted(expected) or not all(map(ARRAY_NAME.fullmatch, description["arrays"])):
         strange = sorted({*names} ^ {*expected}) or names
         raise ModelFileError(f"has other parts than its description says, such as {strange[0]!r:.60}: it was changed.")

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from latefusion.atomic_files import whole_file
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.outputs.targets import REPORT, Target, check_targets
 from latefusion.progress import progress_range, report_progress
 from latefusion.report import sections_method, sections_samples
 from latefusion.report.baselines import Baselines, run_baselines
@@ -23,7 +25,6 @@ from latefusion.report.profiles import cluster_traits
 from latefusion.report.reproduce import reproduction
 from latefusion.report.warnings import data_warnings, result_warnings
 from latefusion.report.widgets import cluster_styles, integer
-from latefusion.whole_files import whole_file
 
 
 def write_report(
@@ -41,6 +42,7 @@ def write_report(
     embedding: str = "auto",
     command: str | None = None,
     loading: str | None = None,
+    force: bool = False,
 ) -> Path:
     """Write a report about a fitted model as one HTML file that opens offline in any browser.
 
@@ -54,7 +56,7 @@ def write_report(
     X : as in the ``fit`` of the model
         The views that it was fitted on.
     path : str or path-like
-        File to write. An existing file is replaced when the report is complete.
+        File to write, which ends in ``.html`` or ``.htm``. An older report is replaced when the new one is complete.
     sample_ids : sequence of shape (n_samples,), default=None
         Identifiers of the samples; by default those of the views.
     target : array of shape (n_samples,), default=None
@@ -78,6 +80,8 @@ def write_report(
         The command line that writes this report; it is shown under "How to reproduce".
     loading : str, default=None
         Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
+    force : bool, default=False
+        Whether to replace an existing file that is not a report, too.
 
     Returns
     -------
@@ -100,8 +104,7 @@ def write_report(
     if embedding not in METHODS:
         raise ValueError(f"embedding must be one of {list(METHODS)}, got {embedding!r}.")
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {str(path.parent)!r} of the report does not exist. Create it first.")
+    check_targets([Target(path, REPORT)], force=force)
     report_progress("single views", 0.0)
     data = gather(model, X, sample_ids=sample_ids, target=target)
     if features is None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import latefusion as lf
-from latefusion.cells import FORMULA_SIGNS, plain_cell
 from latefusion.cli import main
+from latefusion.spreadsheet_safety import FORMULA_SIGNS, plain_cell
 from tests.properties import examples
 
 

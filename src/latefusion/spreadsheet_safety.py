@@ -22,7 +22,7 @@ def plain_cell(value: Any) -> Any:
 
     Examples
     --------
-    >>> from latefusion.cells import plain_cell
+    >>> from latefusion.spreadsheet_safety import plain_cell
     >>> [plain_cell(value) for value in ("=1+1", "-2.5", "patient 7", 3)]
     ["'=1+1", '-2.5', 'patient 7', 3]
     """
