@@ -35,12 +35,12 @@ def answer_of(capsys, *words):
 
 def refusal(capsys, *words):
     """What is said on stderr when a command does not work; nothing is printed or written."""
-    before = {entry: entry.stat().st_mtime_ns for entry in cluster.Path().rglob("*")}
+    before = {entry: entry.stat().st_mtime_ns for entry in Path().rglob("*")}
     assert main(["cluster", *words]) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
     assert one_line(captured.err)
-    assert {entry: entry.stat().st_mtime_ns for entry in cluster.Path().rglob("*")} == before
+    assert {entry: entry.stat().st_mtime_ns for entry in Path().rglob("*")} == before
     return captured.err
 
 
