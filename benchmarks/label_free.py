@@ -41,10 +41,10 @@ from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
-from latefusion.estimators.fusion import KINDS, Choice, Fusion
-from latefusion.estimators.similarities import Similarities
-from latefusion.partitions.ensemble import EnsembleKey
 from latefusion.partitions.neighborhoods import count_neighbors
+from latefusion.partitions.partitions import PartitionKey
+from latefusion.selection.candidates import KINDS, Choice, fit_space
+from latefusion.selection.sources import NamedSimilarities, view_source
 from measuring import machine
 
 OURS = {
@@ -241,20 +241,20 @@ def local(args, store):
         if store.has({"data": path.stem}):
             continue
         spec = "precomputed" if data.kind == "kernels" else "auto"
-        similarities = Similarities.of("gaussian", None)
-        sources = [similarities.source(data.views, p, spec, None) for p in range(data.views.n_views)]
-        keys = [EnsembleKey(view, name) for view in range(len(sources)) for name in KINDS["both"]]
-        fusion = Fusion.of(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
-        plan = fusion.plan(Choice("both", "alike"))
-        row = {"data": path.stem, "global": fused_accuracy(fusion, plan, data.target)}
+        named = NamedSimilarities.of("gaussian", None)
+        sources = [view_source(data.views, p, spec, named) for p in range(data.views.n_views)]
+        keys = [PartitionKey(view, name) for view in range(len(sources)) for name in KINDS["both"]]
+        space = fit_space(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
+        plan = space.plan(Choice("both", "alike"))
+        row = {"data": path.stem, "global": fused_accuracy(space, plan, data.target)}
         for share in (0.05, 0.1, 0.3):
             size = max(1, round(share * n_samples))
             counts = [count_neighbors(-euclidean_distances(one.coordinates), size).counts for one in sources]
-            spectra = [
-                replace(one, vectors=one.vectors * (counts[key.view] / counts[key.view].mean())[:, None])
-                for key, one in zip(keys, fusion.ensemble.spectra, strict=True)
+            vectors = [
+                one * (counts[key.view] / counts[key.view].mean())[:, None]
+                for key, one in zip(keys, space.partitions.vectors, strict=True)
             ]
-            weighed = replace(fusion, ensemble=replace(fusion.ensemble, spectra=spectra))
+            weighed = replace(space, partitions=replace(space.partitions, vectors=tuple(vectors)))
             row[f"τ = {share}"] = fused_accuracy(weighed, plan, data.target)
         store.add(row)
     for column in store.rows[0]:
@@ -283,11 +283,11 @@ def references(args, store):
             print(f"{column:32s} mean ACC {np.mean([row[column] for row in store.rows]):.4f}")
 
 
-def fused_accuracy(fusion, plan, target):
+def fused_accuracy(space, plan, target):
     """Accuracy of a fusion with λ = 1, mean of two assignments of labels."""
-    (fused,) = fusion.fuse(plan, [1.0])
-    rows = fusion.ensemble.rows(fused.coefficients)
-    found = [assign_by_kmeans(rows, fusion.n_clusters, random_state=seed)[0] for seed in range(2)]
+    (fused,) = space.fuse(plan, [1.0])
+    rows = space.partitions.times(fused.coefficients)
+    found = [assign_by_kmeans(rows, space.n_clusters, random_state=seed)[0] for seed in range(2)]
     return float(np.mean([lf.metrics.clustering_accuracy(target, labels) for labels in found]))
 
 

@@ -249,44 +249,41 @@ def choices(views, mask, n_clusters):
     """
     from dataclasses import replace
 
-    from latefusion.partitions.completion import Rescaling, fit_completion
-
     from latefusion.arrays import top_eigenpairs
-    from latefusion.estimators.fusion import Choice, Fusion
-    from latefusion.partitions.ensemble import EnsembleKey, fit_ensemble, root_values
-    from latefusion.partitions.sources import FeatureSource, PartialSource
+    from latefusion.partitions.fitting import fit_imputation, fit_partitions
+    from latefusion.partitions.imputation import Fill
+    from latefusion.partitions.partitions import PartitionKey
+    from latefusion.partitions.sources import feature_source
+    from latefusion.selection.candidates import CandidateSpace, Choice, imputed_source
     from latefusion.similarities import GraphPartition, KernelPartition
     from latefusion.similarities.graph import NeighborSearch
 
     similarities = {"graph 10": GraphPartition(10), "kernel": KernelPartition()}
-    sources = [
-        PartialSource(FeatureSource.of(view[seen], similarities), seen)
-        for view, seen in zip(views, mask.T, strict=True)
-    ]
-    keys = [EnsembleKey(view, name) for view in range(len(views)) for name in similarities]
+    sources = [feature_source(view[seen], similarities, seen) for view, seen in zip(views, mask.T, strict=True)]
+    keys = [PartitionKey(view, name) for view in range(len(views)) for name in similarities]
     n_components = 4 * n_clusters
-    raw = fit_ensemble(sources, keys, n_components, n_clusters)
-    owners = np.repeat([key.view for key in keys], [len(one.values) for one in raw.spectra])
-    scales = np.concatenate([root_values(one.values, n_clusters) for one in raw.spectra])
-    repairs = {"zero": None, "zero, D^{-1/2}": Rescaling()} | {
-        f"filled in, {name} directions": fit_completion(raw.basis(), mask, owners, number, scales=scales)
+    raw = fit_partitions(sources, keys, n_components, n_clusters)
+    width = raw.columns[-1].stop
+    fills = {"zero": Fill(np.zeros(width, dtype=bool)), "zero, D^{-1/2}": Fill(np.ones(width, dtype=bool))} | {
+        f"imputed, {name} components": Fill(
+            np.zeros(width, dtype=bool), fit_imputation(raw, n_clusters, n_shared=number)
+        )
         for name, number in (("k/2", max(1, n_clusters // 2)), ("k", n_clusters), ("2k", 2 * n_clusters))
     }
     found = {}
-    for name, repair in repairs.items():
-        basis = raw.basis() if repair is None else repair.fill(raw.basis(), mask)
-        spectra = [replace(one, vectors=basis[:, own]) for one, own in zip(raw.spectra, raw.columns, strict=True)]
-        filled = replace(raw, spectra=spectra, repair=repair)
-        fusion = Fusion(sources, filled, len(views), n_clusters, [NeighborSearch(one.coordinates) for one in sources])
+    searches = [NeighborSearch(one.coordinates) for one in sources]
+    for name, fill in fills.items():
+        basis = fill(raw.basis(), mask)
+        filled = replace(raw, vectors=tuple(basis[:, own] for own in raw.columns), fill=fill)
+        space = CandidateSpace(sources, filled, len(views), n_clusters, searches)
         alike, weighed = Choice("both", "alike"), Choice("both", "by agreement")
-        (fused,) = fusion.fuse(fusion.plan(alike), [1.0])
-        found[f"{name}: views alike"] = fusion.ensemble.rows(fused.coefficients)
-        found[f"{name}: mean similarity only"] = fusion.ensemble.rows(fused.mean)
-        joint = fusion.shared_source({"graph 10": GraphPartition(10)})
-        fusion = fusion.with_joint(joint, ["graph 10"], n_components)
-        (fused,) = fusion.fuse(fusion.plan(weighed), [1.0])
-        found[f"{name}: by agreement, with a graph of all views"] = fusion.ensemble.rows(fused.coefficients)
-        found[f"{name}: graph of all views only"] = fusion.ensemble.spectra[-1].vectors[:, :n_clusters]
+        (fused,) = space.fuse(space.plan(alike), [1.0])
+        found[f"{name}: views alike"] = space.partitions.times(fused.coefficients)
+        found[f"{name}: mean similarity only"] = space.partitions.times(fused.mean)
+        space = space.with_joint(imputed_source(space, {"graph 10": GraphPartition(10)}), ["graph 10"], n_components)
+        (fused,) = space.fuse(space.plan(weighed), [1.0])
+        found[f"{name}: by agreement, with a graph of all views"] = space.partitions.times(fused.coefficients)
+        found[f"{name}: graph of all views only"] = space.partitions.vectors[-1][:, :n_clusters]
     graphs = np.zeros((len(mask), len(mask)))
     for source, seen in zip(sources, mask.T, strict=True):
         graphs[np.ix_(seen, seen)] += GraphPartition(10).similarity(source.coordinates, n_clusters)[0].toarray()
@@ -333,18 +330,18 @@ def compare_choices(args):
 def compare_fillings(args):
     """Mean accuracy of `LateFusionClustering` by the numbers of directions that its search chooses from."""
     import latefusion
-    from latefusion.estimators import choices
     from latefusion.metrics import clustering_accuracy
+    from latefusion.selection import search
 
     warnings.simplefilter("ignore")
-    every = choices.DIRECTIONS_PER_CLUSTER
+    every = search.COMPONENTS_PER_CLUSTER
     rows = []
     for dataset in args.sets:
         everything, classes = load(args.data / f"{dataset}.npz")
         for rate in RATES:
             row = {"set": dataset, "rate": rate}
             for name, numbers in (("k", every[:1]), ("k/2, k, 2k", every)):
-                choices.DIRECTIONS_PER_CLUSTER = numbers
+                search.COMPONENTS_PER_CLUSTER = numbers
                 scores = []
                 for seed in range(args.seeds):
                     views, y = draw(everything, classes, seed)
@@ -391,20 +388,19 @@ def zeros_among_holes(path, n_seeds):
     """The same where samples lack views, by rate; rows of zeros as they are by leaving out the step that drops them."""
     import latefusion
     from latefusion.metrics import clustering_accuracy
-
-    class AsTheyAre(latefusion.LateFusionClustering):
-        def _leave_out_zero_rows(self, views, mask):
-            pass
+    from latefusion.partitions import sources
 
     everything, classes = load(path)
     found = {}
-    for name, kind in (("as they are", AsTheyAre), ("missing", latefusion.LateFusionClustering)):
+    for name, compared in (("as they are", ()), ("missing", sources.DIRECTED)):
+        sources.DIRECTED = compared
         for rate in RATES:
             scores = []
             for seed in range(n_seeds):
                 views, y = draw(everything, classes, seed)
                 incomplete = with_holes(views, random_holes(len(y), len(views), rate, seed))
-                scores.append(clustering_accuracy(y, kind(len(np.unique(y)), random_state=0).fit_predict(incomplete)))
+                model = latefusion.LateFusionClustering(len(np.unique(y)), random_state=0)
+                scores.append(clustering_accuracy(y, model.fit_predict(incomplete)))
             found[f"{name}, {rate:.0%} of the views missing"] = round(float(np.mean(scores)), 4)
     return found
 

@@ -33,12 +33,12 @@ from sklearn.preprocessing import normalize
 import latefusion as lf
 from label_free import MOST_NUMBERED, small_sets
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.estimators.fusion import KINDS, WEIGHINGS, Choice, similarity_names
-from latefusion.estimators.search import Judge
+from latefusion.encoding.coordinates import put_side_by_side
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
-from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.sources import put_side_by_side
+from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.spectra import fit_spectrum
+from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, similarity_names
+from latefusion.selection.search import fit_criterion, fit_spaces
 from measuring import machine
 
 # The default comes first.
@@ -53,22 +53,22 @@ CHOSEN = ("joint neighbours", "neighbours in views", "shared with views")
 # Candidates: consensus, labels and a rule for new rows.
 
 
-def plans(fusion):
+def plans(space):
     """Similarities and factors of every choice."""
-    found = {(kind, weighing): fusion.plan(Choice(kind, weighing)) for kind in KINDS for weighing in WEIGHINGS}
-    if len(fusion.sources) > fusion.n_views:
+    found = {(kind, weighing): space.plan(Choice(kind, weighing)) for kind in KINDS for weighing in WEIGHINGS}
+    if len(space.sources) > space.n_views:
         for kind in KINDS:
-            names = similarity_names(fusion.sources[-1], kind)
+            names = similarity_names(space.sources[-1], kind)
             factor = 1 / np.sqrt(len(names))
-            found[kind, SIDE_BY_SIDE] = {EnsembleKey(fusion.n_views, name): factor for name in names}
+            found[kind, SIDE_BY_SIDE] = {PartitionKey(space.n_views, name): factor for name in names}
     return found
 
 
-def consensuses(fusion):
+def consensuses(space):
     """Coefficients of every candidate, the first of which is the default."""
     found = {}
-    for choice, plan in plans(fusion).items():
-        fused = fusion.fuse(plan, REGULARIZATIONS)
+    for choice, plan in plans(space).items():
+        fused = space.fuse(plan, REGULARIZATIONS)
         for value, one in zip(REGULARIZATIONS, fused, strict=True):
             found[*choice, value] = one.coefficients
         found[*choice, MEAN] = fused[0].mean
@@ -78,29 +78,30 @@ def consensuses(fusion):
 # Criteria, all of them the better the larger.
 
 
-def criteria(model, fusion, judge, candidates):
+def criteria(model, space, criterion, candidates):
     """Every criterion of every candidate, and the doubt of the chosen one: name -> list."""
-    k = fusion.n_clusters
-    rows = {name: fusion.ensemble.rows(one) for name, one in candidates.items()}
-    labels = {name: model._assign(own, k)[0] for name, own in rows.items()}
+    k = space.n_clusters
+    rows = {name: space.partitions.times(one) for name, one in candidates.items()}
+    labels = {name: model._state.options.assign(own, k)[0] for name, own in rows.items()}
     everything = list(labels.values())
-    alone = [opinion for own in judge.opinions for opinion in own]
-    (joint,), of_views = judge.neighborhoods
-    distances = pairwise_distances(fusion.sources[-1].coordinates)
+    alone = [labels for own in criterion.view_labels for labels in own]
+    (joint,), of_views = criterion.neighborhoods
+    distances = pairwise_distances(space.sources[-1].coordinates)
     np.fill_diagonal(distances, 0.0)
-    members = {choice: list(plan) for choice, plan in plans(fusion).items()}
-    gaps = {choice: eigengap(fusion, plan) for choice, plan in plans(fusion).items()}
-    found_again = subsample_stability(model, fusion)
+    members = {choice: list(plan) for choice, plan in plans(space).items()}
+    gaps = {choice: eigengap(space, plan) for choice, plan in plans(space).items()}
+    found_again = subsample_stability(model, space)
     table = {}
     for name, own in labels.items():
         family = [labels[other] for other in labels if other[:2] == name[:2] and other != name]
         in_views = [neighbor_information(own, one, k) for one in of_views]
         table[name] = {
             "joint neighbours": neighbor_information(own, joint, k),
-            "neighbours in views": float(judge.shares @ in_views),
+            "neighbours in views": float(criterion.shares @ in_views),
             "neighbours in the best view": max(in_views),
             "shared with views": float(
-                judge.shares @ [np.mean([shared_information(own, o, k) for o in one]) for one in judge.opinions]
+                criterion.shares
+                @ [np.mean([shared_information(own, o, k) for o in one]) for one in criterion.view_labels]
             ),
             "shared with candidates": mean(shared_information(own, other, k) for other in everything),
             "ARI with candidates": mean(adjusted_rand_score(own, other) for other in everything),
@@ -108,7 +109,7 @@ def criteria(model, fusion, judge, candidates):
             "NMI with views": mean(normalized_mutual_info_score(own, other) for other in alone),
             "ARI between λ": mean(adjusted_rand_score(own, other) for other in family),
             "subspace agreement": mean(
-                subspace_agreement(fusion.ensemble.spectra[fusion.ensemble.position(key)].vectors[:, :k], rows[name])
+                subspace_agreement(space.partitions.vectors[space.partitions.position(key)][:, :k], rows[name])
                 for key in members[name[:2]]
             ),
             "stability of k-means": k_means_stability(model, rows[name], k),
@@ -119,9 +120,9 @@ def criteria(model, fusion, judge, candidates):
             "neighbours alike": float(np.mean(own[joint] == own[:, None])),
             "balance": balance(own, k),
         }
-    default = judge.score(everything[0], k)
+    default = criterion.score(everything[0], k)
     doubts = [
-        float(np.std(judge.score(own, k).parts - default.parts, ddof=1) / np.sqrt(len(default.parts)))
+        float(np.std(criterion.score(own, k).parts - default.parts, ddof=1) / np.sqrt(len(default.parts)))
         for own in everything
     ]
     names = list(table[next(iter(table))])
@@ -140,22 +141,28 @@ def k_means_stability(model, rows, k):
     return mean(adjusted_rand_score(one, other) for one, other in itertools.combinations(starts, 2))
 
 
-def eigengap(fusion, plan):
+def eigengap(space, plan):
     """Gap below the k-th eigenvalue of the mean similarity, as a share of that value."""
-    products, scales = fusion.ensemble.products(), np.zeros(fusion.ensemble.columns[-1].stop)
+    products, scales = space.partitions.products, np.zeros(space.partitions.columns[-1].stop)
     for key, factor in plan.items():
-        position = fusion.ensemble.position(key)
-        values = fusion.ensemble.spectra[position].values
-        level = values[: fusion.n_clusters].mean()
-        scales[fusion.ensemble.columns[position]] = factor * np.sqrt(values / level) if level > 0 else 0.0
+        position = space.partitions.position(key)
+        values = space.partitions.values[position]
+        level = values[: space.n_clusters].mean()
+        scales[space.partitions.columns[position]] = factor * np.sqrt(values / level) if level > 0 else 0.0
     used = np.flatnonzero(scales)
     values = np.linalg.eigvalsh(products[np.ix_(used, used)] * np.outer(scales[used], scales[used]))[::-1]
-    return float(1 - values[fusion.n_clusters] / values[fusion.n_clusters - 1])
+    return float(1 - values[space.n_clusters] / values[space.n_clusters - 1])
 
 
-def subsample_stability(model, fusion):
+def space_of(model, sources):
+    """Partitions of all similarities of some samples, as the search of the model fits them."""
+    (space,) = fit_spaces(sources, model.n_clusters_, model._state.options).values()
+    return space
+
+
+def subsample_stability(model, space):
     """How well every candidate is found again by another half of the samples, through its rule for new samples."""
-    n_samples, generator = fusion.ensemble.n_samples, np.random.default_rng(model._seed)
+    n_samples, generator = space.partitions.n_samples, np.random.default_rng(model._state.options.seed)
     found = {}
     for _ in range(N_SPLITS):
         order = generator.permutation(n_samples)
@@ -169,18 +176,19 @@ def subsample_stability(model, fusion):
 
 def clustered_half(model, seen, unseen):
     """Labels that a half of the samples gives to itself and to the other half, for every candidate."""
-    half = model._fusion([one.take(seen) for one in model._sources])
+    sources = model._state.sources
+    half = space_of(model, [one.take(seen) for one in sources])
     crossed = []
-    for key, spectrum in zip(half.ensemble.keys, half.ensemble.spectra, strict=True):
-        if key.view < half.n_views:
-            crossed.append(model._sources[key.view].cross(key.similarity, spectrum, seen, unseen))
+    for block in half.partitions.blocks:
+        if block.view < half.n_views:
+            crossed.append(sources[block.view].cross(block, seen, unseen))
         else:
-            others = [one.coordinates[unseen] for one in model._sources]
-            crossed.append(spectrum.extend(put_side_by_side(others, half.sources[-1].scales)))
+            others = [one.coordinates[unseen] for one in sources]
+            crossed.append(block.rows(put_side_by_side(others, half.sources[-1].encoding.scales)))
     found = {}
     for name, coefficients in consensuses(half).items():
-        labels, rule = model._assign(half.ensemble.rows(coefficients), half.n_clusters, n_init=3)
-        rows = sum(part @ coefficients[own] for part, own in zip(crossed, half.ensemble.columns, strict=True))
+        labels, rule = model._state.options.assign(half.partitions.times(coefficients), half.n_clusters, n_init=3)
+        rows = sum(part @ coefficients[own] for part, own in zip(crossed, half.partitions.columns, strict=True))
         found[name] = labels, rule.predict(rows)
     return found
 
@@ -204,10 +212,10 @@ def judged(path, seed):
     partition = "precomputed" if data.kind == "kernels" else "auto"
     start = time.perf_counter()
     model = lf.LateFusionClustering(len(np.unique(data.target)), partition=partition, random_state=seed).fit(data.views)
-    fusion = model._fusion(model._sources)
-    judge: Judge = model._judge(fusion)
-    candidates = consensuses(fusion)
-    labels, table = criteria(model, fusion, judge, candidates)
+    space = space_of(model, model._state.sources)
+    criterion = fit_criterion([space], model._state.options)
+    candidates = consensuses(space)
+    labels, table = criteria(model, space, criterion, candidates)
     scores = [lf.metrics.clustering_scores(data.target, own) for own in labels.values()]
     ours = lf.metrics.clustering_scores(data.target, model.labels_)
     return {
@@ -353,9 +361,10 @@ def numbered(views, kind, seed):
 
 def gap_rule(model, numbers):
     """The number with the largest gap after it in the mean spectrum of the graphs."""
-    n_components = min(int(numbers[-1]) + 1, model._sources[0].coordinates.shape[0])
+    n_components = min(int(numbers[-1]) + 1, model._state.sources[0].coordinates.shape[0])
     spectra = [
-        fit_spectrum(one.coordinates, one.similarities["graph 10"], n_components, 2).values for one in model._sources
+        fit_spectrum(one.coordinates, one.similarities["graph 10"], n_components, 2).values
+        for one in model._state.sources
     ]
     values = np.zeros(n_components)
     for one in spectra:

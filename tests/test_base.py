@@ -1,15 +1,18 @@
 """What all clusterers share: any input becomes the same views at fit and later, and no input gives NaN or a guess."""
 
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+import latefusion as lf
 from latefusion import (
     GlobalAlignmentClustering,
     GraphPartition,
@@ -20,12 +23,12 @@ from latefusion import (
     baselines,
 )
 from latefusion.arrays import memory
-from latefusion.base import ComparisonMethod, per_view, warn_not_converged
+from latefusion.base import warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
-from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
+from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.similarities import PrecomputedPartition
-from latefusion.types import SolverResult
+from latefusion.validation import per_view
 
 METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]
 DATA = make_views(40, 3, n_views=2, n_features=[4, 3], random_state=0)
@@ -194,10 +197,23 @@ def test_names_that_look_like_the_default_are_names():
 
 
 def test_a_parameter_for_every_view():
-    views = Views({"p": A, "q": B})
-    assert per_view("graph", views, "partition") == ["graph", "graph"]
-    assert per_view(["graph", "kernel"], views, "partition") == ["graph", "kernel"]
-    assert per_view({"q": "kernel", "p": "graph"}, views, "partition") == ["graph", "kernel"]
+    names = ["p", "q"]
+    assert per_view("graph", names, "partition") == ["graph", "graph"]
+    assert per_view(["graph", "kernel"], names, "partition") == ["graph", "kernel"]
+    assert per_view({"q": "kernel", "p": "graph"}, names, "partition") == ["graph", "kernel"]
+    assert per_view({"q": "kernel"}, names, "partition", default="auto") == ["auto", "kernel"]
+    with pytest.raises(ValueError, match=r"no value for the views \['p'\]"):
+        per_view({"q": 1.0}, names, "weights")
+
+
+@pytest.mark.parametrize("method", [*METHODS, LateFusionClustering])
+def test_a_mapping_may_name_some_views(method):
+    """The others are "auto": numbers that are labels need a word, and features beside them none."""
+    X = {"p": A, "q": B, "numbers": DATA.target, "text": [f"cluster {one}" for one in DATA.target]}
+    model = method(3, partition={"numbers": "labels"}, random_state=0).fit(X)
+    whole = method(3, partition=dict.fromkeys(X, "auto") | {"numbers": "labels"}, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.labels_, whole.labels_)
+    assert adjusted_rand_score(DATA.target, model.labels_) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -217,79 +233,66 @@ def test_features_and_kernels_side_by_side(partition):
     assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
 
 
-class Shell(ComparisonMethod):
-    """A comparison method that does nothing."""
-
-    def __init__(
-        self,
-        n_clusters=3,
-        *,
-        views=None,
-        partition="auto",
-        kernel="gaussian",
-        kernel_params=None,
-        n_init=3,
-        random_state=0,
-    ):
-        self.n_clusters = n_clusters
-        self.views = views
-        self.partition = partition
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.n_init = n_init
-        self.random_state = random_state
+def test_the_line_of_the_readme_about_clusterings_runs():
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    (line,) = [line for line in readme.splitlines() if line.startswith("| clusterings |")]
+    consensus, among_features = line.split("`")[1::2]
+    names = {"labels_a": DATA.target, "labels_b": DATA.target, "fitted_kmeans": KMeans(3, n_init=1).fit(A)}
+    names |= {"memberships": np.eye(3)[DATA.target], "rna": A, "leiden": DATA.target, "lf": lf}
+    for code in (consensus, among_features):
+        assert len(eval(code, names).labels_) == 40
 
 
-def test_comparison_methods_see_standardised_kernels():
-    for kernel, expected in zip(Shell()._fit_kernels([A.astype(np.float32), B]), (A, B), strict=True):
-        assert kernel.dtype == np.float64
-        np.testing.assert_allclose(kernel, standardize_kernel(gaussian_kernel(expected))[0], atol=1e-4)
+@pytest.mark.parametrize("method", [*METHODS, LateFusionClustering])
+def test_columns_in_another_order_are_reordered_by_name(method):
+    model = method(3, random_state=0).fit({"p": FA, "q": FB, "r": pl.DataFrame(B)})
+    new = {"p": FA[list("dbca")], "q": FB, "r": pl.DataFrame(B)[["column_2", "column_0", "column_1"]]}
+    with pytest.warns(UserWarning, match=r"View 'p' and View 'r' had the columns in another order") as warned:
+        np.testing.assert_array_equal(model.predict(new), model.labels_)
+    assert len(warned) == 1
+    with pytest.warns(UserWarning, match="View 'p'"):
+        np.testing.assert_array_equal(model.predict(Views(new)), model.labels_)
 
 
-def test_comparison_methods_see_affinities_that_are_not_centred():
-    (affinity,) = Shell()._fit_affinities([A])
-    distances = np.sqrt(np.sum((A[:, None] - A) ** 2, axis=2))
-    np.testing.assert_allclose(affinity, np.exp(-(distances**2) / (2 * np.median(distances) ** 2)), atol=1e-10)
-    (given,) = Shell(partition="precomputed")._fit_affinities([7 * linear_kernel(A)])
-    cosines = linear_kernel(A / np.linalg.norm(A, axis=1, keepdims=True))
-    np.testing.assert_allclose(given, np.maximum(cosines, 0.0), atol=1e-12)
-    (power,) = Shell(kernel="polynomial", kernel_params={"degree": 4})._fit_affinities([A])
-    np.testing.assert_allclose(power, cosines**4, atol=1e-10)
-    (own,) = Shell(kernel=lambda left, right: polynomial_kernel(left, right, degree=4))._fit_affinities([A])
-    np.testing.assert_allclose(own, power, atol=1e-10)
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_one_table_are_reordered_by_name(kind):
+    table = kind(dict(zip("abcdxyz", np.hstack([A, B]).T, strict=True)))
+    model = GlobalAlignmentClustering(3, views={"p": slice(4), "q": ["x", "y", "z"]}, random_state=0).fit(table)
+    with pytest.warns(UserWarning, match="X had the columns in another order"):
+        np.testing.assert_array_equal(model.predict(table[list("zyxdcba")]), model.labels_)
 
 
-def test_comparison_methods_see_features_with_the_inner_products_of_a_kernel():
-    dense, from_kernel = Shell(partition=["auto", "precomputed"])._fit_features([sp.csr_array(A), gaussian_kernel(B)])
-    np.testing.assert_array_equal(dense, A)
-    np.testing.assert_allclose(linear_kernel(from_kernel), standardize_kernel(gaussian_kernel(B))[0], atol=1e-8)
-
-
-def test_results_become_attributes_and_labels():
-    consensus = np.eye(3)[DATA.target]
-    model = Shell()._store(SolverResult(consensus, np.array([0.5, 0.5]), [2.0, 1.0], 2, True))
-    assert adjusted_rand_score(DATA.target, model.labels_) == 1.0
-    assert (model.n_iter_, model.converged_) == (2, True)
-    assert list(model.objective_) == [2.0, 1.0]
-    given = Shell()._store(SolverResult(None, None, [1.0], 1, True, labels=DATA.target))
-    np.testing.assert_array_equal(given.labels_, DATA.target)
-    assert not hasattr(given, "consensus_")
-    assert not hasattr(given, "view_weights_")
+def test_pairs_as_columns_are_views_at_fit_and_later():
+    X = {"p": FA.set_axis(range(100, 140)), "q": FB.set_axis(range(100, 140))}
+    table = pd.concat(X, axis=1)
+    shuffled = table.iloc[:, np.random.default_rng(0).permutation(7)]
+    reference = GlobalAlignmentClustering(3, random_state=0).fit(X)
+    model = GlobalAlignmentClustering(3, random_state=0).fit(table)
+    assert list(model.view_names_) == ["p", "q"]
+    np.testing.assert_array_equal(model.labels_, reference.labels_)
+    np.testing.assert_array_equal(model.consensus_, reference.consensus_)
+    assert list(model.sample_ids_) == list(range(100, 140))
+    for fitted in (model, reference):
+        np.testing.assert_array_equal(fitted.predict(table), model.labels_)
+        with pytest.warns(UserWarning, match="another order"):
+            np.testing.assert_array_equal(fitted.predict(shuffled), model.labels_)
+    named = GlobalAlignmentClustering(3, views={"one": [("p", "a"), ("q", "x")], "two": [("p", "b")]}).fit(table)
+    assert list(named.view_names_) == ["one", "two"]
 
 
 def test_no_convergence_warns_with_advice():
-    with pytest.warns(ConvergenceWarning, match=r"Shell did not converge in 1 iterations. Raise max_iter or tol"):
-        Shell()._store(SolverResult(np.eye(3)[DATA.target], None, [1.0], 1, False))
-    with pytest.warns(ConvergenceWarning, match="Try again"):
-        warn_not_converged("Shell", 7, "Try again.")
+    with pytest.warns(ConvergenceWarning, match=r"Method did not converge in 7 iterations. Raise max_iter or tol"):
+        warn_not_converged("Method", 7)
+    with pytest.warns(ConvergenceWarning, match=r"Method did not converge in 7 iterations. Try again"):
+        warn_not_converged("Method", 7, "Try again.")
 
 
 def test_tags():
-    tags = Shell().__sklearn_tags__()
+    tags = AverageKernelKMeans().__sklearn_tags__()
     assert tags.input_tags.sparse
     assert not tags.input_tags.pairwise
     for partition in ("precomputed", PrecomputedPartition()):
-        assert Shell(partition=partition).__sklearn_tags__().input_tags.pairwise
+        assert AverageKernelKMeans(partition=partition).__sklearn_tags__().input_tags.pairwise
 
 
 def test_a_sample_in_no_view_is_named():
@@ -298,22 +301,6 @@ def test_a_sample_in_no_view_is_named():
     mask[7] = False
     with pytest.raises(ValueError, match="1 samples are in no view at all: sample 7"):
         IncompleteLateFusion(n_clusters=2).fit(Views(data.views.arrays, mask=mask))
-
-
-@pytest.mark.parametrize("step", ["_fit_kernels", "_fit_affinities"])
-def test_comparison_methods_ask_for_the_memory_of_all_kernels(monkeypatch, step):
-    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 40 * 40 * 8)
-    getattr(Shell(), step)([A, B])
-    monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 40 * 40 * 8 - 1)
-    with pytest.raises(MemoryError, match=r"Shell works on one 40 x 40 similarity .*GlobalAlignmentClustering"):
-        getattr(Shell(), step)([A, B])
-
-
-@pytest.mark.parametrize("name", ["LMSC", "MVGL", "GMC", "SWMC", "MvWCMD"])
-def test_methods_on_features_ask_for_memory_before_they_work(monkeypatch, name):
-    monkeypatch.setattr(memory, "available_memory", lambda like=None: 0)
-    with pytest.raises(MemoryError, match=r" 40 x \d+ .*fewer samples"):
-        baselines.METHODS[name](n_clusters=3).fit([A, B])
 
 
 @pytest.mark.parametrize("method", METHODS)

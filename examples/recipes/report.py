@@ -2,12 +2,13 @@
 A report to pass on
 ===================
 
-One HTML file that opens offline in any browser: how many clusters, how sure, which views matter, linked maps, what sets
-each cluster apart, plain methods beside ours, and how to reproduce it.
+One HTML file that opens offline in any browser: number of clusters, confidence and novelty, importance of the views,
+linked maps, cluster profiles, baselines, and code that reproduces it.
 """
 
 # %%
-# The report of a fitted model. Nothing is fetched when it is opened, and names from the data are shown as text.
+# The report of a fitted model. The page does not use the network, and names from the data are shown as text. The
+# argument ``loading`` is the code that defines the views: with it, the code under "How to reproduce" runs as it stands.
 import tempfile
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from latefusion.report import write_report
 data = lf.datasets.load_breast_cancer_views()
 model = lf.LateFusionClustering(2, random_state=0).fit(data.views)
 with tempfile.TemporaryDirectory() as folder:
-    path = write_report(model, data.views, Path(folder) / "report.html", embedding="pca")
+    loading = "views = lf.datasets.load_breast_cancer_views().views"
+    path = write_report(model, data.views, Path(folder) / "report.html", embedding="pca", loading=loading)
     print(f"{path.name}: {path.stat().st_size / 1024:.0f} kB")
 
 # %%
@@ -26,11 +28,11 @@ with tempfile.TemporaryDirectory() as folder:
 #
 # `The report of the digits <../../_static/report.html>`__ is part of these pages.
 #
-# What the report says in words is also at hand as objects. What would be without each view:
+# The results of the report are also available as objects. What changes without each view:
 for verdict in model.leave_one_view_out():
     print(verdict)
 
 # %%
-# And how sure the weights are; the lines are 95 % intervals of a bootstrap over samples:
+# Weights of the views with 95 % intervals of a bootstrap over samples:
 figure = ViewWeightsDisplay.from_estimator(model, intervals=True).figure_
 figure.set_size_inches(6, 2.4)

@@ -102,7 +102,8 @@ rows = lf.compare_baselines(
     target=known[complete].to_numpy(),
     random_state=0,
 )
-print(f"{len(complete)} of {len(labels)} patients are in all three tables, and in these lines.")
+print(f"{len(complete)} of {len(labels)} patients are in all three tables, and in this comparison.")
+rows
 
 # %%
 # On patients who have everything, spectral clustering of the scaled columns side by side is as good. What it cannot do

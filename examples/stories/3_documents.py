@@ -82,6 +82,7 @@ views = {"tfidf": tfidf, "lsa": lsa, "vectors": vectors}
 # Late fusion, with the plain lines beside it
 # -------------------------------------------
 rows = lf.compare_baselines(views, n_clusters=len(corpus), target=topics, random_state=0)
+rows
 
 # %%
 # "KMeans on ..." is the single embedding that scores best against the topics, which nobody could have picked without

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from latefusion.assignment import ASSIGNMENTS, NearestCenter, RotatedAxes, assign_by_kmeans, assign_by_rotation
+from latefusion.assignment.rules import _fill_empty
 from tests.properties import examples
 
 RULES = sorted(ASSIGNMENTS)
@@ -172,6 +173,16 @@ def test_confidence_has_its_meaning():
     axes = RotatedAxes(np.eye(2))
     np.testing.assert_allclose(axes.confidence(np.array([[2.0, 0.0], [1.0, 1.0], [2.0, 1.0]])), [1, 0, 0.5], atol=1e-12)
     np.testing.assert_array_equal(axes.predict(np.array([[-3.0, 1.0]])), [1])
+
+
+def test_an_empty_cluster_gets_the_furthest_sample_that_another_cluster_can_spare():
+    """Sample 3 is alone in cluster 1, and sample 1 in cluster 2 once it is there."""
+    labels = np.array([0, 0, 0, 1])
+    coordinates = np.zeros((4, 4))
+    coordinates[:, 2] = [0.1, 0.3, 0.2, 0.9]
+    coordinates[:, 3] = [0.1, 0.5, 0.4, 0.2]
+    _fill_empty(labels, coordinates)
+    assert labels.tolist() == [0, 2, 3, 1]
 
 
 def test_one_start_of_the_rotation_needs_no_luck():

@@ -16,9 +16,9 @@ from latefusion.baselines.coregularized import (
     solve_centroid,
     solve_pairwise,
 )
+from latefusion.baselines.support.graphs import normalized_affinities
 from latefusion.datasets import make_views
 from latefusion.metrics import clustering_accuracy
-from latefusion.similarities.adaptive import normalized_affinities
 
 LAMBDAS = [1, 2, 3]
 

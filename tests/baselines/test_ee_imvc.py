@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from latefusion.baselines.ee_imvc import EfficientIncompleteLateFusion, fill_missing, solve_ee_imvc
-from latefusion.solvers.late_fusion_blocks import start_rotations
+from latefusion.baselines.support.late_fusion_blocks import start_rotations
 from latefusion.types import Views
 
 PREFIXES = ["l1", "l2", "l3"]

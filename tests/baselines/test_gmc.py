@@ -17,14 +17,9 @@ from latefusion.baselines.gmc import (
     solve_gmc,
     standardize_rows,
 )
+from latefusion.baselines.support.graphs import adaptive_neighbors, nearest_samples
 from latefusion.datasets import make_views
-from latefusion.similarities.adaptive import (
-    Neighbors,
-    adaptive_neighbors,
-    adaptive_weights,
-    connected_components,
-    nearest_samples,
-)
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
 
 
 def published_neighbors(points, n_neighbors):

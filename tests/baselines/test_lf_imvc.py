@@ -7,7 +7,7 @@ import pytest
 
 from latefusion.arrays import unit_rows
 from latefusion.baselines.lf_imvc import IncompleteLateFusion, repair_partitions, solve_lf_imvc
-from latefusion.solvers.late_fusion_blocks import start_rotations
+from latefusion.baselines.support.late_fusion_blocks import start_rotations
 from latefusion.types import Views
 
 PREFIXES = ["l1", "l2", "l3"]

@@ -13,9 +13,9 @@ from latefusion.baselines.lkam import (
     shared_neighborhoods,
     solve_lkam,
 )
+from latefusion.baselines.support.kernel_kmeans import partition_costs
 from latefusion.kernels import combine_kernels
 from latefusion.partitions.neighborhoods import neighborhood_size
-from latefusion.solvers.kernel_kmeans import partition_costs
 
 VARIANTS = [("squared", True, "paper"), ("linear", False, "variant_q1_globalM")]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 
-from latefusion.arrays import memory, solve_symmetric_sylvester, unit_rows
+from latefusion.arrays import memory, unit_rows
 from latefusion.baselines.lmsc import (
     LatentSubspaceClustering,
     express_latent,
@@ -15,7 +16,7 @@ from latefusion.baselines.lmsc import (
     start_latent,
     update_latent,
 )
-from latefusion.solvers.low_rank_expression import Product, compress
+from latefusion.baselines.support.low_rank_expression import Product, compress
 
 
 def golden_views(problem):
@@ -85,7 +86,7 @@ def test_latent_update_solves_its_sylvester_equation(seed, rank):
     expression = compress([Product(*generator.standard_normal((2, 15, 3)))], shift=0.0)
     remainder, targets = generator.standard_normal((9, 15)), generator.standard_normal((4, 15))
     gap = np.eye(15) - expression.dense()
-    expected = solve_symmetric_sylvester(
+    expected = scipy.linalg.solve_sylvester(
         dictionary.T @ dictionary, gap @ gap.T + 0.01 * np.eye(15), dictionary.T @ remainder + targets @ gap.T
     )
     found = update_latent(dictionary, remainder, targets, expression, 0.01)

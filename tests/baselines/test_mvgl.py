@@ -18,8 +18,9 @@ from latefusion.baselines.mvgl import (
     learn_view_graph,
     solve_mvgl,
 )
+from latefusion.baselines.support.graphs import nearest_samples
 from latefusion.datasets import make_views
-from latefusion.similarities.adaptive import Neighbors, connected_components, nearest_samples
+from latefusion.similarities.adaptive import Neighbors, connected_components
 
 
 def published_neighbors(points, n_neighbors):

@@ -12,8 +12,8 @@ from latefusion.baselines.mvwcmd import (
     power_steps,
     solve_mvwcmd,
 )
+from latefusion.baselines.support.graphs import adaptive_neighbors, laplacian_eigenvectors, mean_graph, symmetrize
 from latefusion.datasets import make_views
-from latefusion.similarities.adaptive import adaptive_neighbors, laplacian_eigenvectors, mean_graph, symmetrize
 
 
 def problem(seed, n_samples=60):

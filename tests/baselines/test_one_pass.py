@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from latefusion.baselines.one_pass import OnePassLateFusion, assign_rows, solve_one_pass
-from latefusion.solvers.late_fusion_blocks import start_rotations
+from latefusion.baselines.support.late_fusion_blocks import start_rotations
 from latefusion.types import Views
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from latefusion.arrays import singular_value_threshold
 from latefusion.baselines.rmsc import (
     RobustMultiViewSpectral,
     default_price,
@@ -16,6 +15,7 @@ from latefusion.baselines.rmsc import (
     walk_embedding,
 )
 from latefusion.kernels import gaussian_kernel
+from tests.baselines.proximal import lower_dense_singular_values
 
 AUTHORS = {"penalty": 1e-3, "penalty_growth": 1.9, "max_iter": 300, "tol": 1e-6}
 
@@ -77,7 +77,7 @@ def test_one_view_at_a_high_price_of_errors_is_kept(seed):
 def test_threshold_agrees_with_the_full_decomposition(seed, threshold, expected_rank):
     matrix = random_walk(np.random.default_rng(seed).uniform(size=(25, 25)))
     lowered, nuclear_norm, rank = threshold_singular_values(matrix, threshold, expected_rank)
-    expected, expected_norm = singular_value_threshold(matrix, threshold)
+    expected, expected_norm = lower_dense_singular_values(matrix, threshold)
     np.testing.assert_allclose(lowered, expected, atol=1e-10)
     assert nuclear_norm == pytest.approx(expected_norm, abs=1e-10)
     assert rank == np.count_nonzero(np.linalg.svd(matrix, compute_uv=False) > threshold)

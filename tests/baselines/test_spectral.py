@@ -14,9 +14,9 @@ from latefusion.baselines.spectral import (
     rounding_loss,
     solve_single_views,
 )
+from latefusion.baselines.support.graphs import normalized_affinities
 from latefusion.datasets import make_views
 from latefusion.metrics import clustering_accuracy
-from latefusion.similarities.adaptive import normalized_affinities
 
 
 def golden_affinities(problem):

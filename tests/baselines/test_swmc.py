@@ -6,17 +6,10 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
+from latefusion.baselines.support.graphs import adaptive_neighbors, neighbor_graph, symmetrize
 from latefusion.baselines.swmc import SelfWeightedGraph, solve_swmc
 from latefusion.datasets import make_views
-from latefusion.similarities.adaptive import (
-    Neighbors,
-    adaptive_neighbors,
-    adaptive_weights,
-    connected_components,
-    neighbor_graph,
-    symmetrize,
-    without_zeros,
-)
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, without_zeros
 
 
 def published_neighbors(points, n_neighbors):

@@ -32,6 +32,21 @@ def report(model, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """All sections and columns: a model that selects its settings, missing views, novelty, a command."""
+    data = lf.datasets.make_views(90, 3, n_views=4, n_features=5, separation=6.0, random_state=0)
+    mask = np.random.default_rng(0).random((90, 4)) > 0.15
+    mask[~mask.any(axis=1)] = True
+    names = ["transcriptomics", "proteomics", "methylation", "metabolomics"]
+    views = lf.Views(data.views.arrays, names=names, mask=mask)
+    model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
+    model.novelty_ = np.linspace(0.2, 1.8, 90)
+    path = tmp_path_factory.mktemp("full") / "report.html"
+    command = f"latefusion cluster {' '.join(f'{name}.csv' for name in names)} -k 2-5 --report report.html"
+    return write_report(model, views, path, sample_ids=IDS[:90], embedding="pca", command=command)
+
+
+@pytest.fixture(scope="module")
 def nasty(tmp_path_factory):
     """All names that a user can choose try to become code."""
     pandas = pytest.importorskip("pandas")
@@ -60,7 +75,7 @@ def large(tmp_path_factory):
     return write_report(model, data.views, path, sample_ids=ids, baselines=False, embedding="pca")
 
 
-@pytest.mark.parametrize("name", ["report", "nasty"])
+@pytest.mark.parametrize("name", ["report", "full", "nasty"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_loads_without_a_complaint_and_without_the_network(page, request, name, scheme):
     path = request.getfixturevalue(name)
@@ -159,7 +174,7 @@ def test_dark_follows_the_system_and_the_switch(page, report):
     assert page.colour("html") == light
 
 
-@pytest.mark.parametrize("name", ["report", "nasty", "large"])
+@pytest.mark.parametrize("name", ["report", "full", "nasty", "large"])
 def test_a_phone_needs_no_sideways_scrolling(page, request, name):
     page.open(request.getfixturevalue(name), width=360, height=740)
     widths = page.ask("return [document.documentElement.scrollWidth, window.innerWidth]")
@@ -208,8 +223,30 @@ def test_printing(page, report):
     page.command("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_headings_and_labels(page, report):
-    page.open(report)
+def test_tables_fit_on_paper(page, full):
+    page.open(full, width=700)  # A4 with margins
+    page.command("Emulation.setEmulatedMedia", media="print", features=[])
+    wide = page.ask(
+        "return Array.from(document.querySelectorAll('table')).map((one) => one.getBoundingClientRect().right)"
+    )
+    page.command("Emulation.setEmulatedMedia", media="", features=[])
+    assert max(wide) <= 700
+
+
+def test_novel_samples_are_flagged(page, full):
+    page.open(full)
+    assert "45\nnovel samples" in page.text("summary")
+    page.point_at(89)
+    assert "novelty\n1.80 (novel)" in page.text("tip")
+    page.point_at(3)
+    assert "(novel)" not in page.text("tip")
+    flags = page.ask("return document.querySelectorAll('#clusters .flag').length")
+    assert flags >= 10
+
+
+@pytest.mark.parametrize("name", ["report", "full"])
+def test_headings_and_labels(page, request, name):
+    page.open(request.getfixturevalue(name))
     levels = page.ask("return Array.from(document.querySelectorAll('h1, h2, h3')).map((one) => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert levels.count(1) == 1

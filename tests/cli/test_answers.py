@@ -2,15 +2,22 @@
 
 import argparse
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels, without_nan
+from latefusion.cli.answers import (
+    add_answer_arguments,
+    check_outputs,
+    count_novel,
+    novelty_line,
+    put_answer,
+    put_labels,
+    without_nan,
+)
 from latefusion.outputs import Labels
 
-FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]))
+FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]), np.array([0.25, 7.0]))
 
 
 def options(*words):
@@ -22,7 +29,10 @@ def options(*words):
 def test_json_holds_the_labels_unless_a_file_does(tmp_path, capsys):
     put_answer({"n": 2}, FOUND, options("--json"), str)
     printed = json.loads(capsys.readouterr().out)
-    assert printed == {"n": 2, "samples": {"id": ["a", "b"], "label": [1, 0], "confidence": [0.5, None]}}
+    assert printed == {
+        "n": 2,
+        "samples": {"id": ["a", "b"], "label": [1, 0], "confidence": [0.5, None], "novelty": [0.25, 7.0]},
+    }
     put_answer({"n": 2}, FOUND, options("--json", "-o", "x.csv"), str)
     assert json.loads(capsys.readouterr().out) == {"n": 2}
 
@@ -32,7 +42,7 @@ def test_labels_and_words_do_not_mix_on_the_standard_output(capsys, tmp_path):
     put_labels(FOUND, asked)
     put_answer({}, FOUND, asked, lambda answer: "words")
     assert capsys.readouterr() == ("words\n", "")
-    assert (tmp_path / "labels.csv").read_text().splitlines()[1] == "a,1,0.5"
+    assert (tmp_path / "labels.csv").read_text().splitlines()[1] == "a,1,0.5,0.25"
     put_answer({}, FOUND, options("-o", "-"), lambda answer: "words")
     assert capsys.readouterr() == ("", "words\n")
     put_answer({}, FOUND, options("--quiet"), lambda answer: "words")
@@ -41,12 +51,19 @@ def test_labels_and_words_do_not_mix_on_the_standard_output(capsys, tmp_path):
 
 
 def test_places_are_checked_first(tmp_path):
-    with pytest.raises(ValueError, match="leave one out"):
-        check_outputs(options("-o", "-", "--json"))
-    with pytest.raises(ValueError, match="labels are written as"):
-        check_outputs(options("-o", "labels.doc"))
+    with pytest.raises(ValueError, match="Leave one out"):
+        check_outputs(options("-o", "-", "--json"), [])
+    with pytest.raises(ValueError, match=r"-o 'labels.doc' ends in '.doc', but a table of labels is written as .csv"):
+        check_outputs(options("-o", "labels.doc"), [])
     with pytest.raises(IsADirectoryError):
-        check_outputs(options(), None, Path(tmp_path))
+        check_outputs(argparse.Namespace(**vars(options()), save=tmp_path), [])
+
+
+def test_far_samples_are_counted():
+    assert count_novel(FOUND) == 1
+    assert novelty_line(1, 2, "training samples")[0].startswith("Novelty: 1 of 2 samples is farther from all training")
+    assert count_novel(FOUND._replace(novelty=None)) is None
+    assert novelty_line(None, 2, "training samples") == []
 
 
 def test_json_knows_no_nan():

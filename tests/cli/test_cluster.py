@@ -17,7 +17,6 @@ import scipy.sparse
 
 import latefusion as lf
 from latefusion.cli import answers, cluster, compare, demo, info, main, predict
-from latefusion.cli.terminal import Work
 from tests.cli.shell import ENVIRONMENT, IS_ROOT, WORDS, give_up_power, latefusion, one_line, write_tables
 
 
@@ -63,7 +62,8 @@ def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
     ):
         assert words in done.stdout
     labels = pd.read_csv(tmp_path / "labels.csv")
-    assert list(labels.columns) == ["patient", "label", "confidence"]
+    assert list(labels.columns) == ["patient", "label", "confidence", "novelty"]
+    assert labels["novelty"].ge(0).all()
     known = labels["patient"].map(truth.set_index("patient")["subtype"])
     assert lf.metrics.clustering_accuracy(known, labels["label"]) > 0.95
     assert labels["confidence"].between(0, 1).all()
@@ -90,7 +90,7 @@ def test_ids_are_called_as_in_the_files(folder, names, words, expected):
     for file, name in zip(("genes.csv", "proteins.csv"), names, strict=True):
         pd.read_csv(file).rename(columns={"patient": name}).to_csv(file, index=False)
     assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--quiet", "-o", "labels.csv", *words]) == 0
-    assert list(pd.read_csv("labels.csv").columns) == [expected, "label", "confidence"]
+    assert list(pd.read_csv("labels.csv").columns) == [expected, "label", "confidence", "novelty"]
 
 
 def test_labels_can_be_given_back_with_the_same_column_of_ids(folder, capsys):
@@ -167,7 +167,7 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
         PYTHONIOENCODING="ascii",
     )
     assert done.returncode == 0
-    assert done.stdout.splitlines()[0] == "patient,label,confidence"
+    assert done.stdout.splitlines()[0] == "patient,label,confidence,novelty"
     assert len(done.stdout.splitlines()) == 91
     assert all(line.startswith("Zoë p") for line in done.stdout.splitlines()[1:])
     assert done.stderr.startswith("90 samples")
@@ -180,17 +180,17 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
         (["genes.csv", "proteins.csv", "--id", "name"], "has no column 'name' of ids; its columns are 'patient'"),
         (["genes.csv", "proteins.csv", "--labels", "kind"], "No file has a column 'kind' of classes"),
         (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "There is no file 'kind.csv'"),
-        (["genes.csv", "truth.csv"], "'subtype' (such as 'S"),
+        (["genes.csv", "truth.csv"], "'subtype', 90 of 90 values are not, such as 'S"),
         (["genes.csv", "truth.csv"], "are named with --id and --labels"),
         (["genes.csv", "genes.csv"], "was named twice"),
         (["genes.csv", "proteins.csv", "-k", "91"], "n_samples=90 should be >= n_clusters=91"),
         (["genes.csv", "proteins.csv", "--method", "simplemkm"], "Did you mean SimpleMKKM?"),
         (["genes.csv", "proteins.csv", "--method", "gam"], "give it with -k, such as -k 5"),
         (["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--explain"], "--explain needs"),
-        (["genes.csv", "proteins.csv", "-o", "labels.xlsx"], "labels are written as .csv"),
+        (["genes.csv", "proteins.csv", "-o", "labels.xlsx"], "a table of labels is written as .csv"),
         (["genes.csv", "proteins.csv", "-o", "far/labels.csv"], "Create it first"),
         (["genes.csv", "proteins.csv", "--save", "."], "is a folder"),
-        (["genes.csv", "proteins.csv", "-o", "-", "--json"], "leave one out"),
+        (["genes.csv", "proteins.csv", "-o", "-", "--json"], "Leave one out"),
     ],
     ids=lambda words: " ".join(words[-2:]) if isinstance(words, list) else "",
 )
@@ -211,7 +211,10 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
 
 
-@pytest.mark.parametrize("words", [["-k", "five"], ["-k", "0"], ["-k", "5-2"], ["-k", "1-4"], ["-k", "-3"], ["--fast"]])
+NOT_NUMBERS = ["five", "0", "5-2", "1-4", "-3", "2,x", "1,4", "2,", "2-4,6", "2--4", "²"]
+
+
+@pytest.mark.parametrize("words", [*(["-k", number] for number in NOT_NUMBERS), ["--fast"]], ids=" ".join)
 def test_wrong_words_are_a_matter_of_usage(words, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["cluster", "genes.csv", *words])
@@ -249,6 +252,102 @@ def test_quiet_prints_nothing(folder, capsys):
     assert (folder / "labels.csv").exists()
 
 
+def spellings(name):
+    """A file by other names: links, and other paths."""
+    Path("symbolic").symlink_to(name)
+    os.link(name, "hard")
+    Path("door").symlink_to(".")
+    return [name, f"./{name}", f"door/../{Path.cwd().name}/{name}", str(Path(name).resolve()), "symbolic", "hard"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--save", "--report"])
+@pytest.mark.parametrize("file", ["genes.csv", "all.npz"])
+def test_an_input_is_never_overwritten(folder, capsys, option, file):
+    """Whatever it is called, and with --force."""
+    views = lf.datasets.make_views(30, 2, random_state=0).views
+    np.savez("all.npz", view_0=views.arrays[0], view_1=views.arrays[1])
+    suffix = {"-o": ".csv", "--save": ".model", "--report": ".html"}[option]
+    for number, path in enumerate(spellings(file)):
+        link = Path(f"link{number}{suffix}")  # so that its name does not give another reason to refuse it
+        link.symlink_to(path)
+        for words in ([], ["--force"]):
+            said = refusal(capsys, file, "-k", "2", option, str(link), *words)
+            assert f"{option} {str(link)!r} would overwrite the input {file!r}" in said
+
+
+def test_known_classes_are_an_input_too(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--labels", "truth.csv"]
+    assert "would overwrite the input 'truth.csv'" in refusal(capsys, *words, "-o", "truth.csv", "--force")
+    assert "would overwrite the input 'truth.csv'" in refusal(capsys, *words, "--save", "./truth.csv", "--force")
+
+
+def test_a_folder_of_views_gets_no_labels_as_another_view(folder, capsys):
+    (folder / "views").mkdir()
+    for name in ("genes.csv", "proteins.csv"):
+        Path(name).rename(f"views/{name}")
+    words = ["views", "-k", "3", "--method", "gam"]
+    assert "of the input folder 'views'" in refusal(capsys, *words, "--save", "views/genes.csv", "--force")
+    assert "of the input folder 'views'" in refusal(capsys, *words, "-o", "views/l.csv")
+    answer_of(capsys, *words, "--save", "views/a.model", "-o", "l.csv")
+    assert [view["name"] for view in answer_of(capsys, *words)["views"]] == ["genes", "proteins"]
+
+
+def test_outputs_of_another_kind_are_replaced_by_force_only(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--method", "gam"]
+    for _ in range(2):  # older outputs are replaced without asking
+        answer_of(capsys, *words, "-o", "l.csv", "--save", "a.model", "--report", "p.html")
+    Path("p.htm").write_text("<!doctype html><p>my own</p>")
+    assert "-o 'truth.csv' exists and is not a table of labels" in refusal(capsys, *words, "-o", "truth.csv")
+    assert "--save 'l.csv' exists and is not a model" in refusal(capsys, *words, "--save", "l.csv")
+    assert "--save 'p.html' exists and is not a model" in refusal(capsys, *words, "--save", "p.html")
+    assert "--report 'p.htm' exists and is not a report" in refusal(capsys, *words, "--report", "p.htm")
+    assert "--report 'page.pdf' ends in '.pdf'" in refusal(capsys, *words, "--report", "page.pdf")
+    said = refusal(capsys, *words, "-o", "x", "--save", "./x")
+    assert "-o 'x' and --save 'x' are the same file" in said
+    answer_of(capsys, *words, "-o", "truth.csv", "--save", "l.csv", "--report", "p.htm", "--force")
+    assert lf.load("l.csv").n_clusters == 3
+    assert "patient,label" in Path("truth.csv").read_text()
+
+
+@pytest.mark.skipif(IS_ROOT and sys.platform != "linux", reason="root may write everywhere")
+def test_a_read_only_output_is_not_replaced(folder):
+    (folder / "labels.csv").write_text("id,label\n")
+    (folder / "labels.csv").chmod(0o400)
+    words = ["cluster", "genes.csv", "proteins.csv", "-k", "3", "-o", "labels.csv"]
+    done = latefusion(*words, folder=folder, before=give_up_power if IS_ROOT else None)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "'labels.csv' cannot be written: the file is read-only" in done.stderr
+    assert (folder / "labels.csv").read_text() == "id,label\n"
+
+
+@pytest.mark.parametrize(("number", "tried"), [("2,4,6", {2, 4, 6}), ("2-4", {2, 3, 4}), ("6, 3", {3, 6})])
+def test_a_list_is_a_list_and_a_range_is_a_range(folder, capsys, number, tried):
+    assert main(["cluster", "genes.csv", "proteins.csv", "-k", number, "--save", "a.model", "--quiet"]) == 0
+    model = lf.load("a.model")
+    assert {one.n_clusters for one in model.number_selection_.evidence} == tried
+    assert model.n_clusters_ in tried
+
+
+def test_methods_that_cannot_predict_say_so(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--save", "a.model"]
+    assert main(["cluster", *words, "--method", "GMC"]) == 0
+    said = capsys.readouterr().out
+    assert "a.model (fitted results only: this method cannot label new samples; late-fusion, LF-MVC-GAM" in said
+    assert "latefusion predict" not in said
+    assert lf.load("a.model").labels_.shape == (90,)
+    assert main(["predict", "a.model", "nothing.csv"]) == 1  # before anything is read
+    assert "GraphBasedClustering cannot label new samples. Only LateFusionClustering" in capsys.readouterr().err
+    assert not answer_of(capsys, *words, "--method", "GMC")["can_predict"]
+    assert answer_of(capsys, *words, "--method", "gam")["can_predict"]
+
+
+def test_novelty_is_printed_and_in_json(folder, capsys):
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")
+    assert answer["novel"] == np.sum(np.array(answer["samples"]["novelty"]) > 1)
+    assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3"]) == 0
+    assert f"Novelty: {answer['novel']} of 90 samples" in capsys.readouterr().out
+
+
 @pytest.mark.skipif(IS_ROOT and sys.platform != "linux", reason="root may write everywhere")
 @pytest.mark.parametrize("words", [["-o", "labels.csv"], ["--save", "a.model"], ["--report", "page.html"]])
 def test_a_folder_that_is_read_only(folder, words):
@@ -259,7 +358,7 @@ def test_a_folder_that_is_read_only(folder, words):
     finally:
         folder.chmod(0o700)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no right to write" in done.stderr
+    assert "permission denied for the folder '.'" in done.stderr
     assert one_line(done.stderr)
     assert sorted(entry.name for entry in folder.iterdir()) == ["genes.csv", "proteins.csv", "truth.csv"]
 
@@ -280,7 +379,7 @@ def test_a_page_to_look_at(folder, capsys):
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "genes" in page
-    assert "stability gained without it" in page
+    assert "change of stability without it" in page
     assert "nowhere" in refusal(capsys, *words[:-1], "nowhere/page.html")
 
 
@@ -318,14 +417,14 @@ def test_views_with_next_to_no_sample_in_common(folder, capsys):
     proteins.loc[others, "patient"] = "x" + proteins.loc[others, "patient"]
     proteins.to_csv("proteins.csv", index=False)
     told = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")["warnings"]
-    assert any(one.startswith("Only 12 of the 90 samples of genes are in another view") for one in told)
+    assert sum(one.startswith("Only 12 of the 90 samples of view 'genes' are in another view") for one in told) == 1
 
 
 @pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGKILL"])
 def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path, kind):
     """The line of progress on a terminal says when clustering has begun; then the run is interrupted, or killed."""
     write_tables(tmp_path, n_samples=3000, n_clusters=8)
-    (tmp_path / "labels.csv").write_text("old")
+    (tmp_path / "labels.csv").write_text("id,label\n")
     before = sorted(entry.name for entry in tmp_path.iterdir())
     ours, theirs = pty.openpty()
     words = ["cluster", "genes.csv", "proteins.csv", "-o", "labels.csv", "--save", "groups.model", "--report", "p.html"]
@@ -345,7 +444,7 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path, kind):
     assert printed == b""
     assert b"Traceback" not in seen
     assert (b"interrupted" in seen) == (kind == "SIGINT")
-    assert (tmp_path / "labels.csv").read_text() == "old"
+    assert (tmp_path / "labels.csv").read_text() == "id,label\n"
     assert sorted(entry.name for entry in tmp_path.iterdir()) == before
 
 
@@ -367,7 +466,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize("kind", ["SIGINT", "SIGKILL"])
 def test_a_run_that_is_stopped_while_it_writes_leaves_what_was_there(folder, kind):
-    (folder / "labels.csv").write_text("old")
+    (folder / "labels.csv").write_text("id,label\n")
     before = sorted(entry.name for entry in folder.iterdir())
     words = ["cluster", "genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "-o", "labels.csv"]
     with subprocess.Popen(
@@ -376,7 +475,7 @@ def test_a_run_that_is_stopped_while_it_writes_leaves_what_was_there(folder, kin
         assert running.stderr.readline() == b"half\n"
         running.send_signal(getattr(signal, kind))
         running.communicate(timeout=60)
-    assert (folder / "labels.csv").read_text() == "old"
+    assert (folder / "labels.csv").read_text() == "id,label\n"
     assert sorted(entry.name for entry in folder.iterdir()) == before
 
 
@@ -448,14 +547,13 @@ def test_nothing_that_grows_with_the_data_is_done_in_silence(folder, words, monk
     told = []
 
     @contextlib.contextmanager
-    def watched(what, *, n_steps=None, quiet=False):
+    def watched(what, *, quiet=False):
         start = time.perf_counter()
-        yield Work(what, n_steps)
+        yield
         told.append(time.perf_counter() - start)
 
     for module in (cluster, predict, compare, info, demo, answers):
-        if hasattr(module, "progress"):
-            monkeypatch.setattr(module, "progress", watched)
+        monkeypatch.setattr(module, "progress", watched)
     start = time.perf_counter()
     assert main(words) == 0
     silence = time.perf_counter() - start - sum(told)

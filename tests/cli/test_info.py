@@ -77,7 +77,7 @@ def test_one_file(capsys, tmp_path):
         ["b", "4", "float64", "sparse", "4"],
     ]
     assert main(["info", str(tmp_path / "toy.npz"), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)["file"]
+    answer = json.loads(capsys.readouterr().out)["files"][0]
     assert (answer["n_samples"], answer["class_sizes"], answer["views"][1]["form"]) == (4, [3, 1], "sparse")
     np.savez(tmp_path / "bare.npz", view_0=np.ones((4, 2)))
     assert main(["info", str(tmp_path / "bare.npz")]) == 0

@@ -72,24 +72,32 @@ def test_names_that_say_nothing_are_taken_in_order(folder, trained, capsys):
     assert "taking one for view genes, two for view proteins, in this order" in captured.err
     assert "30 new samples" in captured.out
     said = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
-    assert "has the column 'proteins_0' where LateFusionClustering was fitted on 'genes_0'" in said
+    assert "View 'genes' does not have the columns that LateFusionClustering was fitted on (missing: ['genes_0'" in said
     assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv", "--quiet", "-o", "l.csv"]) == 0
     assert capsys.readouterr() == ("", "")
 
 
-def test_columns_in_another_order_are_noticed(folder, trained, capsys):
+def test_columns_in_another_order_are_reordered_by_name(folder, trained, capsys):
+    command = ["predict", str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv", "-o", "-"]
+    assert main(command) == 0
+    expected = capsys.readouterr().out
     table = pd.read_csv("new_genes.csv")
     table[["patient", *table.columns[:0:-1]]].to_csv("new_genes.csv", index=False)
-    said = refusal(capsys, str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv")
-    assert "'genes_9' where LateFusionClustering was fitted on 'genes_0'" in said
+    assert main(command) == 0
+    captured = capsys.readouterr()
+    assert captured.out == expected
+    assert captured.err.count("View 'genes' had the columns in another order than in `fit`") == 1
+    assert main([*command, "--quiet"]) == 0
+    assert capsys.readouterr() == (expected, "")
 
 
 def test_what_is_wrong_is_said(folder, trained, capsys):
     model = str(trained / "groups.model")
+    assert "'.' is a folder. Give the name of a model file" in refusal(capsys, ".", "new_genes.csv")
     assert "There is no model file 'x.model'" in refusal(capsys, "x.model", "new_genes.csv")
-    assert "is no model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
+    assert "is not a model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
     (folder / "cut.model").write_bytes((trained / "groups.model").read_bytes()[:5000])
-    assert "is damaged or no model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
+    assert "is damaged or not a model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
     (folder / "new_genes.csv").rename("a.csv")
     assert "name the files like the views" in refusal(capsys, model, "a.csv")
     pd.read_csv("new_proteins.csv").to_csv("proteins.csv", index=False)
@@ -99,6 +107,55 @@ def test_what_is_wrong_is_said(folder, trained, capsys):
     assert "ConcatKMeans cannot label new samples" in refusal(capsys, "plain.model", "a.csv")
     lf.save(lf.LateFusionClustering(), "unfitted.model")
     assert "not fitted" in refusal(capsys, "unfitted.model", "a.csv")
+
+
+@pytest.mark.parametrize("option", [["-o"], ["--force", "-o"]])
+def test_neither_the_model_nor_the_data_are_overwritten(folder, trained, capsys, option):
+    model = folder / "groups.csv"
+    model.write_bytes((trained / "groups.model").read_bytes())
+    before = sorted(path.read_bytes() for path in folder.iterdir())
+    (folder / "link.csv").symlink_to(model)
+    for name in ("groups.csv", "link.csv", "new_genes.csv", "./new_proteins.csv"):
+        said = refusal(capsys, str(model), "new_genes.csv", "new_proteins.csv", *option, name)
+        assert "would overwrite the input" in said
+    (folder / "link.csv").unlink()
+    (folder / "new").mkdir()
+    for name in ("genes", "proteins"):
+        (folder / f"new_{name}.csv").rename(folder / "new" / f"{name}.csv")
+    assert "of the input folder 'new'" in refusal(capsys, str(model), "new", *option, "new/labels.csv")
+    assert sorted(path.read_bytes() for path in folder.rglob("*.csv")) == before
+
+
+def test_views_that_are_absent_are_named(folder, trained, capsys):
+    model = str(trained / "groups.model")
+    assert main(["predict", model, "new_genes.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "Note: View 'proteins' is absent: the samples are labelled by the other views.\n" in out
+    pd.read_csv("new_proteins.csv")[:18].to_csv("new_proteins.csv", index=False)
+    assert main(["predict", model, "new_genes.csv", "new_proteins.csv", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["views"] == [{"name": "genes", "samples": 30}, {"name": "proteins", "samples": 18}]
+    (said,) = answer["warnings"]
+    assert said == "View 'proteins' is missing for 12 of 30 samples, which are labelled by the other views."
+    files = [str(trained / f"{name}.csv") for name in ("genes", "proteins")]
+    assert main(["predict", model, *files, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["warnings"] == []
+
+
+def test_samples_far_from_the_training_samples_are_counted(folder, trained, capsys):
+    for name in ("genes", "proteins"):
+        table = pd.read_csv(f"new_{name}.csv")
+        table.loc[:4, table.columns != "patient"] += 1000
+        table.to_csv(f"new_{name}.csv", index=False)
+    words = ["predict", str(trained / "groups.model"), "new_genes.csv", "new_proteins.csv"]
+    assert main([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    novel = np.array(answer["samples"]["novelty"]) > 1
+    assert novel[:5].all()
+    assert answer["novel"] == novel.sum() < 10
+    assert main([*words, "-o", "l.csv"]) == 0
+    assert f"Novelty: {answer['novel']} of 30 samples are farther from all training samples" in capsys.readouterr().out
+    assert list(pd.read_csv("l.csv").columns) == ["patient", "label", "confidence", "novelty"]
 
 
 def test_views_are_never_guessed_when_names_contradict():

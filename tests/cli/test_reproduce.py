@@ -8,6 +8,7 @@ import pytest
 import latefusion as lf
 from latefusion.cli import main
 from latefusion.experiments.sources import EMBEDDED
+from latefusion.progress import progress_listener
 from tests.experiments.test_store import file_size
 
 
@@ -48,16 +49,24 @@ def test_without_a_folder_the_embedded_sets_run_and_the_rest_is_named(tmp_path, 
 
 def test_a_folder_its_figures_and_a_second_run(folder, capsys, monkeypatch):
     monkeypatch.setenv("LATEFUSION_DATA", str(folder / "data"))
-    assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
+    reports = []
+    with progress_listener(lambda *report: reports.append(report)):
+        assert reproduce(folder, "--only", "YALE", "--format", "latex", "csv") == 0
     first = capsys.readouterr()
     assert "YALE: 40 samples, 3 views, 3 classes (same kernels)" in first.out
     assert "points from the printed ones" in first.out
-    assert "cells" in first.err
+    evaluated = [report for report in reports if "cells" in report[0]]  # the figures fit models as well
+    assert [fraction for _, fraction in evaluated] == sorted(fraction for _, fraction in evaluated)
+    assert evaluated[-1][1] == 1.0
+    assert re.match(r"(\d+) of \1 cells, yale", evaluated[-1][0])
     assert {path.suffix for path in (folder / "out" / "tables").iterdir()} == {".tex", ".csv"}
     assert (folder / "out" / "figures" / "surface-yale_kernels.svg").exists()
-    assert reproduce(folder, "--only", "YALE", "--no-figures") == 0
+    reports.clear()
+    with progress_listener(lambda *report: reports.append(report)):
+        assert reproduce(folder, "--only", "YALE", "--no-figures") == 0
     second = capsys.readouterr()
-    assert second.err == ""  # nothing was left to do
+    assert second.err == ""
+    assert reports == [("0 of 0 cells", 0.0)]
     assert second.out == first.out
     assert reproduce(folder, "--only", "YALE", "--no-figures", "--json") == 0
     answer = json.loads(capsys.readouterr().out)
@@ -113,7 +122,7 @@ def test_what_is_wrong_is_said(folder, capsys):
     assert "no data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")
     assert reproduce(folder, "--data", str(folder / "data")) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "is a file. Give the name of a folder" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--jobs", "0"])
 
@@ -125,3 +134,54 @@ def test_no_figures_without_matplotlib(folder, capsys, monkeypatch):
     monkeypatch.setattr("latefusion.cli.reproduce.draw_figures", absent)
     assert reproduce(folder, "--data", str(folder / "data")) == 0
     assert "No figures: Plots need matplotlib" in capsys.readouterr().err
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_neither_data_nor_archives_are_overwritten(folder, capsys):
+    data, out = folder / "data", folder / "out"
+    assert reproduce(folder, "--data", str(data), "--no-figures") == 0
+    (folder / "door").symlink_to(data)
+    before = contents(folder)
+    for words, said in (
+        (["--data", data, "--output", data, "--force"], "would be read as a table of the input folder"),
+        (["--data", data, "--output", folder / "door", "--force"], "would be read as a table of the input folder"),
+        (["--data", out / "tables", "--output", out], "would be read as a table of the input folder"),
+        (["--from", out / "archive.json", "--output", out, "--force"], "would overwrite the input"),
+        (["--from", folder / "door" / ".." / "out" / "archive.json", "--output", out], "would overwrite the input"),
+    ):
+        assert main(["reproduce", "--quick", "--no-figures", *map(str, words)]) == 1
+        assert said in capsys.readouterr().err
+        assert contents(folder) == before
+
+
+def test_links_among_the_results_do_not_lead_to_the_data(folder, capsys):
+    table = folder / "data" / "table.csv"
+    table.write_text("id,a\nx,1\n")
+    (folder / "out" / "tables").mkdir(parents=True)
+    for link in ("results.csv", "tables/any.csv"):
+        (folder / "out" / link).symlink_to(table)
+        assert reproduce(folder, "--data", str(folder / "data"), "--force") == 1
+        assert f"would overwrite the input {str(table)!r}" in capsys.readouterr().err
+        (folder / "out" / link).unlink()
+    assert table.read_text() == "id,a\nx,1\n"
+
+
+def test_a_folder_with_other_things_needs_force(folder, capsys):
+    (folder / "out").mkdir()
+    (folder / "out" / "report.md").write_text("my own")
+    options = ["--data", str(folder / "data"), "--no-figures"]
+    assert reproduce(folder, *options) == 1
+    assert "exists and is not the folder of an earlier evaluation" in capsys.readouterr().err
+    assert (folder / "out" / "report.md").read_text() == "my own"
+    assert reproduce(folder, *options, "--force") == 0
+    assert (folder / "out" / "report.md").read_text() != "my own"
+
+
+def test_results_may_be_kept_beside_the_data_sets(folder):
+    for _ in range(2):
+        assert (
+            reproduce(folder, "--data", str(folder / "data"), "--no-figures", "--output", str(folder / "data/r")) == 0
+        )

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from latefusion.cli import terminal
-from latefusion.cli.terminal import Work, colored, is_terminal, progress
-from latefusion.steps import say
+from latefusion.cli.terminal import Work, colored, duration, is_terminal, progress
+from latefusion.progress import progress_steps, report_progress
 
 
 class Screen(io.StringIO):
@@ -52,38 +52,45 @@ def test_long_work_is_reported_and_leaves_no_trace(screen):
     assert screen.getvalue() == written
 
 
-def test_steps_fill_a_bar():
-    work = Work("comparing", 4)
-    assert work.line() == "comparing [--------------------] 0/4 … 0 s"
-    for done, step in enumerate(["a", "b", "c", "d"]):
-        work.begin(step)
-        assert f"{done}/4 {step} …" in work.line()
-        assert work.line().count("#") == round(terminal.BAR_WIDTH * done / 4)
-    work.begin("one too many")
-    assert work.line().count("#") == terminal.BAR_WIDTH
-
-
-def test_work_inside_a_step_moves_the_bar_on():
-    work = Work("comparing", 4)
-    work.begin("a")
-    work.begin("b")
-    work.hear("its own affair", 0.6)
-    assert work.line() == "comparing [########------------] 1/4 b … 0 s"
-    work.begin("c")
-    assert work.line() == "comparing [##########----------] 2/4 c … 0 s"
-
-
-def test_work_that_says_how_far_it_is_fills_a_bar(screen, monkeypatch):
+def test_reports_fill_a_bar(screen, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    with progress("clustering"):
-        say("labels", 0.25)
+    with progress("clustering"), progress_steps(2) as begin_step:
+        begin_step("first")
+        report_progress("labels", 0.5)
         deadline = time.monotonic() + 5
         while "labels" not in screen.getvalue() and time.monotonic() < deadline:
             time.sleep(0.01)
-    assert "clustering [#####---------------] 25% labels … 0 s" in screen.getvalue()
+    assert "clustering [#####---------------] 25% first: labels … 0 s" in screen.getvalue()
 
 
-def test_without_knowing_how_far_a_block_moves_to_and_fro(monkeypatch):
+def test_the_bar_is_the_fraction(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    work = Work("comparing")
+    for done in range(5):
+        work.update("x", done / 4)
+        assert work.line().count("#") == terminal.BAR_WIDTH * done / 4
+        assert f"] {25 * done}% x … 0 s" in work.line()
+
+
+def test_the_time_left_is_in_proportion(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    work = Work("comparing")
+    work.update("x", 0.25)
+    now[0] = terminal.ESTIMATE_SECONDS - 1
+    assert "left" not in work.line()
+    now[0] = 60.0
+    assert work.line().endswith("x … 60 s, about 3 min left")
+    work.update("x", 0.0)
+    assert work.line().endswith("x … 60 s")  # no fraction, no estimate
+
+
+def test_durations():
+    assert [duration(seconds) for seconds in (12.3, 600, 9000)] == ["12 s", "10 min", "2.5 h"]
+
+
+def test_before_the_first_report_a_block_moves_to_and_fro(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
     work, seen = Work("reading"), []

@@ -93,3 +93,67 @@ def test_what_does_not_fit_together(folder):
         load_files([folder / "genes.csv", folder / "v.npz"])
     with pytest.raises(ValueError, match="There are no files"):
         load_files([])
+
+
+def write_transposed(folder):
+    rng = np.random.default_rng(0)
+    genes = pd.DataFrame(rng.normal(size=(6, 4)), index=[f"g{row}" for row in range(6)], columns=IDS)
+    genes.to_csv(folder / "rna.csv", index_label="gene")
+    (genes * 2).rename(index="m{}".format).to_csv(folder / "methyl.tsv", sep="\t", index_label="gene")
+    return genes
+
+
+def test_a_transposed_table_is_read_the_other_way_round(folder):
+    genes = write_transposed(folder)
+    data = load_files([folder / "proteins.parquet", folder / "rna.csv"], transpose=[folder / "rna.csv"])
+    order = data.views.sample_ids.tolist()
+    np.testing.assert_allclose(data.views.arrays[1], genes[order].T)
+    assert data.feature_names["rna"] == list(genes.index)
+    both = load_files([folder / "rna.csv", folder / "methyl.tsv"], transpose=True)
+    np.testing.assert_allclose(both.views.arrays[1], 2 * genes[both.views.sample_ids.tolist()].T)
+    assert load_views(folder / "rna.csv", transpose=True).views.sample_ids.tolist() == IDS
+    genes.T.to_parquet(folder / "upright.parquet")
+    genes.to_parquet(folder / "flat.parquet")
+    upright, flat = load_views(folder / "upright.parquet"), load_views(folder / "flat.parquet", transpose=True)
+    np.testing.assert_array_equal(upright.views.arrays[0], flat.views.arrays[0])
+
+
+def test_classes_in_a_row_of_a_transposed_table(folder):
+    write_transposed(folder)
+    with (folder / "rna.csv").open("a") as file:
+        file.write("label,x,y,x,y\n")
+    data = load_views(folder / "rna.csv", transpose=True)
+    assert (data.views.widths, data.target_names) == ((6,), ("x", "y"))
+    assert data.views.arrays[0].dtype == np.float64
+
+
+@pytest.mark.parametrize("order", [("rna.csv", "genes.csv"), ("genes.csv", "rna.csv")])
+def test_the_error_asks_whether_a_table_is_transposed_and_names_it(folder, order):
+    write_transposed(folder)
+    asked = r"Transposed\? 4 of the 4 column names of \S*rna\.csv are ids of samples.*transpose=\['\S*rna\.csv'\]"
+    with pytest.raises(ValueError, match=asked):
+        load_files([folder / name for name in order])
+    with pytest.raises(ValueError, match=r"4 of its 4 column names are also column names .*transpose=True"):
+        load_files([folder / "rna.csv", folder / "methyl.tsv"])
+    (folder / "truth.csv").write_text("id,kind\n" + "".join(f"{one},{one[0]}\n" for one in IDS))
+    with pytest.raises(ValueError, match=asked):
+        load_files([folder / "rna.csv"], label_file=folder / "truth.csv")
+
+
+def test_transposed_files_must_be_among_the_files(folder):
+    write_transposed(folder)
+    with pytest.raises(ValueError, match=r"transpose names '.*other\.csv', which is not one of the files"):
+        load_files([folder / "rna.csv"], transpose=[folder / "other.csv"])
+    (folder / "sub").mkdir()
+    (folder / "rna.csv").rename(folder / "sub" / "rna.csv")
+    data = load_files([folder / "sub", folder / "genes.csv"], transpose=[folder / "sub" / "rna.csv"])
+    assert data.views.mask is None
+
+
+def test_errors_of_transposed_tables_name_rows_and_columns_of_the_file(folder):
+    (folder / "t.csv").write_text("gene,chr,ann,bob\nTP53,17,1,2\nMYC,q,3,4\n")
+    with pytest.raises(ValueError, match=r"t\.csv': rows that are not numbers: 'MYC'.*'q' in column 'chr'"):
+        load_views(folder / "t.csv", transpose=True)
+    (folder / "t.csv").write_text("gene,ann,bob\nTP53,1,2\n\nTP53,3,4\n")
+    with pytest.raises(ValueError, match=r"'TP53' 2 times \(in column 'gene', in line 2 and in line 4\)"):
+        load_views(folder / "t.csv", transpose=True)

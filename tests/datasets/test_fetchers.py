@@ -111,7 +111,7 @@ def test_other_files_at_the_address(publish, content, message):
 
 
 def test_without_a_network_and_a_copy(tmp_path):
-    with pytest.raises(DownloadError, match="may not be downloaded: fetch https://archive"):
+    with pytest.raises(DownloadError, match=r"uci_multiple_features\.zip.* is missing.*Download https://archive"):
         fetchers.fetch_uci_multifeature(data_home=tmp_path, download_if_missing=False)
 
 

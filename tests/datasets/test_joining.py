@@ -71,3 +71,29 @@ def test_without_ids_rows_must_agree_and_ids_are_for_all_or_none():
         join_samples({"x": Part(np.ones((2, 1)), None, "x.csv"), "y": Part(np.ones((3, 1)), None, "y.csv")})
     with pytest.raises(ValueError, match=r"'x\.csv'\] have sample ids and \['y\.csv'\] have none"):
         join_samples({"x": part("ab", "x"), "y": Part(np.ones((2, 1)), None, "y.csv")})
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "how"),
+    [
+        (["p1", "p2"], ["P1", "P2"], "upper and lower case"),
+        (["1", "2"], ["001", "002"], "zeros at the beginning"),
+        (["s1", "s2"], ["s01", "s02"], "zeros at the beginning"),
+        (["1.0", "2.0"], ["1", "2"], "'.0' at the end"),
+        (["TCGA.01.A", "TCGA.02.A"], ["TCGA-01-A", "TCGA-02-A"], "points, hyphens"),
+        (["X1.a", "X2.a"], ["1-a", "2-a"], "the letter X"),
+    ],
+)
+def test_ids_that_differ_only_in_how_they_are_written(own, other, how):
+    parts = {"x": Part(np.ones((2, 1)), np.array(own), "x.csv"), "y": Part(np.ones((2, 1)), np.array(other), "y.csv")}
+    with pytest.raises(ValueError, match=rf"2 of its 2 ids differ only in .*{how}.*{own[0]!r} and {other[0]!r}"):
+        join_samples(parts)
+
+
+def test_ids_and_columns_that_match_nothing_are_not_called_transposed():
+    parts = {
+        "x": Part(np.ones((2, 2)), np.array(["a", "b"]), "x.csv", ["u", "v"]),
+        "y": Part(np.ones((2, 2)), np.array(["c", "d"]), "y.csv", ["w", "z"]),
+    }
+    with pytest.raises(ValueError, match=r"no sample in common.*theirs like 'c'\. Write the ids in the same way"):
+        join_samples(parts)

@@ -45,13 +45,13 @@ def test_words_become_names():
     ("values", "message"),
     [
         (np.array([]), "here: the labels are empty"),
-        (np.array([0.5, 1]), "label 0 is 0.5"),
-        (np.array([1, np.nan, 2, np.nan]), "label 1 is nan.*2 of 4"),
+        (np.array([0.5, 1]), "the label of sample 1 is 0.5"),
+        (np.array([1, np.nan, 2, np.nan]), "the label of sample 2 is nan.*2 of 4"),
         (np.array([[1, 2], [3, 4], [5, 6]]), r"shape \(3, 2\).*one-hot"),
         (np.array([[1, 1], [0, 1], [1, 0]]), r"shape \(3, 2\).*one-hot"),
         (np.array([1j, 2]), "complex"),
-        (np.array(["a", None, "b"], dtype=object), "sample 1 has no label"),
-        (np.array(["a", ""]), "sample 1 has no label"),
+        (np.array(["a", None, "b"], dtype=object), "1 of . samples have no label, such as sample 2"),
+        (np.array(["a", ""]), "1 of . samples have no label, such as sample 2"),
     ],
 )
 def test_what_is_no_label_is_refused(values, message):

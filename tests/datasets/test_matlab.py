@@ -147,11 +147,11 @@ def test_ten_numbered_variables_are_in_order(write):
         ({"KH": [np.eye(4), np.eye(3)]}, r"KH\{2\} is a kernel of 3 samples, but the first one is of 4"),
         ({"KH": KERNELS, "X": [NARROW]}, r"several variables.*KH \(7 × 7 × 2 double\), X \(1 × 1 cell\)"),
         ({"X": [NARROW], "data": [WIDE]}, "several variables"),
-        ({"X": [NARROW, "text"]}, r"X\{2\} is no matrix"),
+        ({"X": [NARROW, "text"]}, r"X\{2\} is not a matrix"),
         ({"X": [NARROW, np.zeros((0, 0))]}, r"X\{2\} has shape \(0, 0\)|X\{2\}.*no"),
         ({"X": [NARROW], "Y": LABELS[:, None], "gt": LABELS[::-1, None]}, "labels that differ from each other: Y"),
         ({"X": [NARROW], "Y": NARROW}, r"Y: labels of shape \(7, 3\) are neither"),
-        ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "label 0 is 1.5"),
+        ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "the label of sample 1 is 1.5"),
     ],
 )
 def test_broken_content_is_refused_by_file_and_variable(write, variables, message):

@@ -71,12 +71,12 @@ def test_views_are_ordered_by_number_not_by_letters(write):
     ("content", "message"),
     [
         ({"y": [0, 1]}, "none of the keys view_0"),
-        ({"view_0": DENSE, "view_2": DENSE}, "lacks the key view_1"),
-        ({"view_0": DENSE, "names": ["a", "b"]}, "lacks the key view_1"),
-        ({"kernel_1": np.eye(4)}, "lacks the key kernel_0"),
+        ({"view_0": DENSE, "view_2": DENSE}, "has no key view_1"),
+        ({"view_0": DENSE, "names": ["a", "b"]}, "has no key view_1"),
+        ({"kernel_1": np.eye(4)}, "has no key kernel_0"),
         ({"view_0": DENSE, "kernel_0": np.eye(4)}, "both views and kernels"),
         ({"view_0": DENSE, **csr_parts(SPARSE, "view_0")}, "view_0 both dense and as sparse parts"),
-        ({"view_0_data": np.ones(2), "view_0_shape": [2, 2]}, "lacks the key view_0_indices"),
+        ({"view_0_data": np.ones(2), "view_0_shape": [2, 2]}, "has no key view_0_indices"),
         ({**csr_parts(SPARSE, "view_0"), "view_0_shape": [9, 2]}, "parts of view_0 do not make a sparse matrix"),
         ({**csr_parts(SPARSE, "view_0"), "view_0_indices": [0, 1, 7]}, "parts of view_0 do not make a sparse matrix"),
         ({"view_0": DENSE, "view_1": DENSE[:3]}, "view_1 has 3 rows, but the first one has 4"),
@@ -106,7 +106,7 @@ def test_damaged_archives_are_refused(tmp_path, write):
         load_views(tmp_path / "text.npz")
     with (tmp_path / "single.npz").open("wb") as file:
         np.save(file, DENSE)
-    with pytest.raises(ValueError, match=r"single\.npz' is a single array"):
+    with pytest.raises(ValueError, match=r"single\.npz' is a single NumPy array"):
         load_views(tmp_path / "single.npz")
     whole = write("whole", view_0=np.random.default_rng(0).uniform(size=(50, 50))).read_bytes()
     middle = len(whole) // 2

@@ -78,7 +78,7 @@ def test_holes_that_cannot_be_fused_are_refused_as_in_memory():
     with pytest.raises(ValueError, match="4 samples are in no view at all: sample 5, 6, 7 and 1 more"):
         check_presence("ab", survey(cut(left, right, chunks=7), [[], []], np.arange(0)).presence, 2)
     left[:] = np.nan
-    with pytest.raises(ValueError, match="View 'a' is missing in all 60 samples"):
+    with pytest.raises(ValueError, match="View 'a' is missing for all 60 samples"):
         check_presence("ab", survey(cut(left, LEFT[:60], chunks=7), [[], []], np.arange(0)).presence, 2)
 
 

@@ -63,7 +63,7 @@ def test_what_marks_unassigned_samples_can_be_said():
 def test_new_samples_keep_the_coding_and_unknown_labels_are_named():
     coding = LabelCoding.of(["b", "a", "c", "a"], "leiden")
     np.testing.assert_array_equal(coding.codes(["c", None], "leiden"), [2, -1])
-    with pytest.raises(ValueError, match=r"'leiden' has the label 'zebra' \(sample 1\).*'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match=r"'leiden' has the label 'zebra' \(row 1\).*'a', 'b', 'c'"):
         coding.codes(["a", "zebra"], "leiden")
     with pytest.raises(ValueError, match="has the label 1"):
         coding.codes([1, 2], "leiden")
@@ -72,8 +72,8 @@ def test_new_samples_keep_the_coding_and_unknown_labels_are_named():
 @pytest.mark.parametrize(
     ("labels", "words"),
     [
-        ([0.5, 1.0, 2.0], ["'v' holds 0.5", "no label", "reshape"]),
-        ([0.0, np.inf, 2.0], ["inf", "no label"]),
+        ([0.5, 1.0, 2.0], ["'v' holds 0.5", "not a label", "reshape"]),
+        ([0.0, np.inf, 2.0], ["inf", "not a label"]),
         ([1, "a", 1], ["types ['int', 'str']", "one type"]),
         ([[1, 2], [3, 4]], ["shape (2, 2)"]),
         ([0, 0, 0], ["only the cluster 0", "Drop it"]),

@@ -241,8 +241,8 @@ def test_one_partition_per_view(data, kernels, estimator):
     model = estimator(3, partition=partition, random_state=0).fit(mixed)
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
     assert np.mean(model.predict(mixed) == model.labels_) >= 0.98
-    with pytest.raises(ValueError, match=r"without a value: \['kernel'\]"):
-        estimator(3, partition={"features": "kernel", "graph": "graph"}).fit(mixed)
+    with pytest.raises(ValueError, match=r"do not exist: \['other'\]"):
+        estimator(3, partition={"features": "kernel", "other": "graph"}).fit(mixed)
 
 
 def test_regularization_path_equals_single_fits(data):

@@ -88,7 +88,7 @@ def test_all_containers_give_the_same(labelings):
 
 def test_rows_are_never_matched_silently(truth):
     first, second = pd.Series(truth), pd.Series(truth, index=np.arange(300)[::-1])
-    with pytest.raises(ValueError, match="have none"):
+    with pytest.raises(ValueError, match="have no ids"):
         lf.consensus([first, second, truth])
 
 
@@ -216,7 +216,7 @@ BAD = {
     "more clusters than samples": ([A], {"n_clusters": 7}, "n_samples=6"),
     "kinds": ([A, A], {"kind": ["labels"]}, "kind has 1 entries for 2"),
     "weights": ([A, A], {"weights": [1, -1]}, "weights must be numbers >= 0"),
-    "weight names": ({"a": A}, {"weights": {"b": 1}}, "weights must name every partition"),
+    "weight names": ({"a": A}, {"weights": {"b": 1}}, "weights names views that do not exist"),
     "one labelling": (A, {}, "list of partitions"),
     "no list": (7, {}, "list or a dict"),
 }

@@ -204,7 +204,7 @@ def test_half_precision_is_refused_by_name(views, kind):
 def test_given_kernels_on_a_device_are_refused(views, moved):
     kernels = [moved(gaussian_kernel(view[:50])) for view in views]
     for X in (kernels, namespace(kernels[0]).stack(kernels, axis=2)):
-        with pytest.raises(ValueError, match=r"'view_0' lies in .* given need NumPy.*partition='kernel'"):
+        with pytest.raises(ValueError, match=r"'view_0' is stored in .* given need NumPy.*partition='kernel'"):
             lf.GlobalAlignmentClustering(4, partition="precomputed").fit(X)
 
 
@@ -212,21 +212,23 @@ def test_missing_samples_on_a_device_are_refused(views, moved):
     mask = np.ones((1500, 2), dtype=bool)
     mask[3, 1] = False
     there = lf.Views([moved(view) for view in views[:2]], mask=mask)
-    with pytest.raises(ValueError, match=r"'view_1' lies in .* missing from a view need NumPy arrays"):
+    with pytest.raises(ValueError, match=r"'view_1' is stored in .* missing from a view need NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(there)
     holed = [moved(np.where(seen[:, None], view, np.nan)) for view, seen in zip(views[:2], mask.T, strict=True)]
-    with pytest.raises(ValueError, match=r"'view_1' lies in .* 1 rows that are NaN as a whole.* need NumPy arrays"):
+    with pytest.raises(ValueError, match=r"'view_1' is stored in .* 1 rows that are all NaN.* need NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(holed)
 
 
 def test_views_on_a_device_are_not_put_side_by_side(views, moved):
-    with pytest.raises(ValueError, match=r"reference='kernel' .* in NumPy, but view 'view_0' lies in .*"):
+    with pytest.raises(ValueError, match=r"reference='kernel' .* in NumPy, but view 'view_0' is stored in .*"):
         lf.GlobalAlignmentClustering(4, reference="kernel").fit([moved(view) for view in views])
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_comparison_methods_ask_for_numpy(views, name, moved):
-    with pytest.raises(ValueError, match=rf"'view_0' lies in .*, but {METHODS[name].__name__} works on NumPy arrays"):
+    with pytest.raises(
+        ValueError, match=rf"'view_0' is stored in .*, but {METHODS[name].__name__} works on NumPy arrays"
+    ):
         METHODS[name](4).fit([moved(view) for view in views])
 
 
@@ -235,7 +237,9 @@ def test_new_samples_must_lie_where_the_training_samples_lay(views, moved):
     for training, new in ((views, there), (there, views)):
         model = lf.GlobalAlignmentClustering(4, random_state=0).fit(training)
         for method in (model.predict, model.transform):
-            with pytest.raises(ValueError, match=r"'view_0' lies in .*, but GlobalAlignmentClustering was fitted on"):
+            with pytest.raises(
+                ValueError, match=r"'view_0' is stored in .*, but GlobalAlignmentClustering was fitted on"
+            ):
                 method(new)
 
 

@@ -189,7 +189,7 @@ def test_holes_that_depend_on_the_class(data):
 def test_a_view_given_twice_with_the_same_holes_counts_once(data, mask):
     twice = Views([*data.views.arrays, data.views.arrays[0]], mask=mask[:, [0, 1, 2, 0]])
     model = LFC(K, regularization=1.0, random_state=0).fit(twice)
-    np.testing.assert_allclose(model._shares, [0.5, 1, 1, 0.5], atol=1e-6)
+    np.testing.assert_allclose(model._state.selected.shares, [0.5, 1, 1, 0.5], atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*no sign of clusters")
@@ -198,14 +198,14 @@ def test_the_number_of_clusters_with_holes(data, mask):
     assert model.n_clusters_ == K
     rare = np.ones((90, 3), dtype=bool)
     rare[10:, 1] = False
-    with pytest.raises(ValueError, match="some view has about 10"):
+    with pytest.raises(ValueError, match="one view has about 10"):
         LFC("auto").fit(Views(data.views.arrays, mask=rare))
 
 
 def test_the_search_looks_at_some_samples_but_at_every_view(monkeypatch):
-    from latefusion.estimators import choices
+    from latefusion.selection import search
 
-    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 100)
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 100)
     data = lf.datasets.make_views(600, K, random_state=1)
     mask = np.ones((600, 3), dtype=bool)
     mask[30:, 2] = False
@@ -268,7 +268,7 @@ def test_a_view_of_few_samples_has_no_halves(data):
     mask = np.ones((90, 3), dtype=bool)
     mask[12:, 2] = False
     model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays, mask=mask))
-    with pytest.raises(ValueError, match="'view_2' has about 12: fit without this view"):
+    with pytest.raises(ValueError, match=r"'view_2' has about 12\. Fit without this view"):
         model.leave_one_view_out()
 
 
@@ -276,7 +276,7 @@ def test_the_search_chooses_how_rows_are_filled_in(data, mask, fitted):
     model = fitted("LFC")
     assert list(dict.fromkeys(row["n_directions"] for row in model.selection_)) == [K, round(K / 2), 2 * K]
     assert model.n_directions_ == next(row["n_directions"] for row in model.selection_ if row["chosen"])
-    assert f"filled in by {model.n_directions_} directions" in model.selection_.reason
+    assert f"imputed from {model.n_directions_} shared component" in model.selection_.reason
     assert model.consensus_map_.fill.model.loadings.shape[1] == model.n_directions_
     chosen = next(row["score"] for row in model.selection_ if row["chosen"])
     assert model.criterion()(model.labels_) == pytest.approx(chosen)
@@ -392,9 +392,9 @@ def test_what_a_view_holds_is_told_by_rows_that_are_there():
 
 
 def test_the_search_looks_at_samples_of_which_something_is_known(histograms, monkeypatch):
-    from latefusion.estimators import choices
+    from latefusion.selection import search
 
-    monkeypatch.setattr(choices, "SEARCH_SAMPLES", 80)
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 80)
     arrays, mask, empty = histograms
     heard = mask & ~empty
     known = heard.any(axis=1)

@@ -1,44 +1,90 @@
-"""Novelty: small among training samples, large far away from all, and the same whichever views others lack."""
+"""Novelty: how far a sample is from all training samples, calibrated on these."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from latefusion.datasets import make_views
-from latefusion.estimators import novelty as room
-from latefusion.types import Views
+import latefusion as lf
 
-VIEWS = make_views(200, 3, n_views=2, n_features=[6, 40], random_state=0).views
-
-
-@pytest.fixture
-def novelty():
-    return room.fit_novelty(VIEWS, [None, None])
+DATA = lf.datasets.make_views(300, 3, n_views=2, n_features=[5, 8], random_state=0)
+ESTIMATORS = [lf.LateFusionClustering, lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering]
 
 
-def test_one_product_for_all_views_gives_what_views_one_by_one_give(novelty):
-    observed = np.ones((200, 2), dtype=bool)
+@pytest.fixture(params=ESTIMATORS, ids=lambda one: one.__name__)
+def model(request):
+    return request.param(3, random_state=0).fit(DATA.views)
+
+
+def novelty_of(model, views):
+    return model.predict(views, return_novelty=True)[1]
+
+
+def test_a_sample_far_from_all_others_is_novel_although_its_label_is_clear(model):
+    views = [view[:2].copy() for view in DATA.views.arrays]
+    for view in views:
+        view[1] = 1000.0
+    near, far = novelty_of(model, views)
+    assert near < 2
+    assert far > 50
+
+
+def test_few_new_samples_of_the_same_kind_are_novel(model):
+    new = lf.datasets.make_views(300, 3, n_views=2, n_features=[5, 8], random_state=0, noise=1.0)
+    assert np.mean(novelty_of(model, new.views) > 1) < 0.1
+
+
+def test_training_samples_have_their_novelty(model):
+    np.testing.assert_allclose(novelty_of(model, DATA.views), model.novelty_, rtol=1e-10)
+    assert model.novelty_.shape == (300,)
+    assert np.mean(model.novelty_ > 1) < 0.1
+
+
+def test_novelty_comes_after_the_confidence(model):
+    labels, confidence, novelty = model.predict(DATA.views, return_confidence=True, return_novelty=True)
+    np.testing.assert_array_equal(labels, model.labels_)
+    np.testing.assert_allclose(confidence, model.confidence_, atol=1e-8)
+    np.testing.assert_allclose(novelty, model.novelty_, rtol=1e-10)
+
+
+def test_a_sample_is_judged_by_the_views_it_has(model):
+    name, other = DATA.views.names
+    far = {name: np.full((1, 5), 1000.0)}
+    assert novelty_of(model, far)[0] > 50
+    both = {name: DATA.views.arrays[0][:1], other: np.full((1, 8), 1000.0)}
+    assert novelty_of(model, both)[0] > 20
+
+
+def test_the_unit_of_a_view_does_not_matter():
+    scaled = [DATA.views.arrays[0] * 1e4, DATA.views.arrays[1] * 1e-3]
+    plain, other = (lf.LateFusionClustering(3, random_state=0).fit(views) for views in (DATA.views.arrays, scaled))
+    np.testing.assert_allclose(other.novelty_, plain.novelty_, rtol=1e-6)
+
+
+def test_sparse_views_stay_sparse():
+    rng = np.random.default_rng(0)
+    counts = [sp.csr_array(rng.poisson(0.2, (80, 60)).astype(float)) for _ in range(2)]
+    model = lf.LateFusionClustering(2, random_state=0).fit(counts)
+    assert np.all(np.isfinite(model.novelty_))
+    np.testing.assert_allclose(novelty_of(model, counts), model.novelty_, rtol=1e-8)
+
+
+def test_samples_that_coincide_are_not_novel():
+    view = np.repeat(np.eye(3), 20, axis=0)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit([view, view + 1.0])
+    assert np.all(model.novelty_ <= 1)
+    assert novelty_of(model, [view[:1] + 5.0, view[:1] + 6.0])[0] > 1
+
+
+def test_one_product_for_all_views_gives_what_views_one_by_one_give(model, monkeypatch):
+    novelty, observed = model.consensus_map_.novelty, np.ones((300, 2), dtype=bool)
     observed[0, 1] = False
-    np.testing.assert_allclose(novelty(VIEWS, observed)[1:], novelty(VIEWS)[1:])
+    whole = novelty(DATA.views)
+    np.testing.assert_allclose(novelty(DATA.views, observed)[1:], whole[1:])
+    monkeypatch.setattr("latefusion.estimators.novelty.BLOCK_ENTRIES", 7 * 256)
+    np.testing.assert_allclose(novelty(DATA.views), whole)
 
 
-def test_blocks_change_nothing(novelty, monkeypatch):
-    whole = novelty(VIEWS)
-    monkeypatch.setattr(room, "BLOCK_ENTRIES", 7 * 200)
-    np.testing.assert_allclose(novelty(VIEWS), whole)
-
-
-def test_most_training_samples_are_not_novel_and_far_ones_are(novelty):
-    assert np.mean(novelty(VIEWS) > 1) <= 0.02
-    assert novelty(Views([view + 50 for view in VIEWS.arrays])).min() > 2
-
-
-def test_a_sample_without_any_view_is_not_novel(novelty):
-    observed = np.ones((200, 2), dtype=bool)
+def test_a_sample_without_any_view_is_not_novel(model):
+    observed = np.ones((300, 2), dtype=bool)
     observed[3] = False
-    assert novelty(VIEWS, observed)[3] == 0
-
-
-def test_training_novelty_is_not_computed_for_many_samples(novelty, monkeypatch):
-    np.testing.assert_array_equal(room.training_novelty(novelty, VIEWS), novelty(VIEWS))
-    monkeypatch.setattr(room, "LARGEST_TRAINING", 199)
-    assert room.training_novelty(novelty, VIEWS) is None
+    assert model.consensus_map_.novelty(DATA.views, observed)[3] == 0

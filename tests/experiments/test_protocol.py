@@ -44,7 +44,7 @@ def test_the_embedding_once_and_kmeans_again_is_the_method_fitted_again(source, 
     for seed, labels in zip((1, 2), found, strict=True):
         model = contender.estimator(n_clusters=source.n_clusters, random_state=seed).fit(views)
         expected = model.labels_
-        if hasattr(model, "view_labels_"):  # there the seed is drawn once more, for all views alike
+        if method in ("SB-KKM", "SC"):  # there the seed is drawn once more, for all views alike
             expected, _ = assign_by_kmeans(model.consensus_, source.n_clusters, n_init=model.n_init, random_state=seed)
         np.testing.assert_array_equal(expected, labels)
 
@@ -64,7 +64,6 @@ def test_a_shared_grid_gives_what_its_points_give(source, method):
     for point in together:
         alone = CONTENDERS[method].estimator(n_clusters=source.n_clusters, **point.parameters)
         consensus = alone.fit(standardized(source.load())).consensus_
-        assert min(point.costs) <= point.costs[0]
         states = [random_state(cell, point.parameters, seed) for seed in range(3)]
         again = [_by_kmeans(consensus, source.n_clusters, 1, state) for state in states]
         assert _scores(source.load().target, again) == point.scores
@@ -75,7 +74,10 @@ def test_the_oracle_is_never_below_its_mean(small_summaries):
     for one in small_summaries:
         for metric in METRICS:
             best = one.oracle[metric]
-            assert best.lowest_cost is None or best.lowest_cost <= best.value
+            if CONTENDERS[one.method].finds_labels:  # there are no k-means costs to compare
+                assert best.lowest_cost is None
+            else:
+                assert best.sample.min() <= best.lowest_cost <= best.value
             assert best.sample.mean() <= best.mean <= best.value
         assert one.oracle["accuracy"].value == max(level.best for level in one.levels)
         assert one.oracle["accuracy"].mean == max(level.mean for level in one.levels)
@@ -127,7 +129,9 @@ def test_kernels_are_taken_as_kernels(tmp_path):
         warnings.simplefilter("error")
         for method in ("A-MKKM", GAM, OURS):
             for cell in plan([source], [method], Effort(2, 2, 2)):
-                assert all(point.scores["accuracy"] for point in evaluate(cell))
+                found = evaluate(cell)
+                assert len(found) > 0
+                assert all(min(point.scores["accuracy"]) > 1 / 3 for point in found)
 
 
 def test_every_point_of_a_grid_has_starts_of_its_own(source):

@@ -1,6 +1,5 @@
 import csv
 import dataclasses
-import io
 import itertools
 import os
 import random
@@ -16,8 +15,8 @@ import pytest
 
 from latefusion.cli import main
 from latefusion.experiments.protocol import FULL, Cell, Point, plan
-from latefusion.experiments.runner import Limits, Progress, cheapest_first, in_words, run_cells
-from latefusion.experiments.store import Outcome
+from latefusion.experiments.runner import Limits, cheapest_first, run_cells
+from latefusion.progress import progress_listener
 
 POINT = Point({}, 0.0, {"accuracy": [1.0]}, [])
 
@@ -191,31 +190,21 @@ def test_kills_lose_no_cell_and_change_no_number(tmp_path, most_kills):
     assert rows(database).keys() == rows(tmp_path / "whole" / "results.sqlite").keys()
 
 
-def test_progress_counts_and_estimates(small_source):
-    cells = plan([small_source], ["A-MKKM", "RMKKM"], FULL)[:6]
-    stream = io.StringIO()
-    progress = Progress(4, cells, jobs=2, stream=stream)
-    assert progress.n_cells == 10
-    for cell in cells[:-1]:
-        progress.update(cell, Outcome(8.0, []))
-    assert progress.time_left() == pytest.approx(4.0)
-    progress.update(cells[-1], Outcome(8.0, []))
-    progress.close()
-    assert progress.time_left() == 0
-    assert stream.getvalue().startswith("10/10 cells")
-
-
-def test_what_was_not_seen_yet_is_estimated_by_its_size(small_source):
-    larger = dataclasses.replace(small_source, name="larger", n_samples=10 * small_source.n_samples)
-    small, large = (Cell(source, "A-MKKM", "oracle", "{}", (0,)) for source in (small_source, larger))
-    progress = Progress(0, [small, large], stream=io.StringIO())
-    assert progress.time_left() == 0  # nothing is known
-    progress.update(small, Outcome(2.0, []))
-    assert progress.time_left() == pytest.approx(200.0)
-
-
-def test_durations_in_words():
-    assert [in_words(seconds) for seconds in (12.3, 600, 9000)] == ["12 s", "10 min", "2.5 h"]
+def test_progress_is_the_share_of_the_cost(small_source):
+    """A cell with twice as many samples counts four times, whatever becomes of it."""
+    larger = dataclasses.replace(small_source, name="larger", n_samples=2 * small_source.n_samples)
+    cells = [*cells_of(small_source, "fine", "raise"), *cells_of(larger, "fine")]
+    reports = []
+    with progress_listener(lambda *report: reports.append(report)):
+        run(cells)
+    name = small_source.name
+    assert [message for message, _ in reports] == [
+        "0 of 3 cells",
+        f"1 of 3 cells, {name}, fine",
+        f"2 of 3 cells, {name}, raise",
+        "3 of 3 cells, larger, fine",
+    ]
+    assert [fraction for _, fraction in reports] == pytest.approx([0, 1 / 6, 2 / 6, 1])
 
 
 def test_cheapest_first_keeps_groups_together_and_loses_nothing(small_source):

@@ -92,6 +92,14 @@ def test_a_file_that_is_no_database(tmp_path):
         ResultStore(tmp_path / "results.sqlite")
 
 
-def test_the_version_of_the_code_names_the_release():
-    assert code_version() == code_version()
+def test_the_version_of_the_code_names_the_release_and_changes_with_what_computes(tmp_path):
     assert code_version().startswith(f"{latefusion.__version__}+")
+    for room in ("solvers", "report", "experiments"):
+        (tmp_path / room).mkdir()
+    versions = [code_version(tmp_path)]
+    for file in ("solvers/one.py", "experiments/protocol.py", "report/page.py", "experiments/tables.py"):
+        (tmp_path / file).write_text("pass")
+        versions.append(code_version(tmp_path))
+    empty, solver, protocol, report, table = versions
+    assert len({empty, solver, protocol}) == 3
+    assert protocol == report == table

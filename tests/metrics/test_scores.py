@@ -16,6 +16,7 @@ from latefusion.metrics import (
     clustering_accuracy,
     clustering_scores,
     contingency,
+    encode_labels,
     match_labels,
     normalized_mutual_info,
     purity_score,
@@ -234,3 +235,12 @@ def test_labels_are_not_changed():
 def test_a_single_value_that_is_no_label_is_named():
     with pytest.raises(ValueError, match=r"y_pred holds \(1, 2\) of type tuple"):
         clustering_accuracy(["a", "b", "a"], pd.Series(["x", (1, 2), "y"], dtype=object))
+
+
+@pytest.mark.parametrize(
+    "labels", [["dog", "cat", "dog"], [7, -1, 7, 3], np.array([0.5, 0.25]), np.array([True, False])]
+)
+def test_codes_are_positions_in_the_sorted_labels(labels):
+    values, codes = encode_labels(labels)
+    assert values.tolist() == sorted(set(np.asarray(labels).tolist()))
+    np.testing.assert_array_equal(values[codes], labels)

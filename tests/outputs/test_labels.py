@@ -9,9 +9,10 @@ import pytest
 
 import latefusion as lf
 from latefusion.outputs import Labels, fitted_labels, predicted_labels, write_labels
-from latefusion.outputs.labels import check_labels_target
+from latefusion.outputs.labels import labels_target
 
-VIEWS = lf.datasets.make_views(60, 3, random_state=0).views
+DATA = lf.datasets.make_views(60, 3, random_state=0)
+VIEWS = DATA.views
 IDS = [f"s{row:02d}" for row in range(60)]
 
 
@@ -72,16 +73,102 @@ def test_rows_follow_the_ids_of_the_first_frame():
     assert found.index.tolist() == IDS
     np.testing.assert_array_equal(found.loc[[IDS[row] for row in order], "label"], MODEL.labels_[order])
     new = lf.labels_frame(model, {name: one.loc[IDS[:9]] for name, one in X.items()}, new=True)
-    pd.testing.assert_frame_equal(new, found.loc[IDS[:9]], atol=1e-8)
+    pd.testing.assert_frame_equal(new[found.columns], found.loc[IDS[:9]], atol=1e-8)
 
 
 def test_ids_become_a_column_where_frames_have_no_index():
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(lf.Views(frames("polars"), sample_ids=IDS))
     found = lf.labels_frame(model, lf.Views(frames("polars"), sample_ids=IDS))
-    assert found.columns == ["id", "label", "confidence"]
+    assert found.columns[:3] == ["id", "label", "confidence"]
     assert found["id"].to_list() == IDS
-    mixed = lf.labels_frame(model, [VIEWS.arrays[0], frames("pandas")["view_1"]])
+    mixed = lf.labels_frame(model, [VIEWS.arrays[0], *list(frames("pandas").values())[1:]])
     assert mixed.index.tolist() == IDS
+
+
+def named_frames(rows=slice(None)):
+    index = pd.Index(IDS, name="who")
+    return {name: one.set_axis(index).iloc[rows] for name, one in frames("pandas").items()}
+
+
+def test_samples_of_the_fit_come_in_any_order_and_number():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(named_frames())
+    whole = lf.labels_frame(model, named_frames())
+    for rows in (slice(None, None, -1), slice(5, 25), [3, 50, 7]):
+        pd.testing.assert_frame_equal(lf.labels_frame(model, named_frames(rows)), whole.iloc[rows])
+
+
+def test_samples_that_were_not_fitted_are_never_given_labels_of_others():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(named_frames())
+    new = {name: one.rename(lambda one: "new " + one) for name, one in named_frames(slice(60)).items()}
+    half = {name: pd.concat([one, new[name]]) for name, one in named_frames().items()}
+    for X, words in ((new, "60 samples.*'new s00'"), (half, "60 samples.*'new s00'")):
+        with pytest.raises(ValueError, match=f"X has {words}.* new=True"):
+            lf.labels_frame(model, X)
+    found = lf.labels_frame(model, half, new=True)
+    assert found.index.tolist() == [*IDS, *("new " + one for one in IDS)]
+    np.testing.assert_array_equal(found["label"], np.tile(model.labels_, 2))
+
+
+def test_without_ids_samples_must_be_those_of_the_fit():
+    assert lf.labels_frame(MODEL, frames("polars")).shape == (60, 2)
+    for order in (np.arange(60)[::-1], np.r_[1:60, 0]):
+        with pytest.raises(ValueError, match=r"X has other values.*new=True"):
+            lf.labels_frame(MODEL, frames("polars", order))
+        found = lf.labels_frame(MODEL, frames("polars", order), new=True)
+        np.testing.assert_array_equal(found["label"], MODEL.labels_[order])
+    with pytest.raises(ValueError, match=r"X has other values"):
+        lf.labels_frame(MODEL, {name: one + 1.0 for name, one in frames("pandas").items()})
+
+
+def test_the_index_keeps_its_name_where_frames_overlap_in_part():
+    X = named_frames()
+    X = {"view_0": X["view_0"][:50], **{name: one[10:] for name, one in X.items() if name != "view_0"}}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(X)
+    assert lf.labels_frame(model, X).index.name == "who"
+    assert lf.labels_frame(model, X).index.tolist() == model.sample_ids_.tolist()
+
+
+def test_one_table_with_ids_is_matched_by_them():
+    table = frame("pandas", np.hstack(VIEWS.arrays)).set_axis(pd.Index(IDS, name="who"))
+    model = lf.GlobalAlignmentClustering(3, views=[slice(10), slice(10, 30)], random_state=0).fit(table)
+    assert model.sample_ids_.tolist() == IDS
+    found = lf.labels_frame(model, table[::-1])
+    pd.testing.assert_index_equal(found.index, table.index[::-1])
+    np.testing.assert_array_equal(found["label"], model.labels_[::-1])
+
+
+@pytest.mark.parametrize(
+    "estimator", [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering, lf.LateFusionClustering]
+)
+def test_set_output_has_the_sample_ids_as_index(estimator):
+    X = named_frames()
+    X["view_1"] = X["view_1"][::-1]
+    model = estimator(3, random_state=0).set_output(transform="pandas")
+    fitted = model.fit_transform(X)
+    pd.testing.assert_index_equal(fitted.index, pd.Index(IDS, name="who"))
+    assert list(fitted.columns) == list(model.get_feature_names_out())
+    np.testing.assert_array_equal(fitted, model.consensus_)
+    some = {name: one.loc[["s07", "s03"]] for name, one in X.items()}
+    pd.testing.assert_index_equal(model.transform(some).index, pd.Index(["s07", "s03"], name="who"))
+    pd.testing.assert_index_equal(model.transform(frames("pandas")).index, pd.RangeIndex(60))
+    polars = model.set_output(transform="polars").transform(X)
+    assert polars.columns == list(model.get_feature_names_out())
+    assert isinstance(model.set_output(transform="default").transform(X), np.ndarray)
+
+
+def test_a_consensus_of_series_has_ids_as_everywhere():
+    ids = pd.Index(IDS, name="who")
+    X = {"a": pd.Series(DATA.target[:50], index=ids[:50]), "b": pd.Series(DATA.target[10:], index=ids[10:])[::-1]}
+    model = lf.ConsensusClustering(3, random_state=0).fit(X)
+    assert sorted(model.sample_ids_) == sorted(IDS)
+    found = lf.labels_frame(model, X)
+    assert found.index.name == "who"
+    assert found.index.tolist() == model.sample_ids_.tolist()
+    np.testing.assert_array_equal(lf.labels_frame(model, X, new=True)["label"], found["label"])
+    truth = pd.Series(DATA.target, index=ids)[found.index]
+    assert lf.metrics.adjusted_rand(truth, found["label"]) == 1.0
+    model.fit([DATA.target, DATA.target])
+    assert not hasattr(model, "sample_ids_")
 
 
 def test_what_has_no_answer_says_so():
@@ -91,7 +178,8 @@ def test_what_has_no_answer_says_so():
         lf.labels_frame(MODEL, frames("polars", slice(5)))
     plain = lf.baselines.METHODS["concat-kmeans"](3).fit(frames("polars"))
     assert lf.labels_frame(plain, frames("polars")).columns == ["label"]
-    with pytest.raises(ValueError, match="ConcatKMeans cannot label new samples"):
+    able = "LateFusionClustering, GlobalAlignmentClustering, LocalAlignmentClustering and ConsensusClustering can"
+    with pytest.raises(ValueError, match=f"ConcatKMeans cannot label new samples. Only {able}"):
         lf.labels_frame(plain, frames("polars"), new=True)
 
 
@@ -102,17 +190,38 @@ def test_labels_of_a_model_and_of_new_samples_agree():
     np.testing.assert_allclose(fitted.confidence, predicted.confidence, atol=1e-8)
 
 
+def test_samples_that_are_far_away_are_novel_on_every_device():
+    far = {name: np.vstack([array[:3], array[:1] + 1000]) for name, array in VIEWS.items()}
+    found = predicted_labels(MODEL, far)
+    np.testing.assert_array_equal(found.novelty > 1, [False, False, False, True])
+    torch = pytest.importorskip("torch")
+    tensors = {name: torch.asarray(array) for name, array in VIEWS.items()}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tensors)
+    moved = predicted_labels(model, {name: torch.asarray(array) for name, array in far.items()})
+    assert all(isinstance(column, np.ndarray) for column in moved.columns().values())
+    np.testing.assert_allclose(moved.novelty, found.novelty, rtol=1e-6)
+
+
+def test_a_consensus_of_labels_predicts_without_novelty():
+    labelings = {"a": np.repeat([0, 1], 10), "b": np.repeat(["x", "y"], 10)}
+    model = lf.ConsensusClustering(2, random_state=0).fit(labelings)
+    found = predicted_labels(model, labelings)
+    np.testing.assert_array_equal(found.labels, model.labels_)
+    assert list(found.columns()) == ["label", "confidence"]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_files_hold_ids_labels_and_confidence(suffix, tmp_path):
     ids = np.array(["a,b", 'say "x"', "Zoë\n2"])
-    found = Labels(ids, np.array([0, 1, 0]), np.array([0.1, 1 / 3, 1.0]))
+    found = Labels(ids, np.array([0, 1, 0]), np.array([0.1, 1 / 3, 1.0]), np.array([0.0, 1.5, 0.7]))
     write_labels(found, tmp_path / f"labels{suffix}")
     read = {".csv": pd.read_csv, ".tsv": lambda file: pd.read_csv(file, sep="\t"), ".parquet": pd.read_parquet}
     table = read[suffix](tmp_path / f"labels{suffix}")
-    assert list(table.columns) == ["id", "label", "confidence"]
+    assert list(table.columns) == ["id", "label", "confidence", "novelty"]
     assert table["id"].tolist() == ids.tolist()
     assert table["label"].tolist() == [0, 1, 0]
     assert table["confidence"].tolist() == [0.1, 1 / 3, 1.0]
+    assert table["novelty"].tolist() == [0.0, 1.5, 0.7]
     write_labels(Labels(None, np.array([1, 0]), None), tmp_path / f"bare{suffix}")
     bare = read[suffix](tmp_path / f"bare{suffix}")
     assert bare.to_dict("list") == {"id": [0, 1], "label": [1, 0]}
@@ -127,11 +236,11 @@ def test_ids_have_the_name_that_they_are_given():
 
 
 def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match=r"ends in '.xlsx', but labels are written as .csv"):
-        check_labels_target(tmp_path / "labels.xlsx")
+    with pytest.raises(ValueError, match=r"ends in '.xlsx', but a table of labels is written as .csv"):
+        write_labels(Labels(None, np.array([0])), tmp_path / "labels.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match="needs pyarrow"):
-        check_labels_target(tmp_path / "labels.parquet")
+        labels_target(tmp_path / "labels.parquet")
 
 
 def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():

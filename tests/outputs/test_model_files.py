@@ -7,6 +7,7 @@ import os
 import pickle
 import warnings
 import zipfile
+from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
@@ -98,8 +99,9 @@ def test_an_unfitted_model_comes_back(tmp_path):
     assert lf.load(tmp_path / "m").get_params()["n_clusters"] == range(2, 4)
 
 
-def test_equal_models_make_equal_files_that_say_who_wrote_them(tmp_path):
+def test_equal_models_make_equal_files_that_say_who_wrote_them(tmp_path, monkeypatch):
     model = fitted(lf.GlobalAlignmentClustering, DATA.views)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     lf.save(model, tmp_path / "a")
     lf.save(model, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -108,6 +110,34 @@ def test_equal_models_make_equal_files_that_say_who_wrote_them(tmp_path):
     assert (said["latefusion"], said["format_version"]) == (lf.__version__, 1)
     assert said["libraries"]["numpy"] == np.__version__
     assert all(len(digest) == 64 for digest in said["arrays"].values())
+
+
+def test_a_file_is_described_without_loading_its_model(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    lf.save(fitted(lf.GlobalAlignmentClustering, DATA.views), tmp_path / "a")
+    said = model_files.describe(tmp_path / "a")
+    assert said.model == "GlobalAlignmentClustering"
+    assert said.views == dict(zip(DATA.views.names, DATA.views.widths, strict=True))
+    assert (said.n_clusters, said.n_samples, said.format_version) == (3, 60, 1)
+    assert said.written == "2023-11-14T22:13:20+00:00"
+    assert said.versions["latefusion"] == lf.__version__
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    before = datetime.now(UTC).replace(microsecond=0)
+    lf.save(lf.GlobalAlignmentClustering(3), tmp_path / "unfitted")
+    said = model_files.describe(tmp_path / "unfitted")
+    assert before <= datetime.fromisoformat(said.written) <= datetime.now(UTC)
+    assert (said.views, said.n_clusters, said.n_samples) == ({}, None, None)
+
+
+def test_a_file_with_a_changed_summary_is_refused_by_name(tmp_path):
+    lf.save(lf.GlobalAlignmentClustering(3), tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        said = json.loads(archive.read("model.json"))
+    for summary in (None, [], {"model": "x"}, {"model": "x", "views": [], "n_clusters": 1, "n_samples": 1}):
+        with zipfile.ZipFile(tmp_path / "b", "w") as archive:
+            archive.writestr("model.json", json.dumps({**said, "summary": summary}))
+        with pytest.raises(ModelFileError, match=r"b' is damaged"):
+            model_files.describe(tmp_path / "b")
 
 
 def test_code_and_foreign_objects_are_refused_and_leave_no_file(tmp_path):
@@ -170,10 +200,10 @@ def with_description(content, **changes):
 
 def test_files_that_are_no_models(content, tmp_path):
     file = tmp_path / "m"
-    refused(b"", file, "is no model file")
-    refused(b"id,label\n1,2\n", file, "is no model file")
+    refused(b"", file, "is not a model file")
+    refused(b"id,label\n1,2\n", file, "is not a model file")
     refused(packed({"a.txt": b"x"}), file, "no model.json")
-    refused(packed({"model.json": b"{}"}), file, "about something else")
+    refused(packed({"model.json": b"{}"}), file, "describes something else")
     refused(packed({"model.json": b"[1"}), file, "damaged")
     refused(packed({"model.json": b"[" * 100_000}), file, "damaged")
     with pytest.raises(FileNotFoundError, match="check the path"):

@@ -14,7 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 import latefusion as lf
 from latefusion.outputs import tree
 from latefusion.outputs.tree import UnknownContentError, describe, known_classes, rebuild
-from latefusion.partitions.ensemble import EnsembleKey
+from latefusion.partitions.partitions import PartitionKey
 from tests.outputs.likeness import alike
 from tests.properties import examples
 
@@ -31,7 +31,7 @@ numbers = arrays_of.arrays(
 )
 keys = plain | st.tuples(st.integers(), st.text())
 values = st.recursive(
-    plain | numbers | st.builds(EnsembleKey, st.integers(), st.text()) | st.builds(range, st.integers(0, 9)),
+    plain | numbers | st.builds(PartitionKey, st.integers(), st.text()) | st.builds(range, st.integers(0, 9)),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(keys, inner),
     max_leaves=8,
 )
@@ -115,7 +115,7 @@ def test_what_cannot_be_kept_is_refused_by_place(value, words):
         {"object": "Popen", "fields": {"args": "id"}},
         {"object": "MultiViewDataset", "fields": {}},  # a class of the package, but no part of a model
         {"object": "GraphPartition", "fields": {}},
-        {"object": "EnsembleKey", "fields": {"view": 1, "similarity": "x", "more": 2}},
+        {"object": "PartitionKey", "fields": {"view": 1, "similarity": "x", "more": 2}},
         {"object": "GraphPartition", "fields": {"n_neighbors": 5, "__class__": "x"}},
         {"reduce": ["os.system", ["id"]]},
         {"kernel": "os.system"},

@@ -1,54 +1,68 @@
-"""The container of partitions: one matrix B of all of them side by side."""
+"""Partitions side by side: products, parts, and rows of new samples."""
 
 import numpy as np
 import pytest
 
-from latefusion.datasets import make_views
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.partitions import partitions as room
-from latefusion.partitions.operators import leading_eigenvectors
-from latefusion.similarities import KernelPartition
+from latefusion.partitions import partitions as module
+from latefusion.partitions.partitions import Block, PartitionKey, Partitions
+from latefusion.similarities.extension import LinearFeatures
 
-VIEWS = make_views(50, 3, n_views=3, n_features=4, random_state=0).views.arrays
+RNG = np.random.default_rng(0)
+WIDTHS = (3, 1, 2)
 
 
 @pytest.fixture
 def partitions():
-    blocks, vectors = [], []
-    for view, (array, n_columns) in enumerate(zip(VIEWS, (3, 2, 4), strict=True)):
-        matrix, extension = KernelPartition().similarity(array, 3)
-        own, projection = leading_eigenvectors(matrix, n_columns)
-        blocks.append(room.Block(view, "kernel", Unchanged(), extension, projection))
-        vectors.append(own)
-    return room.Partitions(tuple(blocks), tuple(vectors), tuple(np.ones(one.shape[1]) for one in vectors))
+    blocks = tuple(
+        Block(view, "any", Unchanged(), LinearFeatures(), RNG.standard_normal((4, width)))
+        for view, width in enumerate(WIDTHS)
+    )
+    vectors = tuple(RNG.standard_normal((9, width)) for width in WIDTHS)
+    return Partitions(blocks, vectors, tuple(np.ones(width) for width in WIDTHS))
 
 
-def test_products_and_root_are_those_of_all_columns(partitions, monkeypatch):
-    monkeypatch.setattr(room, "PRODUCT_ROWS", 7)
-    basis = np.hstack(partitions.vectors)
-    np.testing.assert_array_equal(partitions.basis(), basis)
+def test_columns_follow_each_other(partitions):
+    assert [(own.start, own.stop) for own in partitions.columns] == [(0, 3), (3, 4), (4, 6)]
+    assert [partitions.position(key) for key in partitions.keys] == [0, 1, 2]
+    assert partitions.n_samples == 9
+
+
+def test_products_are_those_of_the_basis_whatever_the_blocks(partitions, monkeypatch):
+    monkeypatch.setattr(module, "PRODUCT_ROWS", 2)
+    basis = partitions.basis()
     np.testing.assert_allclose(partitions.products, basis.T @ basis, atol=1e-12)
-    np.testing.assert_allclose(partitions.root.T @ partitions.root, basis.T @ basis, atol=1e-12)
-    coefficients = np.random.default_rng(0).standard_normal((9, 2))
-    np.testing.assert_allclose(partitions.times(coefficients), basis @ coefficients)
+    np.testing.assert_allclose(partitions.root.T @ partitions.root, basis.T @ basis, atol=1e-10)
 
 
-def test_blocks_extend_to_the_rows_of_training_samples(partitions, monkeypatch):
-    monkeypatch.setattr(room, "BLOCK_ENTRIES", 50 * 7)
-    for block, vectors, view in zip(partitions.blocks, partitions.vectors, VIEWS, strict=True):
-        np.testing.assert_allclose(block.rows(view), vectors, atol=1e-9)
+def test_the_root_of_few_samples_is_the_basis(partitions):
+    few = Partitions(partitions.blocks, tuple(one[:5] for one in partitions.vectors), partitions.values)
+    np.testing.assert_array_equal(few.root, few.basis())
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_some_of_the_blocks(partitions, known):
-    if known:
-        assert partitions.products.shape == (9, 9)
-    some = partitions.restricted([partitions.keys[2], partitions.keys[0]])
-    basis = np.hstack([partitions.vectors[2], partitions.vectors[0]])
-    assert some.columns == [slice(0, 4), slice(4, 7)]
-    assert ("products" in vars(some)) == known
-    np.testing.assert_allclose(some.products, basis.T @ basis, atol=1e-12)
-    both = some.joined(partitions.restricted([partitions.keys[1]]))
-    assert both.keys == [partitions.keys[2], partitions.keys[0], partitions.keys[1]]
-    assert both.position(partitions.keys[1]) == 2
-    assert both.n_samples == 50
+def test_times_is_the_product_with_the_basis(partitions):
+    matrix = RNG.standard_normal((6, 2))
+    np.testing.assert_allclose(partitions.times(matrix), partitions.basis() @ matrix, atol=1e-12)
+
+
+def test_parts_keep_their_rows_and_products(partitions):
+    whole = partitions.products
+    part = partitions.restricted([PartitionKey(2, "any"), PartitionKey(0, "any")])
+    assert [key.view for key in part.keys] == [2, 0]
+    np.testing.assert_array_equal(part.products, whole[np.ix_([4, 5, 0, 1, 2], [4, 5, 0, 1, 2])])
+    np.testing.assert_array_equal(part.basis(), partitions.basis()[:, [4, 5, 0, 1, 2]])
+
+
+def test_joining_parts_gives_the_whole(partitions):
+    keys = partitions.keys
+    joined = partitions.restricted(keys[:1]).joined(partitions.restricted(keys[1:]))
+    assert joined.keys == keys
+    np.testing.assert_array_equal(joined.basis(), partitions.basis())
+
+
+def test_rows_of_new_samples_do_not_depend_on_blocks(partitions, monkeypatch):
+    block, view = partitions.blocks[0], RNG.standard_normal((7, 4))
+    whole = block.rows(view)
+    np.testing.assert_allclose(whole, view @ block.projection, atol=1e-12)
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 8)
+    np.testing.assert_allclose(block.rows(view), whole, atol=1e-12)

@@ -1,5 +1,7 @@
 """What the similarities of a view work on: scaled features, points behind a kernel, all views side by side."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,12 +9,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.encoding.preparation import fit_preparation
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
+from latefusion.partitions.partitions import Block
 from latefusion.partitions.sources import (
-    FeatureSource,
-    JointSource,
-    KernelSource,
-    PartialSource,
     count_samples,
+    feature_source,
+    joint_source,
+    kernel_source,
     known_samples,
     mask_zero_rows,
     observed_mask,
@@ -32,12 +34,17 @@ KERNEL = linear_kernel(POINTS + 1.0)
 DIAGONAL = np.diagonal(KERNEL)
 
 
+def block_of(source, name, n_components=3):
+    spectrum = fit_spectrum(source.training(name), source.similarities[name], n_components, 2)
+    return Block(0, name, source.encoding_of(name), spectrum.extension, spectrum.projection), spectrum.vectors
+
+
 def mean_squared(points):
     return euclidean_distances(points, squared=True).mean()
 
 
 def test_features_are_scaled_once_for_all_similarities():
-    source = FeatureSource.of(MEASURED, SIMILARITIES)
+    source = feature_source(MEASURED, SIMILARITIES)
     np.testing.assert_array_equal(source.coordinates, fit_preparation(MEASURED)(MEASURED))
     assert source.kind == "measurements"
     assert all(source.training(name) is source.coordinates for name in SIMILARITIES)
@@ -45,23 +52,23 @@ def test_features_are_scaled_once_for_all_similarities():
 
 @pytest.mark.parametrize("view", [POINTS, MEASURED, COUNTS], ids=["coordinates", "measurements", "counts"])
 def test_training_features_come_back_to_their_place_and_row(view):
-    source = FeatureSource.of(view, SIMILARITIES)
-    gap = source.encoding()(view) - source.coordinates
+    source = feature_source(view, SIMILARITIES)
+    gap = source.encoding(view) - source.coordinates
     assert np.abs(gap).max() == 0
-    for name, similarity in SIMILARITIES.items():
-        spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
-        np.testing.assert_allclose(spectrum.extend(source.encoding(name)(view)), spectrum.vectors, atol=1e-8)
+    for name in SIMILARITIES:
+        block, vectors = block_of(source, name)
+        np.testing.assert_allclose(block.rows(block.encoding(view)), vectors, atol=1e-8)
 
 
 def test_some_samples_keep_the_scaling_of_all():
-    source = FeatureSource.of(MEASURED, SIMILARITIES)
+    source = feature_source(MEASURED, SIMILARITIES)
     part = source.take(np.array([3, 1, 20]))
     np.testing.assert_array_equal(part.coordinates, source.coordinates[[3, 1, 20]])
-    assert part.preparation is source.preparation
+    assert part.encoding is source.encoding
 
 
 def test_points_behind_a_kernel_have_its_inner_products():
-    source = KernelSource.of(KERNEL, OF_KERNEL)
+    source = kernel_source(KERNEL, OF_KERNEL)
     np.testing.assert_allclose(source.coordinates @ source.coordinates.T, standardize_kernel(KERNEL)[0], atol=1e-8)
     assert source.kind == "kernel"
     assert source.training("kernel") is KERNEL
@@ -73,24 +80,22 @@ def test_an_indefinite_kernel_has_the_points_of_its_positive_part():
     standardized = standardize_kernel(kernel)[0]
     values, vectors = np.linalg.eigh(standardized)
     assert values[0] < -0.1
-    points = KernelSource.of(kernel, OF_KERNEL).coordinates
+    points = kernel_source(kernel, OF_KERNEL).coordinates
     np.testing.assert_allclose(points @ points.T, (vectors * np.maximum(values, 0)) @ vectors.T, atol=1e-8)
 
 
 def test_training_samples_of_a_kernel_come_back_to_their_place_and_row():
-    source = KernelSource.of(KERNEL, OF_KERNEL)
-    np.testing.assert_allclose(source.encoding()(KERNEL, DIAGONAL), source.coordinates, atol=1e-8)
-    for name, similarity in OF_KERNEL.items():
-        spectrum = fit_spectrum(source.training(name), similarity, 3, 2)
-        np.testing.assert_allclose(
-            spectrum.extend(source.encoding(name)(KERNEL, DIAGONAL), DIAGONAL), spectrum.vectors, atol=1e-7
-        )
+    source = kernel_source(KERNEL, OF_KERNEL)
+    np.testing.assert_allclose(source.encoding(KERNEL, DIAGONAL), source.coordinates, atol=1e-8)
+    for name in OF_KERNEL:
+        block, vectors = block_of(source, name)
+        np.testing.assert_allclose(block.rows(block.encoding(KERNEL, DIAGONAL), DIAGONAL), vectors, atol=1e-7)
 
 
 def test_new_samples_of_a_kernel_keep_their_similarities_to_training_samples():
     gram = gaussian_kernel(POINTS)
-    source = KernelSource.of(gram[:20, :20], OF_KERNEL)
-    placed = source.encoding()(gram[20:, :20])
+    source = kernel_source(gram[:20, :20], OF_KERNEL)
+    placed = source.encoding(gram[20:, :20])
     _, statistics = standardize_kernel(gram[:20, :20])
     expected = statistics.apply(gram[20:, :20], np.ones(10))
     np.testing.assert_allclose(placed @ source.coordinates.T, expected, atol=1e-6)
@@ -98,7 +103,7 @@ def test_new_samples_of_a_kernel_keep_their_similarities_to_training_samples():
 
 def test_some_samples_of_a_kernel_keep_their_places():
     rows = np.array([4, 0, 9, 17, 22])
-    whole = KernelSource.of(KERNEL, OF_KERNEL)
+    whole = kernel_source(KERNEL, OF_KERNEL)
     part = whole.take(rows)
     np.testing.assert_array_equal(part.kernel, KERNEL[np.ix_(rows, rows)])
     np.testing.assert_array_equal(part.coordinates, whole.coordinates[rows])
@@ -109,19 +114,19 @@ def test_some_samples_of_a_kernel_keep_their_places():
 def test_crossing_to_other_samples_is_what_new_samples_get(name, of_kernel):
     seen, unseen = np.arange(0, 30, 2), np.arange(1, 30, 2)
     if of_kernel:
-        whole = KernelSource.of(KERNEL, {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()})
+        whole = kernel_source(KERNEL, {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()})
     else:
-        whole = FeatureSource.of(POINTS, {"graph 5": GraphPartition(5), "kernel": KernelPartition()})
+        whole = feature_source(POINTS, {"graph 5": GraphPartition(5), "kernel": KernelPartition()})
     part = whole.take(seen)
-    spectrum = fit_spectrum(part.training(name), part.similarities[name], 4, 2)
+    block, vectors = block_of(part, name, 4)
     # A sample that has been seen gets its own row back, one that has not gets a row of its own.
-    np.testing.assert_allclose(whole.cross(name, spectrum, seen, seen), spectrum.vectors, atol=1e-7)
-    assert whole.cross(name, spectrum, seen, unseen).shape == (15, 4)
+    np.testing.assert_allclose(whole.cross(block, seen, seen), vectors, atol=1e-7)
+    assert whole.cross(block, seen, unseen).shape == (15, 4)
 
 
 def joint_of(views, shares=None):
-    sources = [FeatureSource.of(view, SIMILARITIES) for view in views]
-    return JointSource.of(sources, SIMILARITIES, np.ones(len(views)) if shares is None else shares)
+    sources = [feature_source(view, SIMILARITIES) for view in views]
+    return joint_source(sources, SIMILARITIES, np.ones(len(views)) if shares is None else shares)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e9])
@@ -154,12 +159,12 @@ def test_a_sparse_view_keeps_all_views_sparse():
 
 def test_training_samples_come_back_to_their_joint_place():
     sources = [
-        FeatureSource.of(MEASURED, SIMILARITIES),
-        KernelSource.of(KERNEL, OF_KERNEL),
-        FeatureSource.of(COUNTS, SIMILARITIES),
+        feature_source(MEASURED, SIMILARITIES),
+        kernel_source(KERNEL, OF_KERNEL),
+        feature_source(COUNTS, SIMILARITIES),
     ]
-    joint = JointSource.of(sources, SIMILARITIES, np.ones(3))
-    placed = joint.encoding()([MEASURED, KERNEL, COUNTS], [None, DIAGONAL, None])
+    joint = joint_source(sources, SIMILARITIES, np.ones(3))
+    placed = joint.encoding([MEASURED, KERNEL, COUNTS], [None, DIAGONAL, None])
     assert sp.issparse(placed)
     np.testing.assert_allclose(placed.toarray(), joint.coordinates.toarray(), atol=1e-8)
     assert joint.training("kernel") is joint.coordinates
@@ -168,7 +173,7 @@ def test_training_samples_come_back_to_their_joint_place():
 
 def test_a_view_without_any_distance_is_passed_over():
     joint = joint_of([POINTS, np.ones((30, 2))])
-    assert joint.scales[1] == 0
+    assert joint.encoding.scales[1] == 0
     assert mean_squared(joint.coordinates) == pytest.approx(1.0)
 
 
@@ -178,23 +183,23 @@ def test_a_partial_source_is_that_of_the_samples_it_has(kind):
     view, observed = generator.standard_normal((50, 4)), np.arange(50) % 3 > 0
     own = np.flatnonzero(observed)
     if kind == "features":
-        inner = FeatureSource.of(view[own], {"kernel": KernelPartition()})
+        inner = feature_source(view[own], {"kernel": KernelPartition()})
     else:
-        inner = KernelSource.of(gaussian_kernel(view[own]), {"kernel": PrecomputedPartition()})
-    source = PartialSource(inner, observed)
+        inner = kernel_source(gaussian_kernel(view[own]), {"kernel": PrecomputedPartition()})
+    source = replace(inner, observed=observed)
     chosen = np.array([0, 1, 2, 7, 8, 9, 30, 31, 44])
     part = source.take(chosen)
     np.testing.assert_array_equal(part.observed, observed[chosen])
     among = np.flatnonzero(np.isin(own, chosen))
     np.testing.assert_array_equal(part.training("kernel"), inner.take(among).training("kernel"))
     seen, unseen = np.arange(0, 50, 2), np.arange(1, 50, 2)
-    spectrum = fit_spectrum(source.take(seen).training("kernel"), source.similarities["kernel"], 3, 2)
-    rows = source.cross("kernel", spectrum, seen, unseen)
+    block, _ = block_of(source.take(seen), "kernel")
+    rows = source.cross(block, seen, unseen)
     assert not rows[~observed[unseen]].any()
     here, there = (np.flatnonzero(np.isin(own, one)) for one in (seen, unseen))
-    np.testing.assert_allclose(rows[observed[unseen]], inner.cross("kernel", spectrum, here, there))
+    np.testing.assert_allclose(rows[observed[unseen]], inner.cross(block, here, there))
     assert count_samples([source]) == len(own)
-    assert count_samples([source, PartialSource(inner, ~observed)]) == 50
+    assert count_samples([source, replace(inner, observed=~observed)]) == 50
     np.testing.assert_array_equal(observed_mask([source])[:, 0], observed)
     assert observed_mask([inner]) is None
 
@@ -205,28 +210,23 @@ def test_new_samples_meet_those_that_have_the_view(kind):
     generator = np.random.default_rng(1)
     view, new, observed = generator.standard_normal((50, 4)), generator.standard_normal((6, 4)), np.arange(50) % 3 > 0
     if kind == "features":
-        inner, given, known = FeatureSource.of(view[observed], SIMILARITIES), new, new
+        inner, source = (feature_source(view[observed], SIMILARITIES, one) for one in (None, observed))
+        given = known = new
     else:
-        inner = KernelSource.of(linear_kernel(view[observed]), OF_KERNEL)
+        inner, source = (kernel_source(linear_kernel(view[observed]), OF_KERNEL, one) for one in (None, observed))
         given, known = new @ view.T, new @ view[observed].T
-    source, diagonal = PartialSource(inner, observed), np.sum(new**2, axis=1)
-    assert source.kind == inner.kind
-    assert source.coordinates is inner.coordinates
-    spectrum = fit_spectrum(source.training("kernel"), source.similarities["kernel"], 3, 2)
-    np.testing.assert_allclose(source.encoding()(given, diagonal), inner.encoding()(known, diagonal), atol=1e-12)
+    diagonal = np.sum(new**2, axis=1)
+    np.testing.assert_allclose(source.encoding(given, diagonal), inner.encoding(known, diagonal), atol=1e-12)
+    (block, _), (expected, _) = (block_of(one, "kernel") for one in (source, inner))
     np.testing.assert_allclose(
-        spectrum.extend(source.encoding("kernel")(given), diagonal),
-        spectrum.extend(inner.encoding("kernel")(known), diagonal),
-        atol=1e-12,
+        block.rows(block.encoding(given), diagonal), expected.rows(expected.encoding(known), diagonal), atol=1e-12
     )
 
 
 def test_without_a_view_those_are_left_who_have_another():
     views = [RNG.normal(size=(8, 3)), RNG.normal(size=(8, 2))]
     first, second = np.arange(8) < 6, np.arange(8) > 1
-    sources = [
-        PartialSource(FeatureSource.of(view[seen], {}), seen) for view, seen in zip(views, (first, second), strict=True)
-    ]
+    sources = [feature_source(view[seen], {}, seen) for view, seen in zip(views, (first, second), strict=True)]
     rest, kept = without_view(sources, 1)
     np.testing.assert_array_equal(kept, np.flatnonzero(first))
     assert [one.observed for one in rest] == [None]  # all of them have it
@@ -234,8 +234,8 @@ def test_without_a_view_those_are_left_who_have_another():
     both = take_samples(sources, np.array([1, 3]))
     assert both[0].observed is None
     np.testing.assert_array_equal(both[1].observed, [False, True])
-    complete = [one.source for one in sources]
-    assert without_view(complete, 0)[0] == complete[1:]
+    complete = [replace(one, observed=None) for one in sources]
+    assert without_view(complete, 0)[0][0] is complete[1]
 
 
 def test_rows_of_zeros_are_missing_where_directions_are_compared():
@@ -243,10 +243,10 @@ def test_rows_of_zeros_are_missing_where_directions_are_compared():
     counts[[4, 9]] = 0.0
     seen = np.arange(30) > 5
     sources = [
-        FeatureSource.of(counts, SIMILARITIES),
-        PartialSource(FeatureSource.of(counts[seen], SIMILARITIES), seen),
-        FeatureSource.of(np.where(seen[:, None], MEASURED, 0.0), SIMILARITIES),
-        KernelSource.of(KERNEL, OF_KERNEL),
+        feature_source(counts, SIMILARITIES),
+        feature_source(counts[seen], SIMILARITIES, seen),
+        feature_source(np.where(seen[:, None], MEASURED, 0.0), SIMILARITIES),
+        kernel_source(KERNEL, OF_KERNEL),
     ]
     mask = observed_mask(sources)
     heard, directed = mask_zero_rows(sources, mask)
@@ -260,7 +260,7 @@ def test_rows_of_zeros_are_missing_where_directions_are_compared():
 
 def test_views_without_rows_of_zeros_lose_none():
     view = COUNTS[(COUNTS != 0).sum(axis=1) > 0]
-    mask, directed = mask_zero_rows([FeatureSource.of(view, SIMILARITIES)], np.ones((view.shape[0], 1), dtype=bool))
+    mask, directed = mask_zero_rows([feature_source(view, SIMILARITIES)], np.ones((view.shape[0], 1), dtype=bool))
     assert mask.all()
     assert directed.all()
 
@@ -268,7 +268,7 @@ def test_views_without_rows_of_zeros_lose_none():
 def test_rows_of_zeros_stay_where_all_others_coincide():
     view = np.zeros((12, 8))
     view[:7, :3] = 1.0
-    sources = [FeatureSource.of(view, SIMILARITIES)]
+    sources = [feature_source(view, SIMILARITIES)]
     assert sources[0].kind == "counts"
     mask, directed = mask_zero_rows(sources, np.ones((12, 1), dtype=bool))
     assert mask.all()

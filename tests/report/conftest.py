@@ -1,15 +1,22 @@
-"""Fitted models and what reports say about them, made once."""
+"""Fitted models and what is gathered from them, made once; pages without the parts that take time."""
 
 from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.report.content import ReportContent
-from latefusion.report.findings import gather
-from latefusion.report.judgement import Explanation, ViewJudgement, agreement_table
+from latefusion.report import sections_method, sections_samples
+from latefusion.report.gather import gather
+from latefusion.report.html import render
+from latefusion.report.importance import Explanation, Importance, agreement_table
 from latefusion.report.profiles import cluster_traits
+from latefusion.report.reproduce import reproduction
+from latefusion.report.widgets import cluster_styles
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +36,7 @@ def deciding(planted):
 
 @pytest.fixture(scope="session")
 def labelings(planted):
-    """Three partitions of the same samples; the second does not know ten of them."""
+    """Three partitions of the same samples; in the second, ten of them are unassigned."""
     names = np.array(["a", "b", "c"])[planted.target]
     second = np.where(np.arange(90) < 10, -1, planted.target)
     return {"text": names, "partial": second, "coarse": (planted.target > 0).astype(int)}
@@ -41,26 +48,61 @@ def agreed(labelings):
 
 
 @pytest.fixture
-def findings(aligned, planted):
+def gathered(aligned, planted):
     return gather(aligned, planted.views)
 
 
 @pytest.fixture
-def content_of():
-    """What the sections of a report on some findings are written from, without costly parts."""
+def incomplete(gathered):
+    """The first view is missing for nine samples."""
+    first, *others = gathered.views
+    return replace(gathered, views=[replace(first, observed=np.arange(90) >= 9), *others])
 
-    def make(findings, **options):
-        names, agreement = agreement_table(findings)
+
+@pytest.fixture
+def page_of():
+    """The page about some data; options replace the content of sections."""
+
+    def make(data, **options):
+        names, agreement = agreement_table(data)
+        explanation = options.pop("explanation", Explanation())
+        compared = options.pop("compared", None)
+        clusters = sections_samples.clusters(data, cluster_traits(data))
         given = {
-            "findings": findings,
+            "data": data,
             "title": "a title",
+            "method": type(data.model).__name__,
+            "styles": cluster_styles(len(data.clusters)),
+            "summary": sections_samples.summary(data, Importance([], {}), explanation, compared),
             "warnings": [],
-            "names": names,
-            "agreement": agreement,
-            "judgement": ViewJudgement([], []),
-            "explanation": Explanation(),
-            "traits": cluster_traits(findings),
+            "drawing": None,
+            "clusters": clusters,
+            "largest_effect": sections_samples.largest_effect(clusters),
+            "samples": sections_samples.samples_to_check(data),
+            "views": sections_method.views_section(data, explanation, names, agreement),
+            "baselines": sections_method.baselines_section(compared),
+            "choices": sections_method.choices(data),
+            "convergence": sections_method.convergence(data),
+            "missing": sections_samples.missing_views(data),
+            "reproduce": reproduction(data),
         }
-        return ReportContent(**(given | options))
+        return render(**(given | options))
 
     return make
+
+
+@pytest.fixture(scope="session")
+def section():
+    """The HTML of one section of a page, or None."""
+
+    def find(page, name):
+        found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
+        return found and found.group()
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def text_of():
+    """The words of some HTML."""
+    return lambda page: " ".join(html.unescape(re.sub("<[^>]*>", " ", page)).split())

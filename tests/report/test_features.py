@@ -52,9 +52,9 @@ def test_counts_of_molecules_become_comparable():
     [
         ([1, 2], TypeError, "got list"),
         ({"v": np.ones((4, 2))}, TypeError, "are a ndarray"),
-        ({"v": Features(np.ones((4, 2)), ["x"])}, ValueError, "2 features, but there are 1 names"),
+        ({"v": Features(np.ones((4, 2)), ["x"])}, ValueError, "have 2 columns, but 1 names were given"),
         ({"v": Features(np.ones((3, 1)), ["x"])}, ValueError, "have 3 rows, but the model was fitted on 4"),
-        ({"v": Features(np.ones((1, 1)), ["x"], np.array(["q"]))}, ValueError, "rows like 'q'"),
+        ({"v": Features(np.ones((1, 1)), ["x"], np.array(["q"]))}, ValueError, "first row of the features is 'q'"),
     ],
 )
 def test_what_cannot_be_matched_is_refused(given, error, said):

@@ -1,9 +1,17 @@
 import base64
+import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from latefusion.report.maps import draw_map, pack, quantize
+from latefusion.report import maps
+from latefusion.report.gather import gather
+from latefusion.report.maps import draw, draw_map, matching_colors, pack, quantize
+
+
+def numbers(packed, kind):
+    return np.frombuffer(base64.b64decode(packed), dtype=kind)
 
 
 @pytest.fixture
@@ -45,7 +53,7 @@ def test_lengths_of_rows_do_not_matter(clusters):
 
 def test_the_reader_is_told_of_a_subset(clusters):
     assert "t-SNE of 40 random samples" in draw_map(clusters[0], "tsne", most=40).method
-    assert draw_map(clusters[0], "tsne").method.startswith("t-SNE:")
+    assert draw_map(clusters[0], "tsne").method.startswith("t-SNE. ")
     assert draw_map(clusters[0][:, :2]).method.startswith("PCA")
 
 
@@ -79,3 +87,107 @@ def test_packed_numbers_come_back(kind):
     values = np.arange(7, dtype=kind)
     little = np.dtype(kind).newbyteorder("<")
     np.testing.assert_array_equal(np.frombuffer(base64.b64decode(pack(values)), dtype=little), values)
+
+
+@pytest.fixture
+def drawing(gathered):
+    return draw(gathered, "pca")
+
+
+def test_labels_confidence_and_own_clusters_travel(gathered, drawing):
+    data = drawing.data
+    np.testing.assert_array_equal(numbers(data["labels"], "<u2"), gathered.labels)
+    np.testing.assert_allclose(numbers(data["confidence"], "u1") / 255, gathered.confidence, atol=0.5 / 255 + 1e-9)
+    for sent, view in zip(data["views"], gathered.views, strict=True):
+        np.testing.assert_array_equal(numbers(sent["own"], "u1").astype(int) - 1, view.labels)
+    assert numbers(data["positions"], "<u2").shape == (180,)
+
+
+def test_subsets_are_those_of_the_samples(gathered, monkeypatch):
+    monkeypatch.setattr(maps, "MOST_SAMPLES", 50)
+    monkeypatch.setattr(maps, "MOST_VIEW_SAMPLES", 20)
+    named = replace(gathered, ids=[f"s{i}" for i in range(90)])
+    drawing = draw(named, "pca")
+    rows = numbers(drawing.data["rows"], "<u4")
+    assert (drawing.n_samples, drawing.n_view_samples, len(rows)) == (50, 20, 50)
+    assert drawing.data["ids"] == [f"s{i}" for i in rows]
+    np.testing.assert_array_equal(numbers(drawing.data["labels"], "<u2"), gathered.labels[rows])
+    assert numbers(drawing.data["small"], "<u4").max() < 50
+    assert len(numbers(drawing.data["views"][0]["positions"], "<u2")) == 40
+
+
+def test_many_own_clusters_need_two_bytes(gathered):
+    view = replace(gathered.views[0], labels=np.arange(90) + 300, label_names=[str(i) for i in range(400)])
+    sent = draw(replace(gathered, views=[view]), "pca").data["views"][0]
+    assert sent["wide"]
+    np.testing.assert_array_equal(numbers(sent["own"], "<u2") - 1, view.labels)
+
+
+def test_maps_of_incomplete_views_know_which_samples_are_observed(gathered):
+    seen = np.arange(90) >= 9
+    sent = draw(replace(gathered, views=[replace(gathered.views[0], observed=seen)]), "pca").data["views"][0]
+    np.testing.assert_array_equal(numbers(sent["seen"], "u1"), seen)
+
+
+def test_without_a_consensus_there_are_no_maps(gathered):
+    assert draw(replace(gathered, consensus=None)) is None
+
+
+def test_labelings_share_the_large_map(agreed, labelings):
+    drawing = draw(gather(agreed, labelings), "pca")
+    assert {view["positions"] for view in drawing.data["views"]} == {drawing.data["positions"]}
+    assert drawing.view_method == ""
+
+
+def test_labelings_take_the_colours_of_the_clusters_they_are_most_like(agreed, labelings):
+    found = gather(agreed, labelings)
+    for view in found.views:
+        colors = matching_colors(view, found.labels, len(found.clusters))
+        assert len(set(colors)) == len(view.label_names)
+    text = found.views[0]
+    painted = np.array(matching_colors(text, found.labels, 3))[text.labels]
+    assert np.mean(painted == found.labels) > 0.95
+    fine = replace(text, labels=np.arange(90) % 5, label_names=list("abcde"))
+    assert sorted(matching_colors(fine, found.labels, 3)) == [0, 1, 2, 3, 4]
+
+
+def test_long_identifiers_lose_their_middle(gathered):
+    ids = draw(replace(gathered, ids=["start" + "x" * 500 + "end", *["short"] * 89]), "pca").data["ids"]
+    assert len(ids[0]) <= 64
+    assert (ids[0][:5], ids[0][-3:], ids[1]) == ("start", "end", "short")
+
+
+def test_novelty_is_sent_in_hundredths(gathered):
+    novelty = np.linspace(0, 3, 90)
+    novelty[-1] = 1e9
+    assert draw(replace(gathered, novelty=None), "pca").data["novelty"] is None
+    sent = numbers(draw(replace(gathered, novelty=novelty), "pca").data["novelty"], "<u2") / 100
+    np.testing.assert_allclose(sent[:-1], novelty[:-1], atol=0.005 + 1e-9)
+    assert sent[-1] == 655
+
+
+def test_a_hundred_thousand_samples_stay_small(gathered):
+    """Fifty views, long names: what grows with the samples stays below fifteen million bytes."""
+    generator = np.random.default_rng(0)
+    n_samples = 100_000
+    labels = generator.integers(0, 3, n_samples)
+    view = replace(
+        gathered.views[0],
+        array=None,
+        kind="similarities",
+        labels=labels,
+        observed=np.ones(n_samples, dtype=bool),
+        rows=generator.standard_normal((n_samples, 2)).astype(np.float32),
+    )
+    large = replace(
+        gathered,
+        labels=labels,
+        confidence=generator.random(n_samples),
+        novelty=generator.random(n_samples),
+        consensus=generator.standard_normal((n_samples, 2)),
+        ids=[f"AAACCTGAGAAACCAT{i:06d}-1" for i in range(n_samples)],
+        views=[replace(view, name=f"view {i}") for i in range(50)],
+    )
+    drawing = draw(large, "pca")
+    assert len(json.dumps(drawing.data)) < 14.5e6
+    assert drawing.n_samples == n_samples

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion.report.findings import ViewFindings, gather
+from latefusion.report.gather import ViewData, gather
 from latefusion.report.profiles import LEAST_EFFECT, cluster_traits, effect_sizes
 
 
 def view_of(array, observed=None):
     observed = np.ones(array.shape[0], dtype=bool) if observed is None else observed
-    return ViewFindings("v", "features", array, [f"c{i}" for i in range(array.shape[1])], observed, None, [])
+    return ViewData("v", "features", array, [f"c{i}" for i in range(array.shape[1])], observed)
 
 
 def dense_reference(array, labels, cluster):
@@ -66,34 +66,40 @@ def test_a_constant_feature_has_no_effect(numbers):
     assert (effects == 0).all()
 
 
-def test_the_feature_that_makes_the_cluster_is_named_first(findings):
+def test_the_feature_that_makes_the_cluster_is_named_first(gathered):
     marked = np.random.default_rng(0).standard_normal((90, 4))
-    marked[:, 2] -= 5.0 * (findings.labels == 1)
-    views = [replace(findings.views[0], array=marked), *findings.views[1:]]
-    first = cluster_traits(replace(findings, views=views))[1][0]
+    marked[:, 2] -= 5.0 * (gathered.labels == 1)
+    views = [replace(gathered.views[0], array=marked), *gathered.views[1:]]
+    first = cluster_traits(replace(gathered, views=views))[1][0]
     assert (first.view, first.feature) == ("view_0", "column 2")
     assert first.effect < -2
     assert first.inside < first.outside
 
 
-def test_small_effects_are_left_out(findings):
+def test_small_effects_are_left_out(gathered):
     noise = np.random.default_rng(0).standard_normal((90, 4)) * [1, 1e-3, 10, 1e4]
-    views = [replace(view, array=noise) for view in findings.views]
-    for traits in cluster_traits(replace(findings, views=views)):
-        assert all(abs(trait.effect) >= LEAST_EFFECT for trait in traits)
+    noise[:, 3] += 1e5 * (gathered.labels == 1)
+    views = [replace(view, array=noise) for view in gathered.views]
+    found = cluster_traits(replace(gathered, views=views))
+    effects = np.array([trait.effect for traits in found for trait in traits])
+    assert len(found[1]) >= len(views)
+    assert len(effects) < 3 * len(views) * noise.shape[1]
+    assert np.all(np.abs(effects) >= LEAST_EFFECT)
 
 
 def test_labels_are_described_by_shares(agreed, labelings):
     found = gather(agreed, labelings)
-    for cluster, traits in enumerate(cluster_traits(found)):
+    described = cluster_traits(found)
+    assert all(len(traits) > 0 for traits in described)
+    for cluster, traits in enumerate(described):
         members = found.labels == cluster
         for trait in traits:
             view = next(view for view in found.views if view.name == trait.view)
             known = members & view.observed
-            share = np.mean([view.own_names[code] == trait.feature for code in view.own[known]])
+            share = np.mean([view.label_names[code] == trait.feature for code in view.labels[known]])
             assert trait.effect == pytest.approx(share)
 
 
-def test_kernels_have_no_features(findings):
-    views = [replace(view, kind="kernel") for view in findings.views]
-    assert cluster_traits(replace(findings, views=views)) == [[], [], []]
+def test_kernels_have_no_features(gathered):
+    views = [replace(view, kind="similarities") for view in gathered.views]
+    assert cluster_traits(replace(gathered, views=views)) == [[], [], []]

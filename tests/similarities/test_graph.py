@@ -173,3 +173,15 @@ def test_one_search_serves_all_sizes(n_samples):
     others = search.others(7)
     assert others.shape == (n_samples, min(7, n_samples - 1))
     assert not (others == np.arange(n_samples)[:, None]).any()
+
+
+def test_a_sample_far_from_all_others_keeps_its_nearest_neighbors():
+    """Its weights underflow; their ratios remain."""
+    view = np.random.default_rng(0).standard_normal((40, 3))
+    _, extension = GraphPartition(5).similarity(view, 2)
+    for distance in (1e3, 1e6):
+        features = extension.features(np.full((1, 3), distance)).toarray()[0]
+        assert np.all(np.isfinite(features))
+        assert features.max() > 0
+        nearest = np.argsort(np.linalg.norm(view - distance, axis=1))[:6]
+        assert set(np.flatnonzero(features)) <= set(nearest)

@@ -5,6 +5,7 @@ of memory more than is in use already. A process of its own reads it: a reader t
 With LATEFUSION_KEEP=FOLDER the files that went wrong are kept there.
 """
 
+import gzip
 import json
 import os
 import resource
@@ -62,6 +63,27 @@ def write_h5mu(path):
             store_obs(group, names)
 
 
+def write_h5ad(path):
+    import h5py
+
+    from tests.datasets.test_h5mu import store_obs
+
+    with h5py.File(path, "w") as file:
+        file.attrs["encoding-type"] = "anndata"
+        file.create_dataset("X", data=DATA.views.arrays[0]).attrs["encoding-type"] = "array"
+        store_obs(file, [f"cell {row}" for row in range(12)])
+        file.move("obs", "var")
+        store_obs(file, [f"cell {row}" for row in range(12)])
+        del file["var/_index"]
+        file["var/_index"] = np.array(["a", "b", "c"], dtype=object)
+
+
+def write_compressed(path):
+    plain = path.with_name("plain.csv")
+    write_csv(plain)
+    path.write_bytes(gzip.compress(plain.read_bytes()))
+
+
 def write_csv(path):
     pd.DataFrame(DATA.views.arrays[0]).assign(label=DATA.target).to_csv(path, index_label="id")
 
@@ -88,7 +110,9 @@ KINDS = {
     "mat": (".mat", write_mat, read_views),
     "mat73": (".mat", write_mat73, read_views),
     "h5mu": (".h5mu", write_h5mu, read_views),
+    "h5ad": (".h5ad", write_h5ad, read_views),
     "csv": (".csv", write_csv, read_views),
+    "compressed": (".csv.gz", write_compressed, read_views),
     "parquet": (".parquet", write_parquet, read_views),
     "model": (".model", write_model, read_model),
 }

@@ -51,7 +51,7 @@ def check(data):
     table=st.lists(
         st.lists(st.one_of(WORDS, st.floats(width=32).map(str), st.text(max_size=5)), max_size=5), max_size=8
     ),
-    separator=st.sampled_from([",", "\t", ";"]),
+    separator=st.sampled_from([",", "\t", ";", "|", " "]),
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]),
     suffix=st.sampled_from([".csv", ".tsv"]),
 )
@@ -131,6 +131,12 @@ OPTIONS = [
     ["--seed", "-1"],
     ["--id", "nowhere"],
     ["--labels", "label"],
+    ["--transpose", "a.csv"],
+    ["--transpose", "all"],
+    ["--transpose", "nowhere.csv"],
+    ["--separator", ";"],
+    ["--separator", "nothing"],
+    ["--decimal", ","],
     ["--labels", "nothing.csv"],
     ["-o", "out.csv"],
     ["-o", "no/such/folder/out.csv"],

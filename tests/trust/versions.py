@@ -14,7 +14,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = ("plot", "frames", "io")
+EXTRAS = ("plot", "frames", "io", "datasets")
 ROOMS = ("arrays", "kernels", "partitions", "assignment", "solvers", "metrics", "validation", "estimators", "datasets")
 
 

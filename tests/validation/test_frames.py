@@ -1,4 +1,4 @@
-"""Numbers out of data frames, and rows matched by sample id."""
+"""Numbers and views out of data frames, and frames of the same kind."""
 
 import datetime
 from decimal import Decimal
@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from latefusion.validation import align_by_id, columns_of, is_frame
-from latefusion.validation.frames import frame_like, frame_to_array
+from latefusion.validation import columns_of, is_frame
+from latefusion.validation.frames import frame_like, frame_to_array, split_levels
 
 VALUES = np.arange(12.0).reshape(4, 3)
 IDS = ["s1", "s2", "s3", "s4"]
@@ -125,65 +125,14 @@ def test_repeated_columns_are_refused():
         frame_to_array(pd.DataFrame(VALUES, columns=["a", "a", "b"]), "View 'v'")
 
 
-def test_equal_indices_give_ids_and_leave_the_frames():
-    frames = {"x": frame(), "y": VALUES, "z": frame()}
-    aligned, ids, _ = align_by_id(frames)
-    assert aligned is frames
-    assert list(ids) == IDS
-
-
-@pytest.mark.parametrize(
-    "frames",
-    [
-        {"x": VALUES, "y": pl.DataFrame(VALUES)},
-        {"x": pd.DataFrame(VALUES), "y": VALUES},
-        {"x": pd.DataFrame(VALUES, index=[0, 1, 2, 3]), "y": pd.DataFrame(VALUES)},
-    ],
-)
-def test_row_numbers_are_no_ids(frames):
-    assert align_by_id(frames)[1] is None
-
-
-@pytest.mark.parametrize(
-    "ids",
-    [
-        IDS,
-        [10, 30, 20, 40],
-        pd.date_range("2020", periods=4),
-        pd.MultiIndex.from_product([["p", "q"], [1, 2]]),
-        pd.Index([0.5, 1.5, 2.5, 3.5]),
-    ],
-    ids=["text", "integers", "dates", "pairs", "floats"],
-)
-def test_rows_are_matched_by_id(ids):
-    first = frame(ids)
-    second = first * 10
-    aligned, found, _ = align_by_id({"x": first, "y": second.iloc[[2, 0, 3, 1]]})
-    np.testing.assert_array_equal(aligned["y"], second)
-    np.testing.assert_array_equal(aligned["x"], first)
-    assert list(found) == list(np.asarray(first.index))
-
-
-@pytest.mark.parametrize(
-    ("frames", "words"),
-    [
-        ({"x": frame(), "y": frame(["s1", "s2", "s2", "s4"])}, ["'y'", "'s2'", "unique", "reset_index"]),
-        ({"x": frame([7, 7, 8, 9])}, ["'x'", "sample id 7 ", "unique"]),
-        ({"x": frame(), "y": frame(["s1", "s2", "s3", "s9"])}, ["'y' lacks 1", "view 'x'", "'s4'", "reset_index"]),
-        ({"x": frame(), "y": frame()[:3]}, ["'y' lacks 1", "'s4'", "Keep the samples"]),
-        ({"x": frame()[:3], "y": frame()}, ["'x' lacks 1", "view 'y'", "'s4'"]),
-        ({"x": pd.DataFrame(VALUES), "y": frame()}, ["'y' lacks 4", "0, 1, 2 and 1 more", "reset_index"]),
-        ({"x": frame([1, 2, 3, 4]), "y": frame(["1", "2", "3", "4"])}, ["'y' lacks 4", "1, 2, 3"]),
-        (
-            {"x": frame(), "y": frame(IDS[::-1]), "z": VALUES, "w": pl.DataFrame(VALUES)},
-            ["['x', 'y']", "['w', 'z']", "different orders", "index"],
-        ),
-    ],
-)
-def test_ids_that_cannot_be_matched_are_refused(frames, words):
-    with pytest.raises(ValueError, match=r"\w") as caught:
-        align_by_id(frames)
-    assert all(word in str(caught.value) for word in words), caught.value
+def test_pairs_as_columns_are_views():
+    pairs = pd.MultiIndex.from_tuples([("rna", "a"), ("pro", "a"), ("rna", "b")])
+    parts = split_levels(pd.DataFrame(VALUES, index=IDS, columns=pairs))
+    assert list(parts) == ["rna", "pro"]
+    assert columns_of(parts["rna"]) == ["a", "b"]
+    np.testing.assert_array_equal(parts["pro"], VALUES[:, [1]])
+    for other in (frame(), pl.DataFrame(VALUES), pa.table({"a": [1.0]}), VALUES, {"x": frame()}):
+        assert split_levels(other) is other
 
 
 def test_tables_of_pyarrow():
@@ -213,5 +162,5 @@ def test_columns_become_a_frame_of_the_same_kind(like):
     assert columns_of(made) == ["label", "id"]
     assert np.asarray(made["label"]).tolist() == [2, 0]
     assert np.asarray(made["id"]).tolist() == ["x", "y"]
-    if hasattr(made, "index"):
+    if isinstance(like, pd.DataFrame):
         assert made.index.tolist() == ["r", "s"]

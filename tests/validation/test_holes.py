@@ -1,5 +1,7 @@
 """Samples that lack views: found where they are, refused where nothing can be fused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +9,13 @@ import scipy.sparse as sp
 
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
-from latefusion.validation import check_views
+from latefusion.validation import InputRules, read_views
 from latefusion.validation.holes import can_be_fused, check_holes, check_some_view, empty_rows
 
 generator = np.random.default_rng(0)
 A, B, C = (generator.standard_normal((12, width)) for width in (4, 3, 2))
 IDS = [f"s{i}" for i in range(12)]
+RULES = InputRules("Test", missing=True)
 OURS = (GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering)
 
 
@@ -39,17 +42,17 @@ def test_nan_rows_a_mask_and_absent_ids_say_the_same():
     arrays = [without(A, [2, 7]), without(B, [11])]
     frames = [pd.DataFrame(A, index=IDS).drop(["s2", "s7"]), pd.DataFrame(B, index=IDS).drop(["s11"])]
     found = {
-        "NaN rows": check_views(arrays, holes=True),
-        "mask": check_views(Views([A, B], mask=mask), holes=True),
-        "both": check_views(Views([A, arrays[1]], mask=mask), holes=True),
-        "sparse": check_views([sp.csr_array(one) for one in arrays], holes=True),
+        "NaN rows": read_views(arrays, RULES)[0],
+        "mask": read_views(Views([A, B], mask=mask), RULES)[0],
+        "both": read_views(Views([A, arrays[1]], mask=mask), RULES)[0],
+        "sparse": read_views([sp.csr_array(one) for one in arrays], RULES)[0],
     }
     for views in found.values():
         np.testing.assert_array_equal(views.mask, mask)
         for one, view, observed in zip(views.arrays, (A, B), mask.T, strict=True):
             dense = one.toarray() if sp.issparse(one) else one
             np.testing.assert_array_equal(dense, np.where(observed[:, None], view, 0.0))
-    joined = check_views(frames, holes=True)
+    joined = read_views(frames, RULES)[0]
     order = [IDS.index(one) for one in joined.sample_ids]
     assert sorted(order) == list(range(12))
     np.testing.assert_array_equal(joined.mask, mask[order])
@@ -58,25 +61,25 @@ def test_nan_rows_a_mask_and_absent_ids_say_the_same():
 
 
 def test_complete_views_have_no_mask():
-    assert check_views([A, B], holes=True).mask is None
+    assert read_views([A, B], RULES)[0].mask is None
     frames = [pd.DataFrame(A, index=IDS), pd.DataFrame(B, index=IDS).iloc[::-1]]
-    assert check_views(frames, holes=True).mask is None
+    assert read_views(frames, RULES)[0].mask is None
 
 
 def test_row_numbers_are_no_ids():
-    with pytest.raises(ValueError, match="'view_1' lacks 2"):
-        check_views([pd.DataFrame(A), pd.DataFrame(B[:10])], holes=True)
-    with pytest.raises(ValueError, match="'view_1' lacks 12"):
-        check_views([pd.DataFrame(A, index=IDS), pd.DataFrame(B)], holes=True)
+    with pytest.raises(ValueError, match="'view_1' does not have 2"):
+        read_views([pd.DataFrame(A), pd.DataFrame(B[:10])], RULES)[0]
+    with pytest.raises(ValueError, match="'view_1' does not have 12"):
+        read_views([pd.DataFrame(A, index=IDS), pd.DataFrame(B)], RULES)[0]
     # A frame that was filtered still says which rows it has.
-    assert check_views([pd.DataFrame(A), pd.DataFrame(B)[::2]], holes=True).mask.sum() == 18
+    assert read_views([pd.DataFrame(A), pd.DataFrame(B)[::2]], RULES)[0].mask.sum() == 18
 
 
 def test_a_hole_in_a_kernel_is_a_row_and_a_column():
     kernel = A @ A.T
     holed = kernel.copy()
     holed[3] = holed[:, 3] = np.nan
-    views = check_views([holed, B @ B.T], precomputed=True, holes=True)
+    views = read_views([holed, B @ B.T], replace(RULES, partition="precomputed"))[0]
     assert np.flatnonzero(~views.mask[:, 0]).tolist() == [3]
     kept = np.delete(np.arange(12), 3)
     np.testing.assert_array_equal(views.arrays[0][np.ix_(kept, kept)], kernel[np.ix_(kept, kept)])
@@ -84,9 +87,9 @@ def test_a_hole_in_a_kernel_is_a_row_and_a_column():
 
 
 BAD = {
-    "no view": ([without(A, [4]), without(B, [4])], ["1 samples", "sample 4", "remove"]),
+    "no view": ([without(A, [4]), without(B, [4])], ["1 samples", "sample 4", "Remove"]),
     "no view, several": ([without(A, range(5)), without(B, range(5))], ["5 samples", "0, 1, 2 and 2 more"]),
-    "nobody's view": ({"a": A, "b": B * np.nan}, ["'b'", "all 12 samples", "Drop it"]),
+    "nobody's view": ({"a": A, "b": B * np.nan}, ["'b'", "all 12 samples", "Remove it"]),
     "view of few": ({"a": A, "b": without(B, range(2, 12))}, ["'b'", "2 of 12", "n_clusters=3", "fewer clusters"]),
     "no tie": (
         {"a": without(A, range(6)), "b": without(B, range(6)), "c": without(C, range(6, 12))},
@@ -128,7 +131,7 @@ def test_other_methods_refuse_by_name():
             ValueError, match=f"{method.__name__} needs every sample.*'view_0': 2.*LateFusionClustering"
         ):
             method(n_clusters=2).fit(Views([A, B], mask=np.arange(24).reshape(12, 2) % 14 != 0))
-        with pytest.raises(ValueError, match=r"2 rows that are NaN as a whole.*LateFusionClustering"):
+        with pytest.raises(ValueError, match=r"2 rows that are all NaN.*LateFusionClustering"):
             method(n_clusters=2).fit([without(A, [1, 2]), B])
 
 

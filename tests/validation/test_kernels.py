@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import latefusion as lf
 from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, laplace_kernel, linear_kernel
-from latefusion.validation import check_cross_kernel, check_diagonals, check_kernel
-from latefusion.validation.kernels import FULL_SPECTRUM_LIMIT
+from latefusion.validation import check_diagonals
+from latefusion.validation.kernels import FULL_SPECTRUM_LIMIT, check_cross_kernel, check_kernel
 
 ROWS = np.random.default_rng(0).standard_normal((30, 4))
 MANY = np.random.default_rng(0).standard_normal((FULL_SPECTRUM_LIMIT + 200, 3))
@@ -76,15 +77,15 @@ REFUSED = {
     "asymmetric": (gaussian_kernel(ROWS) + 0.1 * TRIANGLE, ["'a'", "not symmetric", "(K + K.T) / 2"]),
     "distances": (distances(ROWS), ["'a'", "self-similarity", "positive", "distances", "np.exp"]),
     "squared distances": (distances(ROWS) ** 2, ["'a'", "self-similarity", "np.exp"]),
-    "negative": (-gaussian_kernel(ROWS), ["'a'", "self-similarity -1 at sample 0", "positive"]),
-    "one negative": (np.diag([1.0, -2.0, 1.0]), ["'a'", "self-similarity -2 at sample 1"]),
+    "negative": (-gaussian_kernel(ROWS), ["'a'", "self-similarity -1 in row 0", "positive"]),
+    "one negative": (np.diag([1.0, -2.0, 1.0]), ["'a'", "self-similarity -2 in row 1"]),
     "zero": (np.zeros((5, 5)), ["'a'", "self-similarity 0", "positive"]),
     "constant": (np.ones((5, 5)), ["'a'", "constant", "cannot separate", "Drop"]),
     "large constant": (np.ones((len(MANY), len(MANY))), ["'a'", "constant", "Drop"]),
     "indefinite": (indefinite(30), ["'a'", "indefinite", "eigenvalues", "clip"]),
     "more like others": (
         distances(ROWS) + 0.1 * np.eye(30),
-        ["'a'", "indefinite", "sample", "others resemble it more"],
+        ["'a'", "indefinite", "row ", "more similar to it than"],
     ),
     "one more like others": (np.eye(5) + 2 * np.eye(5, k=1) + 2 * np.eye(5, k=-1), ["'a'", "indefinite"]),
     "large indefinite": (indefinite(len(MANY)), ["'a'", "indefinite", "eigenvalues", "clip"]),
@@ -148,3 +149,15 @@ def test_kernels_that_do_not_fit_twice_are_refused(monkeypatch, container):
     monkeypatch.setattr(memory, "available_memory", lambda like=None: 2 * 30 * 30 * 8 - 1)
     with pytest.raises(MemoryError, match=r"view 'a', 30 x 30 numbers .* partition='kernel'"):
         check_kernel(kernel, "a")
+
+
+def test_samples_of_a_kernel_with_missing_rows_are_named_as_the_user_names_them():
+    kernel = gaussian_kernel(ROWS)
+    kernel[20, 20] = -1.0
+    mask = np.ones((30, 2), dtype=bool)
+    mask[:5, 0] = False
+    ids = [f"p{row}" for row in range(30)]
+    for given, sample in ((None, "sample 20"), (ids, "sample 'p20'")):
+        X = lf.Views([kernel, gaussian_kernel(ROWS)], mask=mask, sample_ids=given)
+        with pytest.raises(ValueError, match=rf"self-similarity -1 in {sample};"):
+            lf.GlobalAlignmentClustering(2, partition="precomputed").fit(X)

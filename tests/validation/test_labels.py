@@ -1,55 +1,51 @@
-"""Views of labels among others: found where they are meant, coded alike later, matched by sample id."""
+"""Views of labels among others: found where they are meant, coded alike later."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from latefusion import GivenPartition, Views
-from latefusion.validation.labels import code_label_views, fit_label_codings
+from latefusion import GivenPartition
+from latefusion.encoding.label_coding import LabelCoding
+from latefusion.validation.labels import label_codes, label_coding
 
 FEATURES = np.arange(8.0).reshape(4, 2)
+NUMBERS = np.array([0, 1, 1, -1])
 TEXT = ["b", "a", "b", None]
 
 
-def test_labels_are_found_by_word_object_or_type():
-    views = {"x": FEATURES, "t": TEXT, "n": np.array([0, 1, 1, -1])}
-    assert list(fit_label_codings(views, "auto")) == ["t"]
-    assert list(fit_label_codings(views, {"x": "graph", "t": "kernel", "n": "labels"})) == ["t", "n"]
-    assert list(fit_label_codings(views, ["graph", "labels", GivenPartition()])) == ["t", "n"]
-    assert not fit_label_codings({"x": FEATURES}, GivenPartition())
-    assert not fit_label_codings(np.zeros((2, 2, 3)), "precomputed")
+@pytest.mark.parametrize(
+    ("view", "spec", "found"),
+    [
+        (FEATURES, "auto", False),
+        (FEATURES, GivenPartition(), False),
+        (TEXT, "auto", True),
+        (TEXT, "kernel", True),
+        (NUMBERS, "auto", False),
+        (NUMBERS, "labels", True),
+        (NUMBERS, GivenPartition(), True),
+        (pd.DataFrame({"leiden": TEXT}), "labels", True),
+        (pd.Series(TEXT, dtype="category"), "auto", True),
+    ],
+)
+def test_labels_are_found_by_word_object_or_type(view, spec, found):
+    assert (label_coding(view, spec, "v") is not None) is found
 
 
-def test_labels_become_a_column_of_numbers_and_the_rest_stays():
-    views = {"x": FEATURES, "t": TEXT}
-    codings = fit_label_codings(views, "auto")
-    coded = code_label_views(views, codings)
-    assert coded["x"] is FEATURES
-    np.testing.assert_array_equal(coded["t"], [[1.0], [0.0], [1.0], [-1.0]])
-    np.testing.assert_array_equal(code_label_views({"x": FEATURES, "t": ["a"]}, codings)["t"], [[0.0]])
-    assert code_label_views(views, {}) is views
-
-
-def test_series_keep_their_sample_ids():
-    series = pd.Series(["b", "a"], index=["s1", "s0"])
-    coded = code_label_views({"t": series}, fit_label_codings({"t": series}, "auto"))["t"]
-    assert list(coded.index) == ["s1", "s0"]
-    assert coded.to_numpy().ravel().tolist() == [1.0, 0.0]
-
-
-def test_frames_of_one_column_and_views_are_read():
-    views = Views({"x": FEATURES, "t": pd.DataFrame({"leiden": TEXT})}, mask=np.ones((4, 2), dtype=bool))
-    coded = code_label_views(views, fit_label_codings(views, {"x": "graph", "t": "labels"}))
-    assert isinstance(coded, Views)
-    assert coded.mask.all()
-    np.testing.assert_array_equal(coded.arrays[1], [[1.0], [0.0], [1.0], [-1.0]])
+def test_labels_become_a_column_of_numbers():
+    coding = label_coding(TEXT, "auto", "t")
+    for view in (TEXT, np.array(TEXT, dtype=object), pd.Series(TEXT), pd.DataFrame({"leiden": TEXT})):
+        np.testing.assert_array_equal(label_codes(view, coding, "t"), [[1.0], [0.0], [1.0], [-1.0]])
+    np.testing.assert_array_equal(label_codes(["a"], coding, "t"), [[0.0]])
 
 
 def test_the_object_says_what_is_unassigned():
-    codings = fit_label_codings({"t": ["x", "y", "?"]}, GivenPartition("labels", unassigned="?"))
-    np.testing.assert_array_equal(codings["t"].codes(["?", "y"], "t"), [-1, 1])
+    coding = label_coding(["x", "y", "?"], GivenPartition("labels", unassigned="?"), "t")
+    np.testing.assert_array_equal(label_codes(["?", "y"], coding, "t"), [[-1.0], [1.0]])
 
 
-def test_errors_name_the_view():
+def test_errors_name_the_view_and_the_sample():
     with pytest.raises(ValueError, match="View 't' has only the cluster 'a'"):
-        fit_label_codings({"t": ["a", "a"]}, "auto")
+        label_coding(["a", "a"], "auto", "t")
+    series = pd.Series(["b", "z"], index=["s3", "s0"])
+    with pytest.raises(ValueError, match=r"View 't' has the label 'z' \(sample 's0'\)"):
+        label_codes(series, LabelCoding.of(["a", "b", "b"], "t"), "t")

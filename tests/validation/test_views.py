@@ -1,6 +1,7 @@
 """The door: everything that may come in gives the same views, everything else an error that says what to do."""
 
 import warnings
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,17 +13,20 @@ import scipy.sparse as sp
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
 from latefusion.kernels import gaussian_kernel, linear_kernel
-from latefusion.validation import check_views, is_collection, refuse_single_columns
-from latefusion.validation.views import adopt_names, check_view, frame_columns
+from latefusion.validation import InputRules, is_collection, read_views
+from latefusion.validation.views import read_view, refuse_single_columns
 
 generator = np.random.default_rng(0)
 A, B = generator.standard_normal((12, 4)), generator.standard_normal((12, 3))
-KA, KB = gaussian_kernel(A), gaussian_kernel(B)
+KA, KB = ((kernel + kernel.T) / 2 for kernel in (gaussian_kernel(A), gaussian_kernel(B)))
 # What pandas calls text, which depends on its version.
 TEXT = str(pd.Series(["u"]).dtype)
 FA = pd.DataFrame(A, columns=list("abcd"))
 FB = pd.DataFrame(B, columns=list("xyz"))
 IDS = [f"s{i}" for i in range(12)]
+RULES = InputRules("Test")
+INCOMPLETE = InputRules("Test", missing=True)
+KERNELS = InputRules("Test", partition="precomputed", missing=True)
 SERIES = pd.Series(B[:, 0])
 
 
@@ -87,7 +91,7 @@ SAME = {
 
 @pytest.mark.parametrize("kind", SAME)
 def test_every_kind_of_collection_gives_the_same_views(kind):
-    views = check_views(SAME[kind])
+    views, _ = read_views(SAME[kind], RULES)
     assert views.names == ("view_0", "view_1")
     for array, expected in zip(views.arrays, (A, B), strict=True):
         assert array.dtype == np.float64
@@ -102,52 +106,92 @@ def test_types_become_floats(dtype, expected):
     for container in (np.asarray, sp.csr_array):
         if container is sp.csr_array and dtype == "float16":
             continue  # SciPy has no such sparse arrays
-        assert check_view(container(np.abs(A * 5).astype(dtype)), "v").dtype == expected
+        assert read_view(container(np.abs(A * 5).astype(dtype)), "v")[0].dtype == expected
 
 
 def test_arrays_that_need_no_change_are_not_copied():
-    assert check_views([A]).arrays[0] is A
+    assert read_views([A], RULES)[0].arrays[0] is A
 
 
 def test_ids_and_masks_are_kept():
-    views = check_views({"p": FA.set_axis(IDS), "q": FB.set_axis(IDS)})
+    views, _ = read_views({"p": FA.set_axis(IDS), "q": FB.set_axis(IDS)}, RULES)
     assert list(views.sample_ids) == IDS
     mask = np.ones((12, 2), dtype=bool)
     mask[3, 1] = False
-    views = check_views(Views([A, B], mask=mask, sample_ids=IDS))
+    views, _ = read_views(Views([A, B], mask=mask, sample_ids=IDS), INCOMPLETE)
     np.testing.assert_array_equal(views.mask, mask)
     assert list(views.sample_ids) == IDS
 
 
 @pytest.mark.parametrize("container", [np.array, sp.csr_array])
-@pytest.mark.parametrize("precomputed", [False, True])
-def test_what_is_not_observed_is_never_read(container, precomputed):
-    holes, mask = KA.copy(), np.ones((12, 1), dtype=bool)
+@pytest.mark.parametrize("square", [False, True])
+def test_what_is_not_observed_is_never_read(container, square):
+    holes, mask = KA.copy(), np.ones(12, dtype=bool)
     mask[[2, 5]] = False
     holes[[2, 5]] = np.nan
-    expected = KA * mask
-    if precomputed:
+    expected = KA * mask[:, None]
+    if square:
         holes[:, [2, 5]] = np.inf
-        expected = expected * mask.T
+        expected = expected * mask
     given = container(holes)
-    array = check_views(Views([given], mask=mask), precomputed=precomputed).arrays[0]
+    array, _ = read_view(given, "v", observed=mask, square=square)
     np.testing.assert_array_equal(array.toarray() if sp.issparse(array) else array, expected)
     assert np.isnan(given.toarray() if sp.issparse(given) else given).any()
 
 
 def test_kernels_in_one_array():
-    views = check_views(np.stack([KA, KB], axis=-1), precomputed=True)
+    views, schema = read_views(np.stack([KA, KB], axis=-1), KERNELS)
     np.testing.assert_array_equal(views.arrays[1], KB)
+    new, _ = read_views(np.stack([KA, KB], axis=-1)[:3], KERNELS, schema)
+    np.testing.assert_array_equal(new.arrays[1], KB[:3])
 
 
 def test_new_samples_without_names_take_those_of_the_training():
-    names = ("p", "q")
-    assert list(adopt_names([A, B], names)) == ["p", "q"]
-    assert adopt_names(Views([A, B]), names).names == names
-    assert list(adopt_names(np.stack([KA, KB], axis=-1), names, precomputed=True)) == ["p", "q"]
-    named = {"q": B, "p": A}
-    assert adopt_names(named, names) is named
-    assert frame_columns({"p": FA, "q": B}) == {"p": list("abcd")}
+    _, schema = read_views({"p": A, "q": B}, RULES)
+    for X in ([A, B], (A, B), Views([A, B]), {"q": B, "p": A}, {"p": A, "q": B}.values()):
+        new, same = read_views(X, RULES, schema)
+        assert same is schema
+        assert new.names == ("p", "q")
+        np.testing.assert_array_equal(new.arrays[1], B)
+
+
+def test_reading_is_pure():
+    """The same input gives the same views and schema, and neither input nor rules are changed."""
+    X = {"p": FA.set_axis(IDS), "q": FB.set_axis(IDS)[::-1], "t": ["a", "b", "c"] * 4}
+    before = {name: pd.DataFrame(view).copy() for name, view in X.items()}
+    rules = InputRules("Test", labels=True)
+    with pytest.raises(ValueError, match=r"different orders, and \['t'\] have no ids"):
+        read_views(X, rules)
+    X["t"] = pd.Series(X["t"], index=IDS)
+    first, second = (read_views(X, rules) for _ in range(2))
+    assert first[1].kinds == ("features", "features", "labels")
+    assert first[1].columns == {"p": list("abcd"), "q": list("xyz")}
+    assert first[1].fingerprint == second[1].fingerprint
+    for one, other in zip(first[0].arrays, second[0].arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+    for name, view in X.items():
+        np.testing.assert_array_equal(pd.DataFrame(view), before[name])
+    new, _ = read_views(
+        {name: view[-3:] for name, view in X.items() if name != "q"}, replace(rules, missing=True), first[1]
+    )
+    np.testing.assert_array_equal(new.arrays[0], A[-3:])
+    np.testing.assert_array_equal(new.arrays[2].ravel(), [0.0, 1.0, 2.0])
+    assert new.mask.tolist() == [[True, False, True]] * 3
+
+
+def test_rows_and_columns_of_a_kernel_are_matched_by_id():
+    ids, order = [f"s{i}" for i in range(12)], np.random.default_rng(1).permutation(12)
+    first, second = (pd.DataFrame(kernel, index=ids, columns=ids) for kernel in (KA, KB))
+    shuffled = second.iloc[order, order[::-1]]
+    views, schema = read_views([first, shuffled], KERNELS)
+    np.testing.assert_array_equal(views.arrays[1], KB)
+    with pytest.warns(UserWarning, match="another order"):
+        new, _ = read_views([first[2:4], shuffled.loc[ids[2:4]]], KERNELS, schema)
+    np.testing.assert_array_equal(new.arrays[1], KB[2:4])
+    part, _ = read_views([first, second.iloc[order[:8], order[:8]]], KERNELS)
+    kept = np.sort(order[:8])
+    np.testing.assert_array_equal(part.arrays[1][np.ix_(kept, kept)], KB[np.ix_(kept, kept)])
+    assert part.mask[:, 1].sum() == 8
 
 
 def fit(X, n_clusters=3, method=GlobalAlignmentClustering, **parameters):
@@ -177,7 +221,7 @@ FEATURES = {
     "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
     "polars null": (
         [A, pl.DataFrame({"x": [None, *range(11)], "y": range(12)})],
-        ["'view_1'", "row 0, column 0", "NaN", "SimpleImputer"],
+        ["'view_1'", "row 0, column 'x'", "NaN", "SimpleImputer"],
     ),
     "no views": ([], ["no views", "at least one"]),
     "no views by name": ({}, ["no views", "at least one"]),
@@ -214,8 +258,11 @@ FEATURES = {
     "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
     "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
     "repeated ids": ([FA.set_axis([0] * 12), FB], ["'view_0'", "sample id 0", "unique"]),
-    "strange ids": ([FA.set_axis(IDS), FB.set_axis([f"t{i}" for i in range(12)])], ["'view_1' lacks 12", "'s0'"]),
-    "ids on one side only": ([FA.set_axis(IDS), FB], ["lacks 12", "reset_index"]),
+    "strange ids": (
+        [FA.set_axis(IDS), FB.set_axis([f"t{i}" for i in range(12)])],
+        ["'view_1' does not have 12", "'s0'"],
+    ),
+    "ids on one side only": ([FA.set_axis(IDS), FB], ["does not have 12", "'view_1' holds row numbers"]),
     "a view without ids": ([FA, FB[::-1], A], ["different orders", "['view_2']", "index"]),
     "mask by row, rows by id": (
         Views([FA, FB[::-1]], mask=np.ones((12, 2))),
@@ -223,6 +270,49 @@ FEATURES = {
     ),
     "ids by row, rows by id": (Views([FA, FB[::-1]], sample_ids=IDS), ["different orders", "sample_ids", "one order"]),
 }
+
+WITH_IDS = [FA.set_axis(IDS), FB.set_axis(IDS)[::-1]]
+
+
+def spoilt(frame, sample, column, value):
+    frame = frame.copy()
+    frame.loc[sample, column] = value
+    return frame
+
+
+BOTH = FA.join(FB).set_axis(IDS)
+CELLS = {
+    "a shuffled frame": (lambda: fit([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]), "sample 's3', column 'y'"),
+    "a frame of some samples": (
+        lambda: fit([WITH_IDS[0][6:], spoilt(WITH_IDS[1], "s3", "y", np.inf)]),
+        "sample 's3', column 'y'",
+    ),
+    "row numbers": (lambda: fit([FA, spoilt(FB, 3, "y", np.nan)]), "row 3, column 'y'"),
+    "shuffled row numbers": (lambda: fit([FA, spoilt(FB[::-1], 3, "y", np.nan)]), "sample 3, column 'y'"),
+    "ids of views": (lambda: fit(Views([A, changed(B, 3, 1, np.nan)], sample_ids=IDS)), "sample 's3', column 1"),
+    "one table": (lambda: fit(spoilt(BOTH, "s3", "y", np.nan)), "sample 's3', column 'y'"),
+    "groups of a table": (
+        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views={"view_1": ["z", "y"], "view_0": ["a"]}),
+        "View 'view_1' .*sample 's3', column 'y'",
+    ),
+    "groups of an array": (lambda: fit(changed(A, 3, 2, np.nan), views=[[0, 1], [3, 2]]), "row 3, column 2"),
+    "a method for complete views": (
+        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views=[["z", "y"]], method=lf.baselines.METHODS["A-MKKM"]),
+        "View 'view_0' .*sample 's3', column 'y'",
+    ),
+    "new samples": (
+        lambda: fit([FA, FB]).predict([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]),
+        "sample 's3', column 'y'",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_a_value_that_is_not_finite_is_named_as_the_user_names_it(kind):
+    attempt, cell = CELLS[kind]
+    with pytest.raises(ValueError, match=cell):
+        attempt()
+
 
 HOLES = {
     "rows of NaN": [A, changed(B, 3, slice(None), np.nan)],
@@ -236,7 +326,7 @@ HOLES = {
 def test_samples_may_lack_a_view_where_the_method_can_do_without(kind):
     model = fit(HOLES[kind])
     assert sorted(model.n_observed_views_) == [1] + 11 * [2]
-    with pytest.raises(ValueError, match=r"(method for incomplete views|'view_1' lacks 1)"):
+    with pytest.raises(ValueError, match=r"(method for missing views|'view_1' does not have 1)"):
         fit(HOLES[kind], method=lf.baselines.METHODS["A-MKKM"])
 
 
@@ -261,7 +351,7 @@ ELSEWHERE = {
     "too few partitions": (lambda: fit([A, B], partition=["graph"]), ["1 entries", "2 views", "one per view"]),
     "partition names": (
         lambda: fit({"p": A, "q": B}, partition={"p": "graph", "r": "graph"}),
-        ["unknown: ['r']", "without a value: ['q']", "['p', 'q']"],
+        ["do not exist: ['r']", "['p', 'q']"],
     ),
     "init": (lambda: fit([A], init="random"), ["init", "align", "'random'"]),
     "regularization": (lambda: fit([A], regularization=-1.0), ["regularization", "[0.0, inf)", "-1"]),
@@ -292,13 +382,18 @@ ELSEWHERE = {
     ),
     "other width": (lambda: predict({"p": A}, {"p": A[:, :3]}), ["'p'", "3 columns", "fitted on 4", "same order"]),
     "other names": (lambda: predict({"p": A}, {"q": A}), ["['p']", "['q']", "missing: ['p']", "unknown: ['q']"]),
-    "missing view": (lambda: predict([A, B], [A]), ["'view_1'", "missing: ['view_1']", "Give the same"]),
+    "missing view": (lambda: predict([A, B], [A]), ["'view_1'", "missing: ['view_1']", "Pass the same"]),
     "extra view": (lambda: predict([A], [A, B]), ["['view_0']", "unknown: ['view_1']"]),
     "one table for two views": (lambda: predict([A, B], np.hstack([A, B])), ["['view_0', 'view_1']", "['view_0']"]),
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
-    "columns in another order": (lambda: predict([FA], [FA[list("abdc")]]), ["'view_0'", "'d'", "'c'", "same order"]),
+    "other columns": (
+        lambda: predict([FA], [FA.rename(columns={"d": "e"})]),
+        ["'view_0'", "missing: ['d']", "unknown: ['e']", "order does not matter"],
+    ),
+    "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "missing: ['b', 'd']", "unknown: []"]),
+    "other columns of a table": (lambda: predict(FA, FA.assign(e=1)), ["X does not have", "unknown: ['e']"]),
     "new NaN": (lambda: predict({"p": A}, {"p": changed(A, 2, 1, np.nan)}), ["'p'", "row 2, column 1", "NaN", "drop"]),
-    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "remove"]),
+    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["12 samples are in no view", "Remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (

@@ -5,8 +5,8 @@ Every class takes the same kinds of X as our own estimators, and has `fit_predic
 the original papers try.
 """
 
-from latefusion.base import ComparisonMethod
 from latefusion.baselines.average_kernel import AverageKernelKMeans
+from latefusion.baselines.base import ComparisonMethod
 from latefusion.baselines.best_kernel import BestKernelKMeans
 from latefusion.baselines.concatenation import ConcatKMeans, ConcatSpectral
 from latefusion.baselines.coregularized import CentroidCoregularizedSpectral, CoregularizedSpectral

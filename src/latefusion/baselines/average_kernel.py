@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import kernel_kmeans, partition_costs
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import kernel_kmeans, partition_costs
 from latefusion.types import SolverResult
 
 

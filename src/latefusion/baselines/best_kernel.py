@@ -24,8 +24,8 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import kernel_kmeans, partition_costs
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import kernel_kmeans, partition_costs
 from latefusion.types import SolverResult
 
 

@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.kernels import combine_kernels, standardize_kernel
 from latefusion.types import Array, SolverResult
 

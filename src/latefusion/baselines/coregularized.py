@@ -42,9 +42,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.adaptive import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
-from latefusion.solvers.kernel_kmeans import explained_traces, has_settled
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.graphs import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
+from latefusion.baselines.support.kernel_kmeans import explained_traces, has_settled
 from latefusion.types import SolverResult
 
 
@@ -332,7 +332,7 @@ class CoregularizedSpectral(ComparisonMethod):
 class CentroidCoregularizedSpectral(CoregularizedSpectral):
     """Co-regularised spectral clustering in its centroid form (CRSC-centroid).
 
-    The same estimator as `CoregularizedSpectral`, whose attributes and references apply, with another default.
+    `CoregularizedSpectral` with another default of ``form``.
 
     Parameters
     ----------
@@ -341,6 +341,11 @@ class CentroidCoregularizedSpectral(CoregularizedSpectral):
     form : {"pairwise", "centroid"}, default="centroid"
         Whether every two embeddings are pulled together or all of them towards a common one.
     views, partition, kernel, kernel_params, regularization, labels_from, max_iter, tol, n_init, random_state
+        As in `CoregularizedSpectral`.
+
+    Attributes
+    ----------
+    labels_, view_embeddings_, consensus_, objective_, n_iter_, converged_
         As in `CoregularizedSpectral`.
 
     References

@@ -47,9 +47,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import has_settled
-from latefusion.solvers.late_fusion_blocks import (
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.late_fusion_blocks import (
     Start,
     align_rotations,
     alignments,

@@ -43,25 +43,22 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.adaptive import (
-    Neighbors,
-    adaptive_weights,
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.support.graphs import (
     combine_graphs,
     laplacian_eigenvectors,
     mean_graph,
     neighbor_graph,
     reach_components,
-    warn_component_count,
-    without_zeros,
 )
-from latefusion.solvers.rank_constraint import (
+from latefusion.baselines.support.rank_constraint import (
     ConstrainedGraph,
     graph_distances,
     penalized_rows,
     self_weights,
     steer_penalty,
 )
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, without_zeros
 from latefusion.types import SolverResult
 
 Graphs = Sequence[scipy.sparse.csr_array]

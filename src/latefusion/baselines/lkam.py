@@ -42,10 +42,10 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
 from latefusion.kernels import combine_kernels
 from latefusion.partitions.neighborhoods import neighborhood_size
-from latefusion.solvers.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
 from latefusion.types import SolverResult
 
 

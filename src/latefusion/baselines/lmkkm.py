@@ -48,9 +48,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import has_settled
-from latefusion.solvers.simplex import project_rows_to_simplex
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 
 # Relative distance to the minimum at which a quadratic programme counts as solved, and a cap that is not met in

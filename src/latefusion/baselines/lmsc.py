@@ -53,9 +53,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar, require_memory, top_eigenpairs, unit_rows
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.spectral import normalized_affinity
-from latefusion.solvers.low_rank_expression import (
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.low_rank_expression import (
     Expression,
     Matrix,
     Product,
@@ -65,6 +64,7 @@ from latefusion.solvers.low_rank_expression import (
     update_expression,
     zero_expression,
 )
+from latefusion.similarities.spectral import normalized_affinity
 from latefusion.types import SolverResult
 
 FIRST_PENALTY = 1e-4

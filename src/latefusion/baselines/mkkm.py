@@ -36,8 +36,8 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import has_settled, kernel_kmeans, partition_costs
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import has_settled, kernel_kmeans, partition_costs
 from latefusion.types import SolverResult
 
 

@@ -41,8 +41,8 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
 from latefusion.types import SolverResult
 
 

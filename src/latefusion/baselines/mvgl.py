@@ -5,7 +5,7 @@ Every view learns a graph S_v with exactly k components, starting from its adapt
     min_{A, α}  Σ_j ‖a_j - Σ_v α_vj s^v_j‖²,    A >= 0, rows of A sum to one, rank(L_A) = n - k, Σ_v α_vj = 1,
 
 where a_j and s^v_j are columns: every sample has its own weights over the views, and they may be negative. The rank
-constraints are those of `latefusion.solvers.rank_constraint`.
+constraints are those of `latefusion.baselines.support.rank_constraint`.
 
 ================  ======  ============================================================
 here              paper   shape
@@ -40,21 +40,17 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import require_memory
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.adaptive import (
-    Neighbors,
-    adaptive_weights,
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.support.graphs import (
     component_indicator,
-    connected_components,
     laplacian_eigenvectors,
     mean_graph,
     neighbor_graph,
     reach_components,
     symmetrize,
-    warn_component_count,
-    without_zeros,
 )
-from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components, with_values
+from latefusion.baselines.support.rank_constraint import ConstrainedGraph, constrain_components, with_values
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, without_zeros
 from latefusion.types import SolverResult
 
 

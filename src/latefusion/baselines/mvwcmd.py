@@ -43,17 +43,17 @@ from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import polar
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.adaptive import (
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.graphs import (
     combine_graphs,
     laplacian_eigenvectors,
     mean_graph,
     reach_components,
     symmetrize,
-    without_zeros,
 )
-from latefusion.solvers.kernel_kmeans import has_settled
-from latefusion.solvers.rank_constraint import graph_distances, penalized_rows, self_weights
+from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.rank_constraint import graph_distances, penalized_rows, self_weights
+from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult
 
 # Power steps per round; F needs no convergence within a round for the objective to fall.

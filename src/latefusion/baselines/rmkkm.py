@@ -49,7 +49,7 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.kernels import combine_kernels
 from latefusion.types import SolverResult
 

@@ -44,9 +44,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.simplex import project_rows_to_simplex
 from latefusion.similarities.spectral import positive_degrees
-from latefusion.solvers.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 
 MAX_PENALTY = 1e10

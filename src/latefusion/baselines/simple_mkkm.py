@@ -47,9 +47,9 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.solvers.kernel_kmeans import explained_traces, kernel_kmeans
-from latefusion.solvers.simplex import simplex_quadratic
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.kernel_kmeans import explained_traces, kernel_kmeans
+from latefusion.baselines.support.simplex import simplex_quadratic
 from latefusion.types import SolverResult
 
 # A kernel that a partition does not explain at all would make the model's minimum degenerate.

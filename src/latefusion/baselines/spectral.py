@@ -34,9 +34,9 @@ from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.support.graphs import normalized_affinities
 from latefusion.partitions.neighborhoods import neighborhood_size
-from latefusion.similarities.adaptive import normalized_affinities
 from latefusion.types import Array, SolverResult
 
 

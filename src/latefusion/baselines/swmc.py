@@ -3,7 +3,7 @@
     min_S  Σ_v ‖S - A_v‖_F,    rows of S on the probability simplex,  rank(L_S) = n - k.
 
 The norms are not squared, so every view gets the weight α_v = 1 / (2 ‖S - A_v‖_F) by itself, and S solves the squared
-problem with those weights under the rank constraint (`latefusion.solvers.rank_constraint`).
+problem with those weights under the rank constraint (`latefusion.baselines.support.rank_constraint`).
 
 ============  ======  ====================================================
 here          paper   shape
@@ -34,16 +34,15 @@ import scipy.sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from latefusion.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.similarities.adaptive import (
-    combine_graphs,
-    laplacian_eigenvectors,
-    reach_components,
-    symmetrize,
-    warn_component_count,
-    without_zeros,
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.support.graphs import combine_graphs, laplacian_eigenvectors, reach_components, symmetrize
+from latefusion.baselines.support.rank_constraint import (
+    ConstrainedGraph,
+    constrain_components,
+    graph_distances,
+    self_weights,
 )
-from latefusion.solvers.rank_constraint import ConstrainedGraph, constrain_components, graph_distances, self_weights
+from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult
 
 # Values of the penalty to try in every round, as in the authors' code.

@@ -1,19 +1,21 @@
-"""What commands share on the way out: labels to a file or a pipe, and JSON."""
+"""What commands share about their outputs: labels in a file or a pipe, and JSON."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from latefusion.cli.arguments import file_path
 from latefusion.cli.terminal import progress
-from latefusion.outputs import Labels, check_target, write_labels
-from latefusion.outputs.labels import check_labels_target, write_text
+from latefusion.outputs import Labels, check_targets, write_labels
+from latefusion.outputs.labels import labels_target, write_text
+from latefusion.outputs.targets import MODEL, REPORT, Target
 
 STDOUT = Path("-")
 
@@ -23,12 +25,22 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=file_path,
         metavar="FILE",
-        help="write ids, called as in the files, label and confidence (.csv, .tsv, .parquet; - prints)",
+        help="write id, label, confidence and novelty of every sample (.csv, .tsv, .parquet; - prints them)",
     )
+    add_force_argument(parser)
     parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
+
+
+def add_force_argument(parser: argparse.ArgumentParser) -> None:
+    """The option of commands that write files."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="replace existing files of another kind, too; older outputs are always replaced, and inputs never",
+    )
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -41,16 +53,27 @@ def print_json(answer: Mapping[str, Any]) -> None:
     print(json.dumps(without_nan(dict(answer)), ensure_ascii=False))
 
 
-def check_outputs(options: argparse.Namespace, *others: Path | None) -> None:
-    """Refuse places that cannot be written to, before any work is done."""
+def check_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> None:
+    """Refuse outputs that cannot be written or would destroy something, before any work is done."""
+    targets = []
     if options.output == STDOUT:
         if options.json:
-            raise ValueError("-o - and --json would both go to the standard output: leave one out.")
+            raise ValueError("-o - and --json both print to the standard output. Leave one out.")
     elif options.output is not None:
-        check_labels_target(options.output)
-    for other in others:
-        if other is not None:
-            check_target(other)
+        targets.append(labels_target(options.output, "-o"))
+    for option, kind in {"save": MODEL, "report": REPORT}.items():
+        path = getattr(options, option, None)
+        if path is not None:
+            targets.append(Target(path, kind, f"--{option}"))
+    check_targets(targets, inputs, force=options.force)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder for outputs, unless it exists."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"The folder --output {str(folder)!r} cannot be made: {error.strerror}.") from error
 
 
 def put_labels(found: Labels, options: argparse.Namespace) -> None:
@@ -62,7 +85,22 @@ def put_labels(found: Labels, options: argparse.Namespace) -> None:
         write_text(found.table(), sys.stdout.buffer)
         return
     with progress("writing the labels", quiet=options.quiet):
-        write_labels(found, options.output)
+        write_labels(found, options.output, force=options.force)
+
+
+def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
+    """How many samples are far from those that the model was fitted on; nothing where the method has no novelty."""
+    if novel is None:
+        return []
+    return [
+        f"Novelty: {novel} of {n_samples} samples {'is' if novel == 1 else 'are'} farther from all {others} than 99 % "
+        f"of the training samples are from each other (novelty above 1)."
+    ]
+
+
+def count_novel(found: Labels) -> int | None:
+    """The number of samples with a novelty above 1; None where the method has no novelty."""
+    return None if found.novelty is None else int(np.sum(found.novelty > 1))
 
 
 def put_answer(

@@ -7,29 +7,43 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import latefusion
 from latefusion.baselines import METHODS
-from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels
+from latefusion.cli.answers import (
+    add_answer_arguments,
+    check_outputs,
+    count_novel,
+    novelty_line,
+    put_answer,
+    put_labels,
+)
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.inputs import (
+    OURS,
     add_file_arguments,
     configured,
     described,
     find_method,
-    number_of_clusters,
+    input_files,
+    label_options,
     read,
+    table_arguments,
     with_columns,
 )
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
-from latefusion.report import REPORT_STEPS, write_report
-from latefusion.report.judgement import UNSURE, empty_rows, loose_views
+from latefusion.outputs.labels import can_predict
+from latefusion.report import Explanation, explain_views, write_report
+from latefusion.report.gather import gather
+from latefusion.report.html import require_jinja2
+from latefusion.report.reproduce import loading_code
+from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -41,39 +55,36 @@ examples:
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
   latefusion cluster genes.csv proteins.csv --report page.html   everything about it, on one page
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
-  latefusion cluster cells.h5mu -k 2-12 --json > answer.json
+  latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
+  latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
 """
 
+# The methods whose models label new samples.
+NAMES = ", ".join(OURS)
 # More clusters than this are summed up.
 SHOWN_CLUSTERS = 20
-# A cluster of less than this share of an even one is pointed out.
-SMALL_CLUSTER = 0.1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser)
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        default="auto",
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default)",
-    )
+    add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--method",
         default="late-fusion",
         metavar="NAME",
         help=f"late-fusion (default: decides for itself), gam, lam, or one of {', '.join(METHODS)}",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_seed_argument(parser)
     add_answer_arguments(parser)
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the model, for `latefusion predict`")
     parser.add_argument(
-        "--report", type=Path, metavar="FILE", help="write a page to look at (.html), open in a browser"
+        "--save",
+        type=file_path,
+        metavar="FILE",
+        help=f"write the fitted model; `latefusion predict` uses those of {NAMES}, other methods cannot predict",
     )
+    parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html) for a browser")
     parser.add_argument(
         "--explain", action="store_true", help="also say here what would be without each view (the report does)"
     )
@@ -82,56 +93,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read, cluster, write, and say what came of it."""
     estimator = find_method(options.method)
-    check_outputs(options, options.save, options.report)
+    check_outputs(options, input_files(options))
+    if options.explain and not hasattr(estimator, "leave_one_view_out"):
+        raise ValueError("--explain needs --method late-fusion")
+    if options.report is not None:
+        require_jinja2()
     with progress("reading", quiet=options.quiet):
-        data, notes = read(options.files, options.id, options.labels)
+        data, notes = read(options)
     model = configured(estimator, options.clusters, data.kind, options.seed)
-    verdicts: list[dict[str, Any]] = []
-    doubts: list[str] = []
+    explanation = Explanation()
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
             views = with_columns(data)
             model.fit(views)
-        if options.explain:
+        if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
-                verdicts, doubts = explain(model)
+                explanation = explain_views(model, intervals=options.report is not None)
+    with progress("checking the data", quiet=options.quiet):
+        noted = data_warnings(gather(model, views, single_views=False))
     found = fitted_labels(model).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
-            save(model, options.save)
+            save(model, options.save, force=options.force)
     if options.report is not None:
-        with progress("writing the report", n_steps=REPORT_STEPS, quiet=options.quiet) as work:
+        with progress("writing the report", quiet=options.quiet):
             write_report(
                 model,
                 views,
                 options.report,
                 target=data.target,
                 features=described(data),
-                command=shlex.join(["latefusion", *sys.argv[1:]]),
-                progress=work.begin,
+                explain=explanation,
+                warnings=noted,
+                command=shlex.join(["latefusion", *options.words]),
+                loading=loading_code(options.files, **table_arguments(options), **label_options(options.labels)),
+                force=options.force,
             )
     answer = describe(model, data, options)
-    answer["dropping"] = verdicts
-    answer["warnings"] += [*notes, *doubts, *dict.fromkeys(str(one.message) for one in told)]
+    answer["novel"] = count_novel(found)
+    if options.explain:
+        answer["dropping"] = [
+            {**one._asdict(), "worse": bool(one.gain > 2 * one.doubt), "text": str(one)}
+            for one in explanation.verdicts or ()
+        ]
+        answer["warnings"] += [
+            f"The importance of each view could not be estimated. {note}" for note in explanation.notes
+        ]
+    # The fit gives some of the same warnings.
+    answer["warnings"] = list(dict.fromkeys([*answer["warnings"], *noted, *notes, *(str(one.message) for one in told)]))
     put_answer(answer, found, options, text_of)
-
-
-def explain(model: Any) -> tuple[list[dict[str, Any]], list[str]]:
-    """What would be without each of the views, or why that cannot be said."""
-    if not hasattr(model, "leave_one_view_out"):
-        raise ValueError("--explain needs --method late-fusion")
-    if model.n_views_ < 2:
-        return [], []
-    try:
-        verdicts = model.leave_one_view_out()
-    except ValueError as error:  # the clusters are there all the same
-        return [], [f"What each view is good for cannot be said. {error}"]
-    return [
-        {**verdict._asdict(), "worse": bool(verdict.gain > 2 * verdict.doubt), "text": str(verdict)}
-        for verdict in verdicts
-    ], []
 
 
 def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) -> dict[str, Any]:
@@ -157,14 +169,16 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "n_clusters": len(names),
         "clusters": clusters,
         "confidence": None if confidence is None else float(np.median(confidence)),
-        "doubtful": None if confidence is None else int(np.sum(confidence < UNSURE)),
+        "doubtful": None if confidence is None else int(np.sum(confidence < LOW_CONFIDENCE)),
         "stability": None if number is None else number.chosen.stability,
         "views": _views(model, data),
         "reasons": reasons,
         "scores": None if data.target is None else clustering_scores(data.target, labels),
-        "warnings": data_warnings(data, model.observed_, clusters, len(options.files)),
+        "dropping": [],
+        "warnings": file_warnings(data, len(options.files)),
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
+        "can_predict": can_predict(model),
         "report": None if options.report is None else str(options.report),
     }
 
@@ -185,33 +199,20 @@ def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
     return rows
 
 
-def data_warnings(data: MultiViewDataset, used: Any, clusters: list[dict[str, Any]], n_files: int) -> list[str]:
-    """What a careful person would have pointed out about the data, of which the model used some rows."""
-    told, n_samples, mask = [], len(data.views), data.views.mask
-    if data.views.n_views == 1:
-        told.append("There is only one view, so there is nothing to fuse: give a file per view.")
-    if n_files > 1 and data.views.sample_ids is None:
+def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
+    """Warn about files without sample ids, and about columns that may be ids."""
+    told: list[str] = []
+    if data.views.sample_ids is not None:
+        return told
+    if n_files > 1:
         told.append("The files have no ids: row 1 of each is taken for the same sample, and so on.")
-    for name, columns in data.feature_names.items() if data.views.sample_ids is None else ():
+    for name, columns in data.feature_names.items():
         first = data.views.arrays[data.views.names.index(name)][:, 0]
-        if len(np.unique(first)) == n_samples and np.all(first == np.round(first)):
+        if len(np.unique(first)) == len(data.views) and np.all(first == np.round(first)):
             told.append(
                 f"Column {columns[0]!r} of {name} has another whole number in every row. If that is the id of a "
                 f"sample, add --id {columns[0]}."
             )
-    if mask is not None:
-        missing = {name: int(n) for name, n in zip(data.views.names, (~mask).sum(axis=0), strict=True) if n}
-        told.append(
-            f"{int((~mask.all(axis=1)).sum())} of {n_samples} samples are not in every view; missing are "
-            f"{', '.join(f'{n} in {name}' for name, n in missing.items())}."
-        )
-        told += loose_views(data.views.names, mask, len(clusters))
-    if data.kind != "kernels":
-        for (name, array), observed, heard in zip(data.views.items(), data.views.observed.T, used.T, strict=True):
-            told += empty_rows(name, array, observed, heard) if data.views.n_views > 1 else []
-    small = [one for one in clusters if one["samples"] < SMALL_CLUSTER * n_samples / len(clusters)]
-    for one in small:
-        told.append(f"Cluster {one['label']} has only {one['samples']} samples: look whether they are outliers.")
     return told
 
 
@@ -220,7 +221,7 @@ def text_of(answer: Mapping[str, Any]) -> str:
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
-    lines += _certainty(answer)
+    lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
     lines += answer["reasons"]
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
@@ -233,7 +234,10 @@ def text_of(answer: Mapping[str, Any]) -> str:
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")
     if answer["model"]:
-        lines.append(f"Model:  {answer['model']} (for new samples: latefusion predict {answer['model']} FILE ...)")
+        use = f"for new samples: latefusion predict {shlex.quote(answer['model'])} FILE ..."
+        if not answer["can_predict"]:
+            use = f"fitted results only: this method cannot label new samples; {NAMES} can"
+        lines.append(f"Model:  {answer['model']} ({use})")
     return "\n".join(lines)
 
 
@@ -258,7 +262,7 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
         return []
     return [
         f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples lie between clusters (below {UNSURE})."
+        f"{answer['doubtful']} of {answer['n_samples']} samples are between clusters (below {LOW_CONFIDENCE})."
     ]
 
 

@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import add_json_argument, print_json
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, number_of_clusters, read
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, positive_number
+from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import LateFusionClustering
 from latefusion.experiments import (
+    Comparison,
     ComparisonRow,
-    comparison_table,
     fit_and_score,
-    row_record,
-    single_view_lines,
+    run_single_views,
     with_label_free_scores,
 )
+from latefusion.progress import progress_steps
 from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
@@ -63,13 +64,7 @@ class Problem(NamedTuple):
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser, least="*")
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_of_clusters,
-        metavar="K",
-        help="number of clusters, a range such as 2-8, or auto (default: number of known classes, or auto)",
-    )
+    add_clusters_argument(parser, None, "the number of known classes, else auto")
     parser.add_argument(
         "--methods",
         nargs="+",
@@ -77,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"methods to run (default: single views, and all of these): {', '.join([*METHODS, *OURS])}",
     )
-    parser.add_argument("--samples", type=int, help="use this many samples, drawn at random, in place of all")
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    parser.add_argument("--samples", type=positive_number, help="use this many samples, drawn at random")
+    add_seed_argument(parser)
     add_json_argument(parser)
 
 
@@ -86,7 +81,7 @@ def run(options: argparse.Namespace) -> None:
     """Read, run, print."""
     methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
     with progress("reading"):
-        data = read(options.files, options.id, options.labels).data if options.files else load_digits_views()
+        data = read(options).data if options.files else load_digits_views()
     problem = complete_samples(_draw(data, options.samples, options.seed))
     n_clusters = _number(problem, options)
     n_views = problem.views.n_views
@@ -96,9 +91,9 @@ def run(options: argparse.Namespace) -> None:
     rows = compare(problem, methods, n_clusters, options.seed, single=not options.methods)
     if options.json:
         known = {"n_samples": len(problem.views), "n_clusters": n_clusters, "views": list(problem.views.names)}
-        print_json({**known, "notes": problem.notes, "methods": [row_record(row) for row in rows]})
+        print_json({**known, "notes": problem.notes, "methods": Comparison(rows).records()})
     else:
-        print(comparison_table(rows))
+        print(Comparison(rows))
 
 
 def complete_samples(problem: Problem) -> Problem:
@@ -125,10 +120,10 @@ def compare(
 ) -> list[ComparisonRow]:
     """Fit one method after the other; where ours is among them, say what can be said without classes."""
     rows, ours = [], None
-    with progress("comparing", n_steps=len(methods) + single) as work:
+    with progress("comparing"), progress_steps(len(methods) + single) as begin_step:
         if single:
-            work.begin("single views")
-            rows += single_view_lines(
+            begin_step("single views")
+            rows += run_single_views(
                 problem.views,
                 n_clusters,
                 target=problem.target,
@@ -136,7 +131,7 @@ def compare(
                 kernels=problem.kind == "kernels",
             )
         for name, estimator in methods.items():
-            work.begin(name)
+            begin_step(name)
             model = configured(estimator, n_clusters, problem.kind, seed)
             rows.append(fit_and_score(name, model, problem.views, problem.target))
             if isinstance(model, LateFusionClustering) and rows[-1].labels is not None:

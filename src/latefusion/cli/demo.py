@@ -6,12 +6,16 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.answers import add_force_argument, add_json_argument, make_folder, print_json
+from latefusion.cli.arguments import add_seed_argument, file_path
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.experiments import comparison_table, fit_and_score, format_table, honest_lines, row_record
+from latefusion.experiments import Comparison, fit_and_score, format_table, run_baselines
+from latefusion.outputs import check_targets
+from latefusion.outputs.targets import Kind, Target
 from latefusion.plots import draw_overview
+from latefusion.progress import progress_steps
 
 EXAMPLES = """\
 examples:
@@ -20,28 +24,34 @@ examples:
 """
 
 OURS = "LateFusionClustering"
+FIGURE = "digits.png"
+PNG = Kind("a PNG image", lambda path: path.read_bytes()[:4] == b"\x89PNG")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
-        "--output", type=Path, default=Path("demo-output"), help="folder for the figure (default: %(default)s)"
+        "--output", type=file_path, default=Path("demo-output"), help="folder for the figure (default: %(default)s)"
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of everything random (default: %(default)s)")
+    add_seed_argument(parser)
     parser.add_argument("--no-figure", action="store_true", help="print only")
+    add_force_argument(parser)
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Cluster, draw, print."""
+    if not options.no_figure:
+        make_folder(options.output)
+        check_targets([Target(options.output / FIGURE, PNG, "--output")], force=options.force)
     data = load_digits_views()
     n_clusters = len(data.target_names)
     models = models_of(n_clusters, options.seed)
-    with progress("clustering", n_steps=1 + len(models)) as work:
-        work.begin("honest lines")
-        rows = honest_lines(data.views, n_clusters, target=data.target, random_state=options.seed)
+    with progress("clustering"), progress_steps(1 + len(models)) as begin_step:
+        begin_step("baselines")
+        rows = run_baselines(data.views, n_clusters, target=data.target, random_state=options.seed)
         for name, model in models.items():
-            work.begin(name)
+            begin_step(name)
             rows.append(fit_and_score(name, model, data.views, data.target))
     figure = None
     if not options.no_figure:
@@ -50,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
     if options.json:
         print_json(
             {
-                "methods": [row_record(row) for row in rows],
+                "methods": Comparison(rows).records(),
                 "models": {name: _record(model) for name, model in models.items()},
                 "figure": None if figure is None else str(figure),
             }
@@ -60,7 +70,7 @@ def run(options: argparse.Namespace) -> None:
         reasons = explanation(models[OURS])
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
     print("The classes are used for the scores and for nothing else.\n")
-    print(comparison_table(rows))
+    print(Comparison(rows))
     for name, model in models.items():
         print(f"\n{name}\n")
         print(weights_table(model))
@@ -119,8 +129,7 @@ def convergence_line(model: Any) -> str:
 
 def draw(models: dict[str, Any], folder: Path) -> Path | None:
     """One figure: the consensus map, the view weights, and the convergence of all models."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "digits.png"
+    path = folder / FIGURE
     try:
         draw_overview(models, path)
     except ImportError:

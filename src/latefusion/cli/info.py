@@ -1,4 +1,4 @@
-"""`latefusion info`: what is installed, what a file holds, and which data sets are here."""
+"""`latefusion info`: what is installed, what is in files, and which data sets are here."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import latefusion
 from latefusion.arrays import available_memory, find_backends, find_devices, size_in_words
 from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.arguments import file_path
+from latefusion.cli.files_info import describe_files, files_text
+from latefusion.cli.inputs import add_table_arguments, in_words_of_the_command_line, table_arguments
 from latefusion.cli.terminal import colored, progress
-from latefusion.datasets import cache_folder, data_folder, find_datasets, load_views
+from latefusion.datasets import cache_folder, data_folder, find_datasets
 from latefusion.datasets.catalogue import FoundDataset
+from latefusion.datasets.options import table_options
 from latefusion.experiments import format_table
 
 EXAMPLES = """\
 examples:
   latefusion info                 versions, array libraries, GPUs, folders
   latefusion info cells.h5mu      what is in a file
+  latefusion info rna.csv pro.csv columns, kinds, ids, gaps, and how the ids overlap
+  latefusion info groups.model    class, views, clusters, date and versions of a saved model
   latefusion info --datasets      data sets that are here, and where to get the others
 """
 
@@ -36,9 +40,16 @@ LIBRARIES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("path", type=Path, nargs="?", help="a data file, or a folder of tables, to look into")
+    parser.add_argument(
+        "files",
+        type=file_path,
+        nargs="*",
+        metavar="FILE",
+        help="data files, folders of tables or a saved model to look into",
+    )
+    add_table_arguments(parser)
     parser.add_argument("--datasets", action="store_true", help="list known data sets, and where to get missing ones")
-    parser.add_argument("--data", type=Path, help="folder with data sets (default: LATEFUSION_DATA)")
+    parser.add_argument("--data", type=file_path, help="folder with data sets (default: LATEFUSION_DATA)")
     add_json_argument(parser)
 
 
@@ -46,9 +57,10 @@ def run(options: argparse.Namespace) -> None:
     """Look and print."""
     answer: dict[str, Any] = {}
     texts = []
-    if options.path is not None:
-        answer["file"] = describe_file(options.path)
-        texts.append(_file_text(answer["file"]))
+    if options.files:
+        with progress("reading"), in_words_of_the_command_line():
+            answer = describe_files(options.files, table_options(label_column=None, **table_arguments(options)))
+        texts.append(files_text(answer))
     if options.datasets:
         with progress("looking for data sets"):
             found = find_datasets(options.data)
@@ -98,45 +110,6 @@ def _installation_text(answer: Mapping[str, Any]) -> str:
     for title, block in zip(titles, [*blocks, devices, folders], strict=True):
         lines += [colored(title, "bold", sys.stdout), *(f"  {name:14}{value}" for name, value in block)]
     return "\n".join(lines)
-
-
-def describe_file(path: Path) -> dict[str, Any]:
-    """Samples, classes and views of one file."""
-    with progress("reading"):
-        data = load_views(path)
-    classes = None if data.target is None else np.unique(data.target, return_counts=True)[1].tolist()
-    views = []
-    for name, array, observed in zip(data.views.names, data.views.arrays, data.views.observed.T, strict=True):
-        form = "sparse" if hasattr(array, "tocsr") else "dense"
-        views.append(
-            {
-                "view": name,
-                "columns": int(array.shape[1]),
-                "type": str(array.dtype),
-                "form": form,
-                "samples": int(observed.sum()),
-            }
-        )
-    return {
-        "name": data.name,
-        "n_samples": len(data.views),
-        "kind": data.kind,
-        "class_sizes": classes,
-        "views": views,
-    }
-
-
-def _file_text(answer: Mapping[str, Any]) -> str:
-    sizes, views = answer["class_sizes"], answer["views"]
-    return "\n".join(
-        [
-            f"{answer['name']}: {answer['n_samples']} samples, {len(views)} view{'s' * (len(views) > 1)} "
-            f"({answer['kind']})",
-            "no labels" if sizes is None else f"{len(sizes)} classes of {min(sizes)} to {max(sizes)} samples",
-            "",
-            format_table(list(views[0]), [[str(value) for value in view.values()] for view in views]),
-        ]
-    )
 
 
 def _dataset_record(item: FoundDataset) -> dict[str, Any]:

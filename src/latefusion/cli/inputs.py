@@ -1,11 +1,16 @@
-"""What commands share on the way in: files and methods, as a person names them."""
+"""What commands share about their inputs: files and methods, as they are named on the command line."""
 
 from __future__ import annotations
 
 import argparse
+import ast
+import contextlib
 import difflib
 import importlib
 import inspect
+import re
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +18,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
-from latefusion.datasets import load_files
-from latefusion.datasets.tables import TABLE_SUFFIXES
+from latefusion.cli.arguments import file_path
+from latefusion.datasets.collection import load_places
+from latefusion.datasets.files import OBS_READERS
+from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
+from latefusion.datasets.tables import files_in, is_table, row_position
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.report import Features
 from latefusion.scverse.counts import comparable, modality_kind
@@ -28,6 +36,12 @@ OURS: dict[str, Any] = {
 }
 # Shorter names of the latter two.
 ALIASES = {"gam": "lf-mvc-gam", "lam": "lf-mvc-lam"}
+
+
+# Word of the command line for every file.
+ALL = "all"
+# Views with fewer column names in common are not suspected to be transposed.
+LEAST_SHARED_COLUMNS = 5
 
 
 class Input(NamedTuple):
@@ -47,66 +61,141 @@ class Input(NamedTuple):
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
     """Options that say what to read."""
     parser.add_argument(
-        "files", type=Path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
+        "files", type=file_path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
     )
-    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
+    add_table_arguments(parser)
     if labels:
         parser.add_argument(
             "--labels", metavar="COLUMN|FILE", help="known classes, for scoring only: a column, or a table with ids"
         )
 
 
-def number_of_clusters(text: str) -> Any:
-    """A number, a range such as 2-8, or "auto"."""
-    if text == "auto":
-        return text
-    least, dash, most = text.partition("-")
-    if not least.isdecimal() or (dash and not most.isdecimal()):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither a number, nor a range such as 2-8, nor auto")
-    if not dash:
-        if int(least) < 1:
-            raise argparse.ArgumentTypeError(f"{text} is no number of clusters: give at least 1, or auto")
-        return int(least)
-    if not 2 <= int(least) <= int(most):
-        raise argparse.ArgumentTypeError(f"the range {text} must run from at least 2 upwards")
-    return range(int(least), int(most) + 1)
+def add_table_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options that say how to read tables."""
+    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
+    parser.add_argument(
+        "--transpose",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a table whose columns are samples and rows are features; may be repeated, or 'all'",
+    )
+    parser.add_argument(
+        "--separator",
+        metavar="SIGN",
+        help=f"what separates values in text tables: {', '.join(SEPARATORS)}, or a sign (default: recognised)",
+    )
+    parser.add_argument("--decimal", choices=[".", ","], help="decimal sign in text tables (default: recognised)")
 
 
-def read(files: list[Path], id_column: str | None, labels: str | None = None) -> Input:
-    """All files as one data set; `labels` is a file if there is one of that name, else a column."""
-    try:
-        if labels is not None and (Path(labels).is_file() or Path(labels).suffix.lower() in TABLE_SUFFIXES):
-            data = load_files(files, id_column=id_column, label_file=labels)
-        else:
-            data = load_files(files, id_column=id_column, label_column=labels)
-    except ValueError as error:  # in the words of the command line
-        raise ValueError(str(error).replace("id_column", "--id").replace("label_column", "--labels")) from error
-    _check_cells(data)
-    notes = []
-    if any(file.suffix.lower() == ".h5mu" for file in files):  # where names of modalities follow conventions
+def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """The same options as `latefusion.datasets.load_files` takes them."""
+    return {
+        "id_column": options.id,
+        "separator": options.separator,
+        "decimal": options.decimal,
+        "transpose": True if ALL in options.transpose else options.transpose,
+    }
+
+
+def input_files(options: argparse.Namespace) -> list[Path]:
+    """All files that a command reads."""
+    named = label_options(getattr(options, "labels", None)).get("label_file")
+    others = [getattr(options, "model", None), None if named is None else Path(named)]
+    return [*options.files, *(one for one in others if one is not None)]
+
+
+def read(options: argparse.Namespace) -> Input:
+    """All files as one data set; `--labels` is a file if there is one of that name, else a column."""
+    files, labels = options.files, label_options(getattr(options, "labels", None))
+    label_file = labels.get("label_file")
+    with in_words_of_the_command_line():
+        reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
+        data = load_places(files, reading, None if label_file is None else Path(label_file))
+    check_cells(data, files, reading)
+    notes = shared_columns(data)
+    if any(file.suffix.lower() in OBS_READERS for file in files):  # where names of modalities follow conventions
         views, read_as = normalize_modalities(data.views)
-        notes = [f"View {name!r}: {told}." for name, told in read_as.items()]
+        notes += [f"View {name!r}: {told}." for name, told in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
     return Input(data, notes)
 
 
-def _check_cells(data: MultiViewDataset) -> None:
-    """Refuse rows with some cells empty, in the words of the table; rows without any value are missing samples."""
+def label_options(labels: str | None) -> dict[str, str | None]:
+    """Arguments of `load_files` for known classes in a column or a file."""
+    if labels is not None and (Path(labels).is_file() or is_table(Path(labels))):
+        return {"label_file": labels}
+    return {"label_column": labels}
+
+
+@contextlib.contextmanager
+def in_words_of_the_command_line() -> Iterator[None]:
+    """Errors of the readers name options of Python; here they name those of the command line."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(translated(str(error))) from error
+
+
+def translated(message: str) -> str:
+    """A message of the readers in the words of the command line."""
+
+    def named(match: re.Match[str]) -> str:
+        files = ast.literal_eval(match[1])
+        return " ".join(f"--transpose {shlex.quote(file)}" for file in files)
+
+    message = re.sub(r"transpose=(\[[^\]]*\])", named, message).replace("transpose=True", "--transpose all")
+    message = message.replace("transpose names", "--transpose names").replace("separator= ", "--separator ")
+    message = re.sub(r"\bdecimal='(.)'", r"--decimal \1", message)
+    return message.replace("id_column", "--id").replace("label_column", "--labels")
+
+
+def shared_columns(data: MultiViewDataset) -> list[str]:
+    """A note where views have most of their column names in common, as tables with samples in columns do."""
+    columns = [set(names) for names in data.feature_names.values()]
+    if len(columns) < 2 or data.views.sample_ids is None:
+        return []
+    common = set.intersection(*columns)
+    if len(common) < LEAST_SHARED_COLUMNS or 2 * len(common) < max(map(len, columns)):
+        return []
+    return [
+        f"The tables have {len(common)} column names in common, such as {min(common)!r}. If columns are samples, add "
+        f"--transpose all."
+    ]
+
+
+def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
+    """Refuse empty cells and infinite values by the names in the table; rows without any value are missing samples."""
+    folders = [files_in(place)[1] for place in files if place.is_dir() or is_table(place)]
+    tables = {name: file for folder in folders for name, file in folder.items()}
+
+    def sample(name: str, row: Any) -> str:
+        if ids is not None:
+            return f"sample {str(ids[row])!r}"
+        return row_position(tables[name], int(row), options) if name in tables else f"row {row + 1}"
+
     ids, mask = data.views.sample_ids, data.views.mask
     for position, (name, array) in enumerate(data.views.items()):
         if name not in data.feature_names or issparse(array):
             continue
         empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
+        infinite = np.isinf(array)
+        if infinite.any():
+            row, column = np.argwhere(infinite)[0]
+            raise ValueError(
+                f"View {name!r} has {int(infinite.sum())} infinite values, the first in column "
+                f"{data.feature_names[name][column]!r} of {sample(name, row)}. Replace them, or remove the row or the "
+                f"column."
+            )
         if empty.any():
             row, column = np.argwhere(empty)[0]
-            sample = f"row {row + 1}" if ids is None else f"sample {str(ids[row])!r}"
             n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
             found = "an empty cell,"
             if n_cells > 1:
                 found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
             raise ValueError(
-                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample}. Fill in what "
-                f"is missing, or remove the row or the column."
+                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample(name, row)}. "
+                f"Fill in what is missing, or remove the row or the column."
             )
 
 

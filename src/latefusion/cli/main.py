@@ -69,11 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not words:
             parser.print_help(sys.stderr)
             parser.exit(2)
-        options = parser.parse_args(words)
+        options = parser.parse_args(words, argparse.Namespace(words=list(words)))
         _module(options.command).run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more when it closes the stream.
+        # The reader has closed the pipe. Python would report it once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ImportError, MemoryError) as error:
         _complain(asked, " ".join(_words_of(error).split()) or type(error).__name__)

@@ -8,17 +8,21 @@ import os
 import sys
 from pathlib import Path
 
-from latefusion.cli.answers import add_json_argument, print_json
+from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
+from latefusion.cli.arguments import file_path, positive_number
+from latefusion.cli.terminal import progress
 from latefusion.datasets import data_folder
 from latefusion.experiments.archive import Archive, merge_archives, read_archive, write_archive
 from latefusion.experiments.figures import draw_figures
 from latefusion.experiments.protocol import CONTENDERS, FULL, QUICK, Cell, Effort, plan
 from latefusion.experiments.report import Picture, evaluation_tables, missing_datasets, write_report
-from latefusion.experiments.runner import Limits, Progress, cheapest_first, run_cells
+from latefusion.experiments.runner import Limits, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
-from latefusion.experiments.store import Outcome, ResultStore
+from latefusion.experiments.store import ResultStore
 from latefusion.experiments.summary import Summary, summarize
 from latefusion.experiments.tables import RENDERERS
+from latefusion.outputs import check_targets
+from latefusion.outputs.targets import Kind, Target
 
 EXAMPLES = """\
 Results are kept in the output folder: a run that was interrupted goes on where it was.
@@ -30,15 +34,23 @@ examples:
   latefusion reproduce --no-run --format markdown               tables of what is there
 """
 
+# Where standard error is not a terminal, progress is written at most this often.
+PROGRESS_SECONDS = 10
 # With --quick, samples of the embedded sets, and most samples of a file.
 QUICK_EMBEDDED = 200
 QUICK_SAMPLES = 170
+# What an evaluation writes into its folder. Tables and figures are named by data sets.
+STORE, ARCHIVE = "results.sqlite", "archive.json"
+FILES = (STORE, ARCHIVE, "results.csv", "report.html", "report.md", "tables/results.csv")
+FOLDERS = ("tables", "figures")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     parser.add_argument(
-        "--data", type=Path, help="folder of data files (default: LATEFUSION_DATA; the embedded sets without either)"
+        "--data",
+        type=file_path,
+        help="folder of data files (default: LATEFUSION_DATA, else the embedded sets)",
     )
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="SET", help="data sets, by file or by the paper's name"
@@ -52,17 +64,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="small sets, thin grids and few restarts: some minutes")
     parser.add_argument(
-        "--output", type=Path, default=Path("reproduce-output"), help="folder for everything (default: %(default)s)"
+        "--output",
+        type=file_path,
+        default=Path("reproduce-output"),
+        help="folder for all outputs (default: %(default)s)",
     )
-    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
+    parser.add_argument("--jobs", type=positive_number, default=os.cpu_count() or 1, help="processes (default: all)")
     parser.add_argument("--time-limit", type=float, metavar="S", help="seconds that one cell may take")
-    parser.add_argument("--memory-limit", type=_positive, metavar="MiB", help="memory that one cell may take")
+    parser.add_argument("--memory-limit", type=positive_number, metavar="MiB", help="memory that one cell may take")
     parser.add_argument("--retry", action="store_true", help="run cells again that failed")
     parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
     parser.add_argument(
         "--from",
         dest="archives",
-        type=Path,
+        type=file_path,
         nargs="+",
         metavar="ARCHIVE",
         help="tables and figures of the archive.json that another evaluation has left, or several, put together; "
@@ -76,17 +91,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=list(RENDERERS),
         help="formats of the tables (default: all)",
     )
+    add_force_argument(parser)
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Evaluate, or read what an evaluation has left; write and print."""
+    check_targets([Target(options.output, EVALUATION, "--output")], _inputs(options), force=options.force)
     refused: dict[str, str] = {}
     if options.archives is None:
         archive, refused = _evaluate(options)
     else:
         archive = merge_archives([read_archive(path) for path in options.archives])
-    file = write_archive(options.output / "archive.json", archive)
+    file = write_archive(options.output / ARCHIVE, archive)
     report = write_report(
         options.output,
         archive.summaries,
@@ -102,6 +119,31 @@ def run(options: argparse.Namespace) -> None:
         _print(archive.summaries, report)
 
 
+def _is_evaluation(folder: Path) -> bool:
+    """Whether a folder is empty or holds the results of an earlier run."""
+    return not any(folder.iterdir()) or any((folder / name).is_file() for name in (STORE, ARCHIVE))
+
+
+def _evaluation_files(folder: Path) -> list[Path]:
+    """Files that may be written: those of fixed names, and all that are there now in the folders of the others."""
+    present = [file for name in FOLDERS if (folder / name).is_dir() for file in (folder / name).iterdir()]
+    return [*(folder / name for name in FILES), *present]
+
+
+EVALUATION = Kind("the folder of an earlier evaluation", _is_evaluation, parts=_evaluation_files)
+
+
+def _inputs(options: argparse.Namespace) -> list[Path]:
+    """Archives, or the data folder and the data sets in it."""
+    if options.archives is not None:
+        return list(options.archives)
+    folder = data_folder(options.data)
+    if folder is None:
+        return []
+    # Results may be kept in a folder of their own beside the data sets.
+    return [folder, *(one for one in folder.iterdir() if one.resolve() != options.output.resolve())]
+
+
 def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
     """Find the data and run what is not done yet; what was found, and which data could not be used."""
     folder = data_folder(options.data)
@@ -109,7 +151,7 @@ def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
     sources, refused = find_sources(folder, options.only, **bounds)
     effort = QUICK if options.quick else FULL
     cells = plan(sources, options.methods or list(CONTENDERS), effort)
-    store = ResultStore(options.output / "results.sqlite")
+    store = ResultStore(options.output / STORE)
     try:
         if not options.no_run:
             _run_cells(cells, store, options)
@@ -122,16 +164,8 @@ def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
 def _run_cells(cells: list[Cell], store: ResultStore, options: argparse.Namespace) -> None:
     done = store.load(cells)
     waiting = cheapest_first([cell for cell in cells if cell not in done or (options.retry and done[cell].reason)])
-    progress = Progress(len(cells) - len(waiting), waiting, options.jobs)
-
-    def record(cell: Cell, outcome: Outcome) -> None:
-        store.record(cell, outcome)
-        progress.update(cell, outcome)
-
-    try:
-        run_cells(waiting, record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
-    finally:
-        progress.close()
+    with progress("evaluating"):
+        run_cells(waiting, store.record, jobs=options.jobs, limits=Limits(options.time_limit, options.memory_limit))
 
 
 def _effort(effort: Effort, options: argparse.Namespace) -> str:
@@ -161,10 +195,3 @@ def _print(summaries: list[Summary], report: Path) -> None:
     if missing:
         print(f"{missing}\n")
     print(f"Report: {report} (and as .html, with tables, figures and all results, in the same folder)")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value

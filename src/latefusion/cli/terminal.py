@@ -1,4 +1,4 @@
-"""What a terminal gets and a file does not: colours, and a line that says that work goes on."""
+"""What is shown on a terminal and not written to a file: colours, and a line of progress."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from latefusion.steps import listening
+from latefusion.progress import progress_listener
 
 CODES = {"bold": "1", "red": "31", "yellow": "33"}
-# Work that is done before this time needs no line.
+# Work that is done before this time is not shown.
 PATIENCE_SECONDS = 2.0
 REFRESH_SECONDS = 0.5
+# From then on the time that is left is estimated.
+ESTIMATE_SECONDS = 10.0
 CLEAR_LINE = "\r\x1b[K"
 BAR_WIDTH = 20
 BLOCK_WIDTH = 4
@@ -35,50 +37,43 @@ def colored(text: str, style: str, stream: TextIO) -> str:
 
 
 class Work:
-    """What is going on, as a line: a bar, and the time that has gone.
+    """Work that is being done, as a line: a bar, the last report (`latefusion.progress`), and times.
 
-    The bar shows how much is done, as far as steps are counted or the work itself says so (`latefusion.steps`).
-    Otherwise a block moves to and fro in it.
+    Before the first report a block moves to and fro in the bar.
 
     Parameters
     ----------
     what : str
-    n_steps : int, default=None
-        None where it is one step.
     """
 
-    def __init__(self, what: str, n_steps: int | None = None) -> None:
+    def __init__(self, what: str) -> None:
         self.what = what
-        self.n_steps = n_steps
-        self.step = ""
-        self._begun = 0
-        self._share: float | None = None  # of the step that is going on
+        self._message = ""
+        self._fraction: float | None = None
         self._start = time.monotonic()
 
-    def begin(self, step: str) -> None:
-        """Name a step that begins now; the one before it is done."""
-        self._begun += 1
-        self._share = None
-        self.step = step
-
-    def hear(self, step: str, share: float) -> None:
-        """How far the step that is going on is."""
-        self._share = share
-        if self.n_steps is None:
-            self.step = step
+    def update(self, message: str, fraction: float) -> None:
+        """Take a report."""
+        self._message, self._fraction = message, fraction
 
     def line(self) -> str:
         """The line as it is now."""
-        gone = time.monotonic() - self._start
-        if self.n_steps is not None:
-            done = max(0, min(self._begun - 1, self.n_steps))
-            share = min(1.0, (done + (self._share or 0.0)) / self.n_steps)
-            words = [f"{done}/{self.n_steps}", self.step]
-        elif self._share is not None:
-            share, words = self._share, [f"{self._share:.0%}", self.step]
-        else:
-            return f"{self.what} [{_moving_bar(gone)}] … {gone:.0f} s"
-        return " ".join([self.what, f"[{_bar(share)}]", *filter(None, words), "…", f"{gone:.0f} s"])
+        passed = time.monotonic() - self._start
+        fraction = self._fraction
+        if fraction is None:
+            return f"{self.what} [{_moving_bar(passed)}] … {duration(passed)}"
+        words = [self.what, f"[{_bar(fraction)}]", f"{fraction:.0%}", self._message, "…", duration(passed)]
+        line = " ".join(filter(None, words))
+        if passed < ESTIMATE_SECONDS or fraction == 0:
+            return line
+        return f"{line}, about {duration(passed * (1 - fraction) / fraction)} left"
+
+
+def duration(seconds: float) -> str:
+    """A duration, such as 12 s, 3 min or 2.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _bar(share: float) -> str:
@@ -94,27 +89,26 @@ def _moving_bar(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def progress(what: str, *, n_steps: int | None = None, quiet: bool = False) -> Iterator[Work]:
-    """Show on the terminal what is going on and how far it is, from two seconds on; nothing remains of it.
+def progress(what: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show the progress of a block as one line on the terminal, from two seconds on; the line is removed at the end.
 
     Parameters
     ----------
     what : str
-    n_steps : int, default=None
-        How often ``begin`` of what is yielded will be called, where the work has steps.
+        Name of the work.
     quiet : bool, default=False
-        Whether to say nothing.
+        Whether to show nothing, as where the standard error is not a terminal.
     """
-    work = Work(what, n_steps)
     if quiet or not is_terminal(sys.stderr):
-        yield work
+        yield
         return
+    work = Work(what)
     done = threading.Event()
     reporter = threading.Thread(target=_report, args=(work, done), daemon=True)
     reporter.start()
     try:
-        with listening(work.hear):
-            yield work
+        with progress_listener(work.update):
+            yield
     finally:
         done.set()
         reporter.join()

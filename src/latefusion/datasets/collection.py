@@ -1,4 +1,4 @@
-"""Views that lie in several files: each file is a view, or holds several, and samples are matched by id."""
+"""Views in several files: each file is a view, or holds several, and samples are matched by id."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from latefusion.datasets.files import check_file, load_views
+from latefusion.datasets.files import OBS_READERS, check_file, load
 from latefusion.datasets.joining import Part, join_samples
+from latefusion.datasets.options import TableOptions, table_options
 from latefusion.datasets.tables import (
-    TABLE_SUFFIXES,
     Table,
     common_name,
+    files_in,
+    is_table,
     label_table,
-    numbers_of,
+    part_of,
     take_apart,
     target_of,
+    view_name,
 )
 from latefusion.types import MultiViewDataset
 
@@ -40,8 +43,11 @@ def load_files(
     id_column: str | None = None,
     label_column: str | None = None,
     label_file: str | os.PathLike[str] | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    transpose: bool | Sequence[str | os.PathLike[str]] = False,
 ) -> MultiViewDataset:
-    r"""Read a multi-view data set that lies in several files.
+    r"""Read a multi-view data set from several files.
 
     Parameters
     ----------
@@ -55,6 +61,11 @@ def load_files(
         that were not asked for and are not known of all samples are left out.
     label_file : str or path-like, default=None
         A table with the classes, and with ids if the views have any.
+    separator, decimal : str, default=None
+        As in `load_views`, for all text tables among the files.
+    transpose : bool or sequence of str or path-like, default=False
+        Whether the columns of tables are samples and the rows features: in all tables (but that of the classes), or in
+        those that are named here.
 
     Returns
     -------
@@ -72,40 +83,50 @@ def load_files(
     ...     load_files([genes, lipids]).views
     Views(2 samples; genes: 1, lipids: 2)
     """
-    places = [Path(path) for path in paths]
+    options = table_options(id_column, label_column, separator, decimal, transpose)
+    return load_places([Path(path) for path in paths], options, None if label_file is None else Path(label_file))
+
+
+def load_places(places: Sequence[Path], options: TableOptions, label_file: Path | None = None) -> MultiViewDataset:
+    """`load_files` with its options in one object."""
     if not places:
         raise ValueError("There are no files: name at least one.")
+    label_column = options.label_column
+    for place in places:
+        check_file(place)
+    _check_transposed(places, options)
     if len(places) == 1 and label_file is None:
-        return load_views(places[0], id_column=id_column, label_column=label_column)
-    tables = {place: _read_table(place, id_column, label_column) for place in places if _is_table(place)}
+        return load(places[0], options)
+    tables = {place: take_apart(place, options) for place in places if is_table(place)}
     found = any(table.labels is not None for table in tables.values())
     elsewhere = label_file is not None or any(_may_have_column(place) for place in places)
     if label_column is not None and not found and not elsewhere:
         shown = {place.name: [str(column) for column in table.values.columns[:8]] for place, table in tables.items()}
         raise ValueError(f"No file has a column {label_column!r} of classes; the first columns are {shown}.")
     contents = {
-        place: _table_content(place, tables[place])
+        place: _table_content(place, tables[place], options)
         if place in tables
-        else _read_other(place, id_column, None if found else label_column)
+        else _read_other(place, options._replace(label_column=None if found else label_column))
         for place in places
     }
     kinds = {str(place): content.kind for place, content in contents.items()}
     if len(set(kinds.values())) > 1:
         raise ValueError(f"Some files hold kernels and others features, {kinds}: cluster them one kind at a time.")
     names = _view_names(places, contents)
-    views = join_samples({name: contents[place].parts[own] for name, (place, own) in names.items()})
+    parts = {name: contents[place].parts[own] for name, (place, own) in names.items()}
+    views = join_samples(parts)
     labelled = {str(place): one.labelled for place, one in contents.items() if one.labelled is not None}
     if label_file is not None:
-        check_file(Path(label_file))
-        labelled = {str(label_file): label_table(Path(label_file), id_column, label_column)}
+        check_file(label_file)
+        labelled = {str(label_file): label_table(label_file, options)}
     elif label_column is None and _leaves_out(labelled, views.sample_ids):
         labelled = {}
-    target, target_names = target_of(labelled, views.sample_ids, len(views))
+    target, target_names = target_of(labelled, views.sample_ids, len(views), parts)
     columns = {name: contents[place].feature_names.get(own) for name, (place, own) in names.items()}
     return MultiViewDataset(
         views=views,
         target=target,
-        name=" + ".join(place.stem for place in places),
+        name=" + ".join(map(view_name, places)),
         target_names=target_names,
         description=f"Read from {', '.join(place.name for place in places)}: {len(views)} samples; "
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the files'}.",
@@ -115,39 +136,44 @@ def load_files(
     )
 
 
-def _is_table(place: Path) -> bool:
-    return place.suffix.lower() in TABLE_SUFFIXES and not place.is_dir()
+def _check_transposed(places: Sequence[Path], options: TableOptions) -> None:
+    """Refuse names of transposed files that are not among the files."""
+    if isinstance(options.transpose, bool):
+        return
+    known = {
+        file.resolve() for place in places for file in (files_in(place)[1].values() if place.is_dir() else [place])
+    }
+    strange = [str(file) for file in options.transpose if file.resolve() not in known]
+    if strange:
+        raise ValueError(
+            f"transpose names {strange[0]!r}, which is not one of the files {[str(one) for one in places]}."
+        )
 
 
 def _may_have_column(place: Path) -> bool:
-    """Whether classes may lie in a column of something else than a table."""
-    return place.is_dir() or place.suffix.lower() == ".h5mu"
+    """Whether a column of something else than a table may hold the classes."""
+    return place.is_dir() or place.suffix.lower() in OBS_READERS
 
 
-def _read_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
-    check_file(file)
-    return take_apart(file, id_column, label_column)
-
-
-def _table_content(file: Path, table: Table) -> Content:
+def _table_content(file: Path, table: Table, options: TableOptions) -> Content:
+    part = part_of(table, file, options)
+    name = view_name(file)
     return Content(
-        {file.stem: Part(numbers_of(table.values, file), table.ids, str(file))},
-        None if table.labels is None else table,
-        {file.stem: [str(column) for column in table.values.columns]},
-        "features",
-        table.id_name,
+        {name: part}, None if table.labels is None else table, {name: part.columns}, "features", table.id_name
     )
 
 
-def _read_other(place: Path, id_column: str | None, label_column: str | None) -> Content:
+def _read_other(place: Path, options: TableOptions) -> Content:
     """Folders and archives: their views are read together, and taken apart again to be joined with others."""
-    column = label_column if _may_have_column(place) else None
-    data = load_views(place, id_column=id_column if place.is_dir() else None, label_column=column)
+    if not place.is_dir():
+        options = TableOptions(label_column=options.label_column if _may_have_column(place) else None)
+    data = load(place, options)
     mask, ids = data.views.mask, data.views.sample_ids
     parts = {}
     for position, (name, array) in enumerate(data.views.items()):
         here = slice(None) if mask is None or ids is None else mask[:, position]
-        parts[name] = Part(array[here], None if ids is None else ids[here], str(place))
+        columns = data.feature_names.get(name, ())
+        parts[name] = Part(array[here], None if ids is None else ids[here], str(place), columns)
     classes: Any = None
     if data.target is not None:
         classes = np.asarray(data.target_names)[data.target] if data.target_names else data.target
@@ -164,7 +190,7 @@ def _view_names(places: Sequence[Path], contents: Mapping[Path, Content]) -> dic
     named: dict[str, tuple[Path, str]] = {}
     for place in places:
         for own in contents[place].parts:
-            name = own if times[own] == 1 or len(contents[place].parts) == 1 else f"{place.stem}:{own}"
+            name = own if times[own] == 1 or len(contents[place].parts) == 1 else f"{view_name(place)}:{own}"
             if name in named:
                 raise ValueError(
                     f"{str(named[name][0])!r} and {str(place)!r} both hold a view {name!r}: rename one of the files."

@@ -136,7 +136,7 @@ def fetch_three_sources(
         if counts.shape[1] != len(stories):
             raise ValueError(f"{str(path)!r}: {name} has {counts.shape[1]} columns but {len(stories)} stories.")
         parts[name] = Part(scipy.sparse.csr_array(counts.T), stories, f"{path.name}, {name}")
-    stories_told = {story for _, ids, _ in parts.values() for story in np.asarray(ids).tolist()}
+    stories_told = {story for part in parts.values() for story in np.asarray(part.ids).tolist()}
     views = join_samples(parts, sorted(stories_told, key=lambda story: (len(story), story)))
     assert views.sample_ids is not None  # for the type checker: all parts have ids
     unknown = [story for story in views.sample_ids.tolist() if story not in topics]

@@ -1,4 +1,4 @@
-"""Read multi-view data sets from files: one reader per format, found by how the name ends.
+"""Read multi-view data sets from files: one reader per format, found by how the name ends, checked by the content.
 
 ========================== =========================================================================================
 path                       what is expected inside
@@ -7,7 +7,8 @@ path                       what is expected inside
 ``.mat``                   kernels ``KH`` or a cell array ``X`` of views, with labels ``Y``, see
                            `latefusion.datasets.matlab`
 ``.h5mu``                  one modality per view, see `latefusion.datasets.h5mu`
-``.csv`` ``.tsv`` ``.txt`` one view, rows are samples, see `latefusion.datasets.tables`
+``.h5ad``                  one view, or one per type of features, see `latefusion.datasets.h5ad`
+``.csv`` ``.tsv`` ``.txt`` one view, rows are samples, see `latefusion.datasets.tables`; also compressed
 ``.parquet``               one view, rows are samples
 a folder                   one such table per view, matched by sample id
 ========================== =========================================================================================
@@ -21,23 +22,33 @@ from pathlib import Path
 
 import numpy as np
 
+from latefusion.datasets.compression import SUFFIXES as COMPRESSIONS
+from latefusion.datasets.compression import uncompressed_name
+from latefusion.datasets.formats import check_content
+from latefusion.datasets.h5ad import read_h5ad
 from latefusion.datasets.h5mu import h5mu_header, read_h5mu
 from latefusion.datasets.headers import Header
 from latefusion.datasets.matlab import mat_header, read_mat
 from latefusion.datasets.npz import npz_header, read_npz
-from latefusion.datasets.tables import TABLE_SUFFIXES, read_tables
+from latefusion.datasets.options import TableOptions, table_options
+from latefusion.datasets.tables import TABLE_SUFFIXES, is_table, read_tables
 from latefusion.types import MultiViewDataset
 
 READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat}
+# Formats with a table of the samples, one column of which may hold the classes.
+OBS_READERS: dict[str, Callable[..., MultiViewDataset]] = {".h5mu": read_h5mu, ".h5ad": read_h5ad}
 HEADER_READERS: dict[str, Callable[[Path], Header]] = {".npz": npz_header, ".mat": mat_header, ".h5mu": h5mu_header}
-SUFFIXES = (*READERS, ".h5mu", *TABLE_SUFFIXES)
-
-# How files begin, for names that do not say what is inside.
-SIGNATURES = {b"PK\x03\x04": ".npz", b"MATLAB": ".mat", b"\x89HDF": ".h5mu or .mat (version 7.3)", b"PAR1": ".parquet"}
+SUFFIXES = (*READERS, *OBS_READERS, *TABLE_SUFFIXES)
 
 
 def load_views(
-    path: str | os.PathLike[str], *, id_column: str | None = None, label_column: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    transpose: bool = False,
 ) -> MultiViewDataset:
     """Read a multi-view data set from a file or from a folder of tables.
 
@@ -45,14 +56,21 @@ def load_views(
     ----------
     path : str or path-like
         An ``.npz`` archive (``view_0``, ... or ``kernel_0``, ...), a ``.mat`` file (``KH`` and ``Y``, or a cell array
-        ``X`` and ``Y``; any version), an ``.h5mu`` file, a table (``.csv``, ``.tsv``, ``.txt``, ``.parquet``), or a
-        folder with one table per view.
+        ``X`` and ``Y``; any version), an ``.h5mu`` or ``.h5ad`` file, a table (``.csv``, ``.tsv``, ``.txt``,
+        ``.parquet``; text also compressed, such as ``.csv.gz``), or a folder with one table per view.
     id_column : str, default=None
         The column of every table that says which sample a row is about. By default the first column, where it is
-        called ``id``, ``sample`` or the like, has no name, or holds words. For tables only.
+        called ``id``, ``sample`` or the like, has no name, or holds text. For tables only.
     label_column : str, default=None
-        The column with the classes, in tables and in the ``obs`` of ``.h5mu`` files. By default the one called
-        ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
+        The column with the classes, in tables and in the ``obs`` of ``.h5mu`` and ``.h5ad`` files. By default the one
+        called ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
+    separator : str, default=None
+        What separates the values of text tables: "comma", "semicolon", "tab", "pipe", "blank", or any other sign. By
+        default, and in tables where that sign does not occur, it is recognised.
+    decimal : {".", ","}, default=None
+        The decimal sign of text tables. By default it is recognised.
+    transpose : bool, default=False
+        Whether the columns of tables are samples and the rows features.
 
     Returns
     -------
@@ -64,7 +82,8 @@ def load_views(
 
     Notes
     -----
-    ``.mat`` files of version 7.3 and ``.h5mu`` need h5py, tables need pandas: ``pip install 'latefusion[io]'``.
+    ``.mat`` files of version 7.3, ``.h5mu`` and ``.h5ad`` need h5py, tables need pandas:
+    ``pip install 'latefusion[io]'``.
 
     Examples
     --------
@@ -84,13 +103,7 @@ def load_views(
     >>> data.kind, data.views.n_views, data.target
     ('kernels', 2, array([0, 1, 1]))
     """
-    place = Path(path)
-    try:
-        return _load(place, id_column, label_column)
-    except PermissionError as error:
-        raise PermissionError(
-            f"There is no right to read {str(error.filename or place)!r}: ask its owner, or change its permissions."
-        ) from error
+    return load(Path(path), table_options(id_column, label_column, separator, decimal, bool(transpose)))
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
@@ -124,35 +137,51 @@ def read_header(path: str | os.PathLike[str]) -> Header:
     return Header(len(data.views), data.views.n_views, n_classes, data.kind)
 
 
-def _load(place: Path, id_column: str | None, label_column: str | None) -> MultiViewDataset:
+def load(place: Path, options: TableOptions) -> MultiViewDataset:
+    """`load_views` with its options in one object."""
+    try:
+        return _load(place, options)
+    except PermissionError as error:
+        raise PermissionError(
+            f"Permission denied: {str(error.filename or place)!r} cannot be read. Change its permissions, or ask its "
+            f"owner."
+        ) from error
+
+
+def _load(place: Path, options: TableOptions) -> MultiViewDataset:
     check_file(place)
+    if place.is_dir() or is_table(place):
+        return read_tables(place, options)
     suffix = place.suffix.lower()
-    if place.is_dir() or suffix in TABLE_SUFFIXES:
-        return read_tables(place, id_column=id_column, label_column=label_column)
-    if id_column is not None:
-        raise ValueError(f"id_column={id_column!r} is for tables, but {str(place)!r} is none: leave it out.")
-    if suffix == ".h5mu":
-        return read_h5mu(place, label_column=label_column)
-    if suffix not in READERS:
-        raise ValueError(f"{str(place)!r} ends in {suffix!r}, but only {', '.join(SUFFIXES)} can be read: convert it.")
-    if label_column is not None:
+    given = {name: value for name, value in options._asdict().items() if value and name != "label_column"}
+    if given:
+        name, value = next(iter(given.items()))
+        raise ValueError(f"{name}={value!r} is for tables, and {str(place)!r} is not one: leave it out.")
+    if suffix in OBS_READERS:
+        return OBS_READERS[suffix](place, label_column=options.label_column)
+    if options.label_column is not None:
         raise ValueError(
-            f"label_column={label_column!r} is for tables and .h5mu files, but {str(place)!r} is neither: leave it out."
+            f"label_column={options.label_column!r} is for tables, .h5mu and .h5ad files, and {str(place)!r} is none "
+            f"of them: leave it out."
         )
     return READERS[suffix](place)
 
 
 def check_file(file: Path) -> None:
-    """Refuse a file that is not there, is empty, or whose content is of another known format than its name says."""
+    """Refuse a file that does not exist, is empty, or cannot be read here by its content or its name."""
     if not file.exists():
         raise FileNotFoundError(f"There is no file {str(file)!r}: check the path.")
     if file.is_dir():
         return
-    suffix = file.suffix.lower()
-    if file.stat().st_size == 0 and suffix in SUFFIXES:
+    if not file.is_file():
+        raise ValueError(
+            f"{str(file)!r} is a pipe or a device, which cannot be read several times: write it to a file."
+        )
+    if file.stat().st_size == 0:
         raise ValueError(f"{str(file)!r} is empty: copy or download it again.")
-    with file.open("rb") as stream:
-        beginning = stream.read(8)
-    found = next((kind for signature, kind in SIGNATURES.items() if beginning.startswith(signature)), None)
-    if found is not None and suffix not in found:
-        raise ValueError(f"{str(file)!r} ends in {suffix!r}, but its content looks like {found}: rename it.")
+    check_content(file)
+    if uncompressed_name(file).suffix.lower() not in SUFFIXES:
+        raise ValueError(
+            f"{str(file)!r} ends in {file.suffix!r}, but only {', '.join(SUFFIXES)} can be read (text also "
+            f"compressed: {', '.join(COMPRESSIONS)}). If it is a table of text, rename it to end in .txt."
+        )

@@ -40,29 +40,19 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     Returns
     -------
     MultiViewDataset
-        Samples are in the order of the file, rows of those that a modality lacks are NaN or empty.
+        Samples are in the order of the file, rows of those that a modality does not have are NaN or empty.
     """
-    with _opened(file) as root:
+    with opened(file) as root:
         modalities = _modalities(root, file)
         parts = {
-            name: Part(_matrix(group, where := f"{str(file)!r}, modality {name!r}"), _index(group["obs"]), where)
+            name: Part(read_matrix(group, where := f"{str(file)!r}, modality {name!r}"), read_ids(group["obs"]), where)
             for name, group in modalities.items()
         }
-        views = join_samples(parts, _index(root["obs"]).tolist())
-        labels = _labels(root, modalities, label_column, file)
-        columns = {name: _names(group["var"]).tolist() for name, group in modalities.items() if "var" in group}
+        views = join_samples(parts, read_ids(root["obs"]).tolist())
+        labels = find_labels(root, modalities, label_column, file)
+        columns = {name: read_names(group["var"]).tolist() for name, group in modalities.items() if "var" in group}
     assert views.sample_ids is not None  # for the type checker: all parts have ids
-    target: NDArray[Any] | None = None
-    target_names: tuple[str, ...] = ()
-    column = ""
-    if labels is not None:
-        column, classes = labels
-        bare = [one for one in views.sample_ids.tolist() if classes.get(one) is None]
-        if bare and label_column is not None:
-            raise ValueError(f"{str(file)!r}: {len(bare)} samples have no {column!r}, such as {bare[0]!r}.")
-        if not bare:
-            values = np.array([classes[one] for one in views.sample_ids.tolist()])
-            target, target_names = encode_labels(values, f"{str(file)!r}, {column}")
+    target, target_names, column = classes_of(labels, views.sample_ids, label_column is not None, file)
     return MultiViewDataset(
         views=views,
         target=target,
@@ -74,24 +64,42 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     )
 
 
+def classes_of(
+    labels: tuple[str, dict[str, Any]] | None, sample_ids: NDArray[Any], wanted: bool, file: Path
+) -> tuple[NDArray[Any] | None, tuple[str, ...], str]:
+    """Classes in the order of the samples, their names, and their column; none where some sample has no class."""
+    if labels is None:
+        return None, (), ""
+    column, classes = labels
+    samples = sample_ids.tolist()
+    bare = [one for one in samples if classes.get(one) is None]
+    if bare and wanted:
+        raise ValueError(f"{str(file)!r}: {len(bare)} samples have no {column!r}, such as {bare[0]!r}.")
+    if bare:
+        return None, (), column
+    values = np.array([classes[one] for one in samples])
+    return *encode_labels(values, f"{str(file)!r}, {column}", samples), column
+
+
 def h5mu_header(file: Path) -> Header:
     """What an ``.h5mu`` file holds; of its arrays only the names and the classes are read."""
-    with _opened(file) as root:
+    with opened(file) as root:
         modalities = _modalities(root, file)
-        labels = _labels(root, modalities, None, file)
-        n_samples = len(_index(root["obs"]))
+        labels = find_labels(root, modalities, None, file)
+        n_samples = len(read_ids(root["obs"]))
     classes = None if labels is None else [value for value in labels[1].values() if value is not None]
     return Header(n_samples, len(modalities), None if classes is None else len(set(classes)), "features")
 
 
 @contextlib.contextmanager
-def _opened(file: Path) -> Iterator[Any]:
+def opened(file: Path, library: str = "MuData") -> Iterator[Any]:
+    """The root of a file of MuData or AnnData; what h5py raises on a damaged file names it."""
     try:
         with open_hdf5(file) as root:
             yield root
     except UNREADABLE as error:
         raise ValueError(
-            f"{str(file)!r} cannot be read as a file of MuData ({type(error).__name__}: {error}). It may be cut "
+            f"{str(file)!r} cannot be read as a file of {library} ({type(error).__name__}: {error}). It may be cut "
             f"short or damaged: copy or download it again."
         ) from error
 
@@ -100,16 +108,20 @@ def _modalities(root: Any, file: Path) -> dict[str, Any]:
     if "mod" not in root or "obs" not in root:
         raise ValueError(
             f"{str(file)!r} has no modalities: 'mod' and 'obs' are expected, there is {', '.join(root) or 'nothing'}."
+            + (" It looks like a file of AnnData: rename it to end in .h5ad." if "X" in root and "obs" in root else "")
         )
     if int(root.attrs.get("axis", 0)) != 0:
-        raise ValueError(f"{str(file)!r}: its modalities share variables, not samples, so they are no views.")
+        raise ValueError(
+            f"{str(file)!r}: its modalities share variables, not samples, so they are not views of the same samples."
+        )
     order = [str(name) for name in root["mod"].attrs.get("mod-order", list(root["mod"]))]
     if not order:
         raise ValueError(f"{str(file)!r} has no modality.")
     return {name: root["mod"][name] for name in order}
 
 
-def _matrix(group: Any, where: str) -> Array:
+def read_matrix(group: Any, where: str) -> Array:
+    """The matrix X of a group, dense or CSR."""
     if "X" not in group:
         raise ValueError(f"{where} has no matrix X; it has {', '.join(group)}.")
     stored = group["X"]
@@ -128,34 +140,35 @@ def _matrix(group: Any, where: str) -> Array:
     return matrix
 
 
-def _index(obs: Any) -> NDArray[Any]:
+def read_ids(obs: Any) -> NDArray[Any]:
     """Names of samples, which must differ from each other."""
-    names = _names(obs)
+    names = read_names(obs)
     seen, times = np.unique(names, return_counts=True)
     if (times > 1).any():
+        repeated = np.flatnonzero(times > 1)
         raise ValueError(
-            f"{obs.file.filename!r}: {obs.name} has the sample {str(seen[times > 1][0])!r} {times.max()} times. Make "
-            f"the names unique."
+            f"{obs.file.filename!r}: {obs.name} has the sample {str(seen[repeated[0]])!r} {times[repeated[0]]} times "
+            f"({repeated.size} samples more than once). Make the names unique."
         )
     return names
 
 
-def _names(table: Any) -> NDArray[Any]:
+def read_names(table: Any) -> NDArray[Any]:
     """The index of ``obs`` or ``var``."""
     return np.asarray(table[str(table.attrs.get("_index", "_index"))].asstr()[()], dtype=str)
 
 
-def _labels(
+def find_labels(
     root: Any, modalities: dict[str, Any], label_column: str | None, file: Path
 ) -> tuple[str, dict[str, Any]] | None:
-    """The column of classes and the class of each sample by name, None where it has none."""
+    """The column of classes and the class of each sample by its id, None where it has none."""
     tables = [root["obs"], *(group["obs"] for group in modalities.values())]
     for obs in tables:
         for column in _columns(obs):
             own = column.rpartition(":")[2]  # muon copies the columns of a modality as modality:column
             if label_column in (column, own) if label_column is not None else plain(own) in LABEL_COLUMNS:
                 return column, dict(
-                    zip(_index(obs).tolist(), _values(obs[column], f"{str(file)!r}, {column}"), strict=True)
+                    zip(read_ids(obs).tolist(), read_column(obs[column], f"{str(file)!r}, {column}"), strict=True)
                 )
     if label_column is not None:
         found = sorted({column for obs in tables for column in _columns(obs)})
@@ -168,9 +181,10 @@ def _columns(obs: Any) -> Iterator[str]:
     return (str(name) for name in obs.attrs.get("column-order", [name for name in obs if name != index]))
 
 
-def _values(column: Any, where: str) -> list[Any]:
+def read_column(column: Any, where: str) -> list[Any]:
+    """The values of a column of ``obs`` or ``var``, None where a category is missing."""
     if "codes" in column and "categories" in column:
-        categories = _values(column["categories"], where)
+        categories = read_column(column["categories"], where)
         return [None if code < 0 else categories[code] for code in column["codes"][()]]
     if not hasattr(column, "dtype"):
         raise ValueError(f"{where}: a column of kind {column.attrs.get('encoding-type')!r} cannot be read as classes.")

@@ -51,7 +51,7 @@ def open_hdf5(file: Path) -> Iterator[Any]:
     Raises
     ------
     ValueError
-        If the HDF5 library comes to no end on the file.
+        If the HDF5 library does not finish reading the file.
     """
     h5py = require("h5py", file)
     with file.open("rb"):  # what cannot be opened is told by the system, at once
@@ -59,7 +59,7 @@ def open_hdf5(file: Path) -> Iterator[Any]:
     facts = file.stat()
     if not _comes_to_an_end(str(file.resolve()), facts.st_mtime_ns, facts.st_size):
         raise ValueError(
-            f"{str(file)!r} is damaged: the HDF5 library comes to no end when it lists the names in it. Copy or "
+            f"{str(file)!r} is damaged: the HDF5 library does not finish listing the names in it. Copy or "
             f"download it again."
         )
     with h5py.File(file, "r") as root:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,17 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.types import Array, Views
+
+# Ways in which the same ids are written differently, and what makes them equal.
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "upper and lower case": str.casefold,
+    "zeros at the beginning": lambda one: re.sub(r"(?<!\d)0+(?=\d)", "", one),
+    "'.0' at the end": lambda one: one.removesuffix(".0"),
+    "points, hyphens, underscores and blanks": lambda one: re.sub(r"[-._ ]", "", one),
+    "the letter X at the beginning, which R puts before digits": lambda one: re.sub(
+        r"[-._ ]", "", one.removeprefix("X")
+    ),
+}
 
 
 class Part(NamedTuple):
@@ -22,11 +34,14 @@ class Part(NamedTuple):
         Which sample a row is about, each at most once.
     origin : str
         The file, for messages.
+    columns : sequence of str
+        Names of the columns, as far as they are known.
     """
 
     array: Array
     ids: NDArray[Any] | None
     origin: str
+    columns: Sequence[str] = ()
 
 
 def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) -> Views:
@@ -94,15 +109,58 @@ def _by_position(parts: Mapping[str, Part]) -> Views:
     return Views({name: part.array for name, part in parts.items()}, mask=None if mask.all() else mask)
 
 
+def transposed_hint(parts: Mapping[str, Part], ids: set[Any]) -> str:
+    """What to say about parts whose column names, and not their ids, are among the given ids; empty for none."""
+    found = []
+    for part in parts.values():
+        own = set() if part.ids is None else set(np.asarray(part.ids).tolist())
+        matching = ids.intersection(part.columns)
+        if len(matching) > len(ids.intersection(own)) and 2 * len(matching) >= min(len(part.columns), len(ids)):
+            found.append((part, len(matching)))
+    if not found:
+        return ""
+    part, count = found[0]
+    return (
+        f" Transposed? {count} of the {len(part.columns)} column names of {part.origin} are ids of samples. If its "
+        f"columns are the samples, read it with transpose={[part.origin for part, _ in found]}."
+    )
+
+
 def _check_overlap(parts: Mapping[str, Part]) -> None:
+    lists = {name: np.asarray(part.ids).tolist() for name, part in parts.items()}
     for name, part in parts.items():
-        others = {one for other, view in parts.items() if other != name for one in np.asarray(view.ids).tolist()}
-        own = np.asarray(part.ids).tolist()
-        if others and not others.intersection(own):
+        others = {one for other, ids in lists.items() if other != name for one in ids}
+        if others and not others.intersection(lists[name]):
             raise ValueError(
-                f"{part.origin} has no sample in common with the other views: its ids are like {own[0]!r}, theirs like "
-                f"{sorted(others)[0]!r}. Write the ids in the same way everywhere."
+                f"{part.origin} has no sample in common with the other views: its ids are like {lists[name][0]!r}, "
+                f"theirs like {min(others)!r}.{_why_apart(parts, name, others)}"
             )
+
+
+def _why_apart(parts: Mapping[str, Part], name: str, others: set[Any]) -> str:
+    """A way out for a part that has no sample in common with the others."""
+    for one in parts:
+        elsewhere = {
+            sample for other, part in parts.items() if other != one for sample in np.asarray(part.ids).tolist()
+        }
+        if hint := transposed_hint({one: parts[one]}, elsewhere):
+            return hint
+    elsewhere = {column for other, part in parts.items() if other != name for column in part.columns}
+    own = parts[name]
+    if 2 * len(elsewhere.intersection(own.columns)) > len(own.columns):
+        return (
+            f" Transposed? {len(elsewhere.intersection(own.columns))} of its {len(own.columns)} column names are also "
+            f"column names of the other files. If columns are samples, read the files with transpose=True."
+        )
+    for how, change in SPELLINGS.items():
+        theirs = {change(str(sample)): sample for sample in others}
+        same = [sample for sample in np.asarray(own.ids).tolist() if change(str(sample)) in theirs]
+        if same:
+            return (
+                f" {len(same)} of its {len(np.asarray(own.ids))} ids differ only in {how}, such as {same[0]!r} and "
+                f"{theirs[change(str(same[0]))]!r}: write them in the same way everywhere."
+            )
+    return " Write the ids in the same way everywhere."
 
 
 def _filled(array: Array) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,9 @@ def plain(name: object) -> str:
     return "".join(sign for sign in str(name).lower() if sign.isalnum())
 
 
-def encode_labels(values: Array, where: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+def encode_labels(
+    values: Array, where: str, samples: Sequence[Any] | None = None
+) -> tuple[NDArray[Any], tuple[str, ...]]:
     """Classes as numbers 0 … k−1, and their names where they were words.
 
     Parameters
@@ -45,6 +48,8 @@ def encode_labels(values: Array, where: str) -> tuple[NDArray[Any], tuple[str, .
         a single one per sample, samples in rows or in columns.
     where : str
         File and key, to begin error messages with.
+    samples : sequence, default=None
+        Ids of the samples, for error messages; by default they are counted from 1.
 
     Returns
     -------
@@ -70,15 +75,15 @@ def encode_labels(values: Array, where: str) -> tuple[NDArray[Any], tuple[str, .
     if not vector.size:
         raise ValueError(f"{where}: the labels are empty.")
     if vector.dtype.kind in "OUS":
-        return _from_words(vector, where)
+        return _from_words(vector, where, samples)
     if vector.dtype.kind not in "biuf":
         raise ValueError(f"{where}: labels of type {vector.dtype} are neither whole numbers nor words.")
     if vector.dtype.kind == "f":
         odd = np.flatnonzero(~np.isfinite(vector) | (vector != np.round(vector)))
         if odd.size:
             raise ValueError(
-                f"{where}: label {odd[0]} is {vector[odd[0]]}, but labels must be whole numbers or words, one per "
-                f"sample. {odd.size} of {vector.size} are not: leave out the samples without a class."
+                f"{where}: the label of {_sample(odd[0], samples)} is {vector[odd[0]]}, but labels must be whole "
+                f"numbers or words. {odd.size} of {vector.size} are not: leave out the samples without a class."
             )
     return np.unique(vector, return_inverse=True)[1].astype(np.int64), ()
 
@@ -95,12 +100,18 @@ def _from_one_hot(table: NDArray[Any], where: str) -> NDArray[Any]:
     )
 
 
-def _from_words(vector: NDArray[Any], where: str) -> tuple[NDArray[Any], tuple[str, ...]]:
+def _sample(position: int, samples: Sequence[Any] | None) -> str:
+    return f"sample {position + 1}" if samples is None else f"sample {samples[position]!r}"
+
+
+def _from_words(
+    vector: NDArray[Any], where: str, samples: Sequence[Any] | None
+) -> tuple[NDArray[Any], tuple[str, ...]]:
     empty = [position for position, value in enumerate(vector) if value is None or value != value or value == ""]
     if empty:
         raise ValueError(
-            f"{where}: sample {empty[0]} has no label, and neither have {len(empty) - 1} others. Leave these samples "
-            f"or the labels out."
+            f"{where}: {len(empty)} of {len(vector)} samples have no label, such as {_sample(empty[0], samples)}. "
+            f"Leave out these samples, or the labels."
         )
     names, codes = np.unique([str(value) for value in vector], return_inverse=True)
     return codes.astype(np.int64), tuple(names.tolist())

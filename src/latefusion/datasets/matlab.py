@@ -8,7 +8,7 @@ Names differ from group to group, so a variable is known by its name without cas
 * labels: ``Y``, ``gt``, ``truth``, ``gnd``, ``labels``, ... (`latefusion.datasets.labels.LABEL_KEYS`), from 0 or 1,
   one-hot, words, or one equal vector per view.
 
-The samples of a view lie along the axis that is as long as the labels. Where both are, and where there are no labels,
+The samples of a view are along the axis that is as long as the labels. Where both are, and where there are no labels,
 the other views decide: all have as many samples. What is left open is read with samples in rows.
 
 Files up to version 7 are read by SciPy, those of version 7.3, which are HDF5 files with all axes reversed and cells as
@@ -45,7 +45,7 @@ NUMBERED = re.compile(r"(x|fea|feature|data|view|k|kernel)(\d+)")
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # MATLAB puts 512 bytes of its own before the HDF5 part; other writers do not.
 HDF5_OFFSETS = (512, 0)
-# What SciPy and h5py let through when a file is damaged or is no MATLAB file at all.
+# What SciPy and h5py let through when a file is damaged or is not a MATLAB file.
 UNREADABLE = (
     OSError, ValueError, TypeError, LookupError, AttributeError, EOFError, RuntimeError, MemoryError, AssertionError,
     struct.error, zlib.error, MatReadError, MatReadWarning,
@@ -178,7 +178,7 @@ def _labels(content: Mapping[str, Variable], layout: Layout, file: Path) -> tupl
 
 
 def _matrices(content: Mapping[str, Variable], layout: Layout, file: Path) -> dict[str, Array]:
-    """The views by what to call them in messages, still the way they lie in the file."""
+    """The views by what to call them in messages, still oriented as in the file."""
     matrices: dict[str, Array] = {}
     for key in layout.views:
         value = content[key]
@@ -196,7 +196,7 @@ def _matrices(content: Mapping[str, Variable], layout: Layout, file: Path) -> di
     for key, matrix in matrices.items():
         sparse = scipy.sparse.issparse(matrix)
         if not sparse and not isinstance(matrix, np.ndarray):
-            raise ValueError(f"{str(file)!r}: {key} is no matrix, but each view must be one.")
+            raise ValueError(f"{str(file)!r}: {key} is not a matrix, but each view must be one.")
         if matrix.ndim != 2 or (not sparse and not matrix.size):
             raise ValueError(f"{str(file)!r}: {key} has shape {matrix.shape}, but a view must be two-dimensional.")
         if matrix.dtype.kind not in "biuf":

@@ -33,7 +33,7 @@ def modality_views(mdata: Any, matrices: Mapping[str, Any] | None = None) -> Vie
         With ``sample_ids``, and a mask where modalities lack samples.
     """
     if getattr(mdata, "axis", 0) == 1:
-        raise ValueError("The modalities of this MuData share variables (axis=1), not samples, so they are no views.")
+        raise ValueError("The modalities of this MuData share variables (axis=1), not samples, so they are not views.")
     if matrices is None:
         matrices = {name: modality.X for name, modality in mdata.mod.items()}
     if not matrices:

@@ -117,7 +117,7 @@ def _survey(content: Mapping[str, Any], file: Path) -> tuple[Literal["features",
     absent = sorted(set(range(expected)) - positions)
     if absent:
         raise ValueError(
-            f"{str(file)!r} lacks the key {prefix}_{absent[0]}: its names or other keys speak of {expected} views, "
+            f"{str(file)!r} has no key {prefix}_{absent[0]}: by its names and other keys there are {expected} views, "
             f"numbered from 0 without gaps."
         )
     return ("kernels" if prefix == "kernel" else "features"), expected
@@ -131,7 +131,7 @@ def _read_view(content: Mapping[str, NDArray[Any]], view: int, file: Path) -> Ar
             raise ValueError(f"{str(file)!r} has {key} both dense and as sparse parts: keep one of them.")
         return _checked(content[key], key, file)
     if absent:
-        raise ValueError(f"{str(file)!r} lacks the key {absent[0]}: a sparse view needs {', '.join(CSR_PARTS)}.")
+        raise ValueError(f"{str(file)!r} has no key {absent[0]}: a sparse view needs {', '.join(CSR_PARTS)}.")
     try:
         data, indices, indptr, shape = (content[f"{key}_{part}"] for part in CSR_PARTS)
         sparse = scipy.sparse.csr_array((data, indices, indptr), shape=tuple(int(side) for side in shape))

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 
-def require(module: str, file: Path, extra: str = "io") -> Any:
-    """Import a module, or say which file needs it and which extra of this package brings it."""
+def require(module: str, file: Path, extra: str = "io", action: str = "Reading") -> Any:
+    """Import a module, or raise an error that names the file that needs it and the extra that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"Reading {str(file)!r} needs {module}, which is not installed: pip install 'latefusion[{extra}]'."
+            f"{action} {str(file)!r} needs {module}, which is not installed: pip install 'latefusion[{extra}]'."
         ) from error

@@ -1,22 +1,17 @@
 """Views in tables: one file per view, rows are samples, matched by the ids in them.
 
 A folder holds one table per view, called as the view (``genes.csv``, ``proteins.parquet``), and perhaps a file
-``labels.csv`` (or another name of `LABEL_FILES`). A column of ids says which sample a row is about: the one that was
-asked for, the index of a Parquet file, or the first column if it has no name, is called like one of `ID_NAMES`, or
-holds words. Samples need not be in every table. Without any ids, the tables must have the same rows in the same order.
+``labels.csv`` (or another name of `LABEL_FILES`). The ids of the samples are, in this order: the column that was asked
+for; the index of a Parquet file; the first column if it has no name or one of `ID_NAMES`; the only column with one of
+`SURE_ID_NAMES`; the first column if it holds text. Samples need not be in every table. Without any ids, the tables must
+have the same rows in the same order. In a transposed table the line of names holds the ids, and the first column the
+names of the features.
 
-Separators (comma, semicolon, tab), decimal commas, encodings (UTF-8 with or without a mark, Windows-1252), and whether
-there is a line of names are found out. pandas does the reading.
+`latefusion.datasets.text_tables` reads text, pandas reads Parquet.
 """
 
 from __future__ import annotations
 
-import codecs
-import csv
-import itertools
-import re
-import warnings
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,31 +19,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.datasets.joining import Part, join_samples
+from latefusion.datasets.compression import SUFFIXES as COMPRESSIONS
+from latefusion.datasets.compression import uncompressed_name
+from latefusion.datasets.formats import check_content
+from latefusion.datasets.joining import Part, join_samples, transposed_hint
 from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
 from latefusion.datasets.optional import require
+from latefusion.datasets.options import SEPARATORS, TableOptions, separator_name
+from latefusion.datasets.text_tables import (
+    ID_NAMES,
+    MADE_UP,
+    SURE_ID_NAMES,
+    Dialect,
+    line_of_row,
+    parses,
+    read_text,
+    text_columns,
+)
 from latefusion.types import MultiViewDataset
 
 Frame = Any
 
-TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 TABLE_SUFFIXES = TEXT_SUFFIXES + PARQUET_SUFFIXES
-SEPARATORS = "\t;,"
-BLANKS = r"\s+"
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
-# Lines looked at to find out how a file is written, and bytes read at a time.
-SAMPLE_LINES = 20
-BLOCK = 2**16
-# What columns are called that have no name in the file.
-MADE_UP = "column {}"
-# Stands for the column behind the last separator, where every line ends in one.
-TRAILING = "\0"
 LABEL_FILES = ("labels", "label", "y", "target", "classes", "class", "truth", "gt")
-ID_NAMES = (
-    "", "id", "ids", "index", "sample", "sampleid", "samples", "samplename", "name", "barcode", "cell", "cellid",
-    "patient", "patientid", "subject", "subjectid", "rowname", "rownames", "obs", "obsnames",
-)  # fmt: skip
 
 
 class Table(NamedTuple):
@@ -60,41 +55,56 @@ class Table(NamedTuple):
     id_name: str = ""
 
 
-def read_tables(place: Path, *, id_column: str | None = None, label_column: str | None = None) -> MultiViewDataset:
+class IdColumn(NamedTuple):
+    """The ids in a table, None where there are none, and why they are taken for ids."""
+
+    values: Any
+    reason: str
+
+
+def is_table(file: Path) -> bool:
+    """Whether the name of a file is that of a table, compressed or not."""
+    return uncompressed_name(file).suffix.lower() in TABLE_SUFFIXES and not file.is_dir()
+
+
+def view_name(file: Path) -> str:
+    """What the view in a table is called: the file without its suffixes."""
+    return uncompressed_name(file).stem if is_table(file) else file.stem
+
+
+def read_tables(place: Path, options: TableOptions) -> MultiViewDataset:
     """The data set in a folder of tables, or in a single one; see the top of this module.
 
     Parameters
     ----------
     place : Path
-    id_column : str, default=None
-        Column with the sample ids, in every table.
-    label_column : str, default=None
-        Column with the classes, in any table.
+    options : TableOptions
 
     Returns
     -------
     MultiViewDataset
-        With float views; rows of samples that a table lacks are NaN, and False in the mask.
+        With float views; rows of samples that a table does not have are NaN, and False in the mask.
     """
-    label_file, files = _files(place)
-    tables = {name: take_apart(file, id_column, label_column) for name, file in files.items()}
+    label_file, files = files_in(place)
+    for file in files.values() if place.is_dir() else ():
+        check_content(file)
+    tables = {name: take_apart(file, options) for name, file in files.items()}
     labelled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
     if label_file is not None:
-        table = label_table(label_file, id_column, label_column)
-        labelled = {str(label_file): table}
-    elif label_column is not None and not labelled:
+        labelled = {str(label_file): label_table(label_file, options)}
+    elif options.label_column is not None and not labelled:
         columns = {name: list(map(str, table.values.columns[:8])) for name, table in tables.items()}
-        raise ValueError(f"{str(place)!r}: no table has a column {label_column!r}; the first columns are {columns}.")
-    parts = {
-        name: Part(numbers_of(table.values, files[name]), table.ids, str(files[name])) for name, table in tables.items()
-    }
+        raise ValueError(
+            f"{str(place)!r}: no table has a column {options.label_column!r}; the first columns are {columns}."
+        )
+    parts = {name: part_of(table, files[name], options) for name, table in tables.items()}
     views = join_samples(parts)
-    target, target_names = target_of(labelled, views.sample_ids, len(views))
+    target, target_names = target_of(labelled, views.sample_ids, len(views), parts)
     absent = "" if views.mask is None else f", of which {int((~views.mask.all(axis=1)).sum())} are not in every view"
     return MultiViewDataset(
         views=views,
         target=target,
-        name=place.stem if place.is_file() else place.resolve().name,
+        name=view_name(place) if place.is_file() else place.resolve().name,
         target_names=target_names,
         description=f"Read from {place.name}: {len(views)} samples{absent}; "
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the file'}.",
@@ -109,59 +119,112 @@ def common_name(names: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def _files(place: Path) -> tuple[Path | None, dict[str, Path]]:
-    """The file of labels, if there is one, and the files of views by name."""
-    if place.is_file():
-        return None, {place.stem: place}
+def files_in(place: Path) -> tuple[Path | None, dict[str, Path]]:
+    """The file of labels in a folder, if there is one, and the files of views by name; a file is its own view."""
+    if not place.is_dir():
+        return None, {view_name(place): place}
     inside = sorted(entry for entry in place.iterdir() if not entry.name.startswith((".", "_")))
-    tables = [entry for entry in inside if entry.is_file() and entry.suffix.lower() in TABLE_SUFFIXES]
-    labels = [table for table in tables if plain(table.stem) in LABEL_FILES]
+    tables = [entry for entry in inside if is_table(entry)]
+    labels = [table for table in tables if plain(view_name(table)) in LABEL_FILES]
     views = [table for table in tables if table not in labels]
     if not views:
         found = ", ".join(entry.name for entry in inside[:8]) or "nothing"
         raise ValueError(
-            f"The folder {str(place)!r} has no tables ({', '.join(TABLE_SUFFIXES)}), one per view; it holds {found}."
+            f"The folder {str(place)!r} has no tables ({', '.join(TABLE_SUFFIXES)}, also with "
+            f"{', '.join(COMPRESSIONS)}), one per view; it holds {found}."
         )
     if len(labels) > 1:
         raise ValueError(f"{str(place)!r} has several files of labels: {[file.name for file in labels]}. Keep one.")
-    names = [view.stem for view in views]
+    names = [view_name(view) for view in views]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        clash = [view.name for view in views if view.stem == twice]
+        clash = [view.name for view in views if view_name(view) == twice]
         raise ValueError(f"{str(place)!r} has several tables for the view {twice!r}: {clash}. Keep or rename one.")
     return next(iter(labels), None), dict(zip(names, views, strict=True))
 
 
-def take_apart(file: Path, id_column: str | None, label_column: str | None) -> Table:
+def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None]:
+    """A table as it is in the file; how it is written, where it is text."""
+    if uncompressed_name(file).suffix.lower() not in PARQUET_SUFFIXES:
+        return read_text(file, options)
+    pandas = require("pandas", file)
+    require("pyarrow", file)
+    try:
+        return pandas.read_parquet(file), None
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        raise ValueError(
+            f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be cut short: copy it again."
+        ) from error
+
+
+def take_apart(file: Path, options: TableOptions) -> Table:
     """The values, ids and labels in a table, as far as they are there."""
-    frame = _read_frame(file, id_column)
-    columns = list(frame.columns)
-    ids = None
-    if id_column is not None:
-        if id_column not in columns and frame.index.name != id_column:
-            raise ValueError(f"{str(file)!r} has no column {id_column!r} of ids; its columns are {_listed(columns)}.")
-        ids = frame.pop(id_column) if id_column in columns else frame.index
-    elif not _is_numbered(frame.index):
-        ids = frame.index
-    elif columns and _is_id_column(frame, columns[0]):
-        ids = frame.pop(columns[0])
-    label = label_column if label_column in frame.columns else None
-    if label_column is None:
-        label = next((column for column in frame.columns if plain(column) in LABEL_COLUMNS), None)
+    frame, _ = read_frame(file, options)
+    if options.transposed(file):
+        frame = _transposed(frame, file, options)
+        ids = IdColumn(frame.index, "transposed")
+    else:
+        ids = take_ids(frame, file, options)
+        frame, ids = _with_ids(frame, ids, file, options)
+    label = label_name(frame, options)
     labels = None if label is None else np.asarray(frame.pop(label))
-    if ids is None:
+    if options.transposed(file):
+        frame = frame.apply(_as_numbers)
+    if ids.values is None:
         return Table(frame, None, labels)
-    return Table(frame, _checked_ids(ids, file), labels, _own_name(ids.name))
+    return Table(frame, _checked_ids(ids, file, options), labels, _own_name(ids.values.name))
 
 
-def _own_name(name: Any) -> str:
-    """The name of a column as the file has it."""
-    return "" if name is None or name == MADE_UP.format(0) else str(name)
+def take_ids(frame: Frame, file: Path, options: TableOptions) -> IdColumn:
+    """Take the ids out of a table, and with them a first column that only counts rows."""
+    columns = list(frame.columns)
+    first = columns[0] if columns else None
+    wanted = options.id_column
+    if wanted is not None and wanted not in columns and frame.index.name != wanted:
+        raise ValueError(f"{str(file)!r} has no column {wanted!r} of ids; its columns are {listed(columns)}.")
+    counts = first is not None and str(first) == "" and _counts_rows(frame[first])
+    held = "classes" if first is not None and plain(first) in LABEL_COLUMNS else "numbers"
+    found, reason = None, f"no column of ids: the first column holds {held}"
+    sure = [column for column in columns if plain(column) in SURE_ID_NAMES and frame[column].is_unique]
+    if wanted is not None:
+        found, reason = wanted, "asked for"
+    elif not _is_numbered(frame.index):
+        return IdColumn(frame.index, "the index in the file")
+    elif first is not None and plain(first) in ID_NAMES and not (counts and len(sure) == 1):
+        found, reason = first, "the first column, which has no name" if first == "" else "a usual name of ids"
+    elif len(sure) == 1:
+        found, reason = sure[0], "a usual name of ids"
+    elif first is not None and not (is_number(frame[first]) or plain(first) in LABEL_COLUMNS):
+        found, reason = first, "the first column, which holds text"
+    if wanted is not None and wanted not in columns:
+        values = frame.index
+    else:
+        values = None if found is None else frame.pop(found)
+    if counts and found != first:
+        frame.pop(first)
+    for column in text_columns([str(column) for column in columns] or [""], options):
+        if column in frame.columns:  # read as text, since it might have been the ids
+            frame[column] = _as_numbers(frame[column])
+    return IdColumn(values, reason)
 
 
-def label_table(file: Path, id_column: str | None, label_column: str | None) -> Table:
+def label_name(frame: Frame, options: TableOptions) -> Any:
+    """The column with the classes, None where there is none."""
+    if options.label_column is not None:
+        return options.label_column if options.label_column in frame.columns else None
+    return next((column for column in frame.columns if plain(column) in LABEL_COLUMNS), None)
+
+
+def part_of(table: Table, file: Path, options: TableOptions) -> Part:
+    """A table as a view that can be joined with others."""
+    columns = [str(column) for column in table.values.columns]
+    return Part(numbers_of(table, file, options), table.ids, str(file), columns)
+
+
+def label_table(file: Path, options: TableOptions) -> Table:
     """A file of labels: one column of them, perhaps one of ids before it."""
-    values, ids, labels, id_name = take_apart(file, id_column, label_column)
+    options = options._replace(transpose=False)
+    values, ids, labels, id_name = take_apart(file, options)
     if labels is None:
         if values.shape[1] == 0 and ids is not None:
             ids, labels = None, ids  # words alone are the labels
@@ -169,66 +232,129 @@ def label_table(file: Path, id_column: str | None, label_column: str | None) -> 
             labels = np.asarray(values.iloc[:, 0])
         else:
             raise ValueError(
-                f"{str(file)!r} has the columns {_listed(values.columns)}, so it is open which one holds the labels: "
-                f"keep one, call it 'label', or give label_column."
+                f"{str(file)!r} has the columns {listed(values.columns)}, and it is not clear which one holds the "
+                f"labels: keep one, call it 'label', or give label_column."
             )
     return Table(values, ids, labels, id_name)
 
 
 def target_of(
-    labelled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int
+    labelled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int, parts: Mapping[str, Part]
 ) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
-    """Classes in the order of the samples."""
-    classes: dict[Any, Any] = {}
+    """Classes in the order of the samples; the parts are those of the views, to name transposed ones."""
+    classes: dict[Any, tuple[Any, str]] = {}
     samples = range(n_samples) if sample_ids is None else sample_ids.tolist()
     for file, (_, ids, labels, _) in labelled.items():
         assert labels is not None  # for the type checker: only tables with labels come here
         if (ids is None or sample_ids is None) and len(labels) != n_samples:
-            raise ValueError(f"{file!r} has {len(labels)} labels, but there are {n_samples} samples in the views.")
+            hint = transposed_hint(parts, set() if ids is None else set(ids.tolist()))
+            raise ValueError(
+                f"{file!r} has {len(labels)} labels, but there are {n_samples} samples in the views.{hint}"
+            )
         keys = samples if ids is None or sample_ids is None else ids.tolist()
         for key, label in zip(keys, labels.tolist(), strict=True):
             if label is None or label != label:
                 continue  # an empty field
-            if classes.setdefault(key, label) != label:
-                raise ValueError(f"{file!r} calls sample {key!r} {label!r}, another file {classes[key]!r}.")
+            known, other = classes.setdefault(key, (label, file))
+            if known != label:
+                raise ValueError(f"{file!r} has the label {label!r} for sample {key!r}, but {other!r} has {known!r}.")
     if not labelled:
         return None, ()
     bare = [sample for sample in samples if sample not in classes]
     if bare:
+        hint = transposed_hint(parts, set(classes)) or " Add them, or leave the labels out."
         raise ValueError(
-            f"{', '.join(labelled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}. Add them, "
-            f"or leave the labels out."
+            f"{', '.join(labelled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}.{hint}"
         )
-    return encode_labels(np.array([classes[sample] for sample in samples]), ", ".join(labelled))
+    values = np.array([classes[sample][0] for sample in samples])
+    return encode_labels(values, ", ".join(labelled), None if sample_ids is None else samples)
 
 
-def numbers_of(frame: Frame, file: Path) -> NDArray[Any]:
-    """The values of a view; columns of words are refused by name."""
+def numbers_of(table: Table, file: Path, options: TableOptions) -> NDArray[Any]:
+    """The values of a view; columns of text are refused by name."""
+    frame = table.values
     columns = [str(column) for column in frame.columns]
     if not columns or not len(frame):
-        raise ValueError(
-            f"{str(file)!r} has {len(frame)} rows and {len(columns)} columns of values: nothing to cluster."
+        raise ValueError(_nothing_to_cluster(table, file, options))
+    texts = [at for at, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "O") not in "biuf"]
+    if texts:
+        shown = ", ".join(repr(columns[at]) for at in texts[:5])
+        more = f" and {len(texts) - 5} more" if len(texts) > 5 else ""
+        column = frame.iloc[:, texts[0]]
+        row, count = _not_numbers(column)
+        transposed = options.transposed(file)
+        where = (
+            f"in column {str(table.ids[row])!r}"
+            if transposed and table.ids is not None
+            else _line(column, row, file, options)
         )
-    words = {name: _example(frame.iloc[:, at]) for at, name in enumerate(columns) if not _is_number(frame.iloc[:, at])}
-    if words:
-        shown = ", ".join(f"{name!r} (such as {example!r})" for name, example in list(words.items())[:5])
-        more = f" and {len(words) - 5} more" if len(words) > 5 else ""
         raise ValueError(
-            f"{str(file)!r} holds columns that are not numbers: {shown}{more}. Encode them as numbers or drop them; "
-            f"ids and classes are named with id_column and label_column."
+            f"{str(file)!r}: {'rows' if transposed else 'columns'} that are not numbers: {shown}{more}. In "
+            f"{columns[texts[0]]!r}, {count} of {len(column)} values are not, such as {column.iloc[row]!r} {where}. "
+            f"Encode or remove them; missing values are empty or NA; ids and classes are named with id_column and "
+            f"label_column."
         )
     single = all(str(dtype).lower() == "float32" for dtype in frame.dtypes)
     return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
 
 
-def _is_number(column: Any) -> bool:
+def is_number(column: Any) -> bool:
+    """Whether a column holds numbers or truth values."""
     return getattr(column.dtype, "kind", "O") in "biuf"
 
 
-def _example(column: Any) -> Any:
-    """A value that is no number; any if there is none."""
-    words = [value for value in column.tolist() if isinstance(value, str)]
-    return next((word for word in words if not _parses(word)), column.iloc[0] if len(column) else None)
+def listed(names: Any) -> str:
+    """The first names, in quotes."""
+    shown = [str(name) for name in names]
+    return ", ".join(map(repr, shown[:8])) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")
+
+
+def _nothing_to_cluster(table: Table, file: Path, options: TableOptions) -> str:
+    n_rows, n_columns = table.values.shape
+    if n_rows or uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES:
+        start = f"{str(file)!r} has {n_rows} rows and {n_columns} columns of values"
+    else:
+        start = f"{str(file)!r} has a line of names and 0 rows of values"
+    if n_columns or uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES:
+        return f"{start}: nothing to cluster."
+    dialect = read_text(file, options)[1]
+    names = ", ".join(name for name, sign in SEPARATORS.items() if sign != dialect.separator)
+    beside = "" if table.ids is None else f" beside the ids in {table.id_name or 'the first column'!r}"
+    return (
+        f"{start}{beside}. It was divided at each "
+        f"{separator_name(dialect.separator)}: if the values are separated by something else, name it with separator= "
+        f"({names}, or a sign)."
+    )
+
+
+def _not_numbers(column: Any) -> tuple[int, int]:
+    """The first row that is not a number, and the number of such rows."""
+    found = [row for row, value in enumerate(column.tolist()) if not _may_be_number(value)]
+    return (found[0], len(found)) if found else (0, len(column))
+
+
+def _may_be_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return parses(value)
+    return value is None or isinstance(value, int | float)
+
+
+def row_position(file: Path, row: int, options: TableOptions) -> str:
+    """Where a row of values is in its file, rows counted from 0: the line, or the row where there are no lines."""
+    if uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES:
+        return f"row {row + 1}"
+    return f"line {line_of_row(file, row, options)}"
+
+
+def _line(column: Any, row: int, file: Path, options: TableOptions) -> str:
+    """Where a row of a frame is in its file; rows that were left out keep their numbers in the index."""
+    is_parquet = uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES
+    return f"in {row_position(file, row if is_parquet else int(column.index[row]), options)}"
+
+
+def _own_name(name: Any) -> str:
+    """The name of a column as the file has it."""
+    return "" if name is None or name == MADE_UP.format(1) else str(name)
 
 
 def _is_numbered(index: Any) -> bool:
@@ -236,145 +362,69 @@ def _is_numbered(index: Any) -> bool:
     return index.name is None and list(index[:3]) == list(range(min(3, len(index)))) and index.dtype.kind in "iu"
 
 
-def _is_id_column(frame: Frame, column: Any) -> bool:
-    return plain(column) in ID_NAMES or not (_is_number(frame[column]) or plain(column) in LABEL_COLUMNS)
+def _counts_rows(column: Any) -> bool:
+    values = column.tolist()
+    return any(values == [str(start + row) for row in range(len(values))] for start in (0, 1))
 
 
-def _checked_ids(values: Any, file: Path) -> NDArray[Any]:
-    ids = np.array([str(value) for value in values], dtype=str)
-    seen, times = np.unique(ids, return_counts=True)
-    if (times > 1).any():
+def _as_numbers(column: Any) -> Any:
+    pandas: Any = require("pandas", Path())
+    try:
+        return pandas.to_numeric(column)
+    except (ValueError, TypeError):
+        return column
+
+
+def drop_empty_rows(frame: Frame, ids: IdColumn) -> tuple[Frame, IdColumn]:
+    """A table without rows that have neither an id nor a value, which spreadsheets write below a table."""
+    if ids.values is None or not (missing := np.asarray(ids.values.isna())).any():
+        return frame, ids
+    empty = missing & np.asarray(frame.isna().all(axis=1))
+    return frame[~empty], IdColumn(ids.values[~empty], ids.reason)
+
+
+def _with_ids(frame: Frame, ids: IdColumn, file: Path, options: TableOptions) -> tuple[Frame, IdColumn]:
+    """A table without its empty rows; other rows without an id are refused."""
+    frame, ids = drop_empty_rows(frame, ids)
+    missing = np.zeros(0) if ids.values is None else np.asarray(ids.values.isna())
+    if missing.any():
+        where = _line(frame, int(np.flatnonzero(missing)[0]), file, options)
+        others = f", nor in {int(missing.sum()) - 1} other rows" * bool(missing.sum() > 1)
         raise ValueError(
-            f"{str(file)!r} has the sample id {str(seen[times > 1][0])!r} {times.max()} times, in "
-            f"{getattr(values, 'name', None)!r}: ids must be unique to match rows. Drop or join the repeated rows."
+            f"{str(file)!r} has no id {where} (empty or NA in column {ids.values.name!r}){others}. Add the ids, or "
+            f"remove the rows."
         )
-    return ids
+    return frame, ids
 
 
-def _listed(names: Any) -> str:
-    shown = [str(name) for name in names]
-    return ", ".join(map(repr, shown[:8])) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "")
-
-
-def _read_frame(file: Path, id_column: str | None) -> Frame:
-    pandas = require("pandas", file)
-    if file.suffix.lower() in PARQUET_SUFFIXES:
-        require("pyarrow", file)
-        try:
-            return pandas.read_parquet(file)
-        except (OSError, ValueError, TypeError, LookupError) as error:
-            raise ValueError(
-                f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be cut short: copy it again."
-            ) from error
-    return _read_text(file, pandas, id_column)
-
-
-def _read_text(file: Path, pandas: Any, id_column: str | None) -> Frame:
-    encoding = _encoding(file)
-    with file.open(encoding=encoding, newline="") as stream:
-        if "\0" in stream.read(BLOCK):
-            raise ValueError(f"{str(file)!r} has zero bytes, so it is no text: is it a table at all?")
-        stream.seek(0)
-        lines = list(itertools.islice((line for line in stream if line.strip()), SAMPLE_LINES))
-    if not lines:
-        raise ValueError(f"{str(file)!r} is empty: a table has a line of names and a line per sample.")
-    try:
-        separator = _separator(lines)
-        names, headless = _column_names(lines, separator, file)
-    except csv.Error as error:
-        raise ValueError(f"{str(file)!r} cannot be read as a table ({error}).") from error
-    ids = [name for name in names if name == id_column or (name == names[0] and plain(name) in ID_NAMES)]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)  # lines with more values than there are names
-            frame = pandas.read_csv(
-                file,
-                sep=separator,
-                encoding=encoding,
-                header=None if headless else 0,
-                names=names,
-                index_col=False,
-                dtype=dict.fromkeys(ids, str),  # 007 is not 7
-                decimal=_decimal(lines, separator),
-                skipinitialspace=True,
-                low_memory=False,
-            )
-    except (ValueError, OSError, pandas.errors.ParserWarning) as error:  # a ParserError is a ValueError
+def _checked_ids(ids: IdColumn, file: Path, options: TableOptions) -> NDArray[Any]:
+    found = np.array([str(value).strip() for value in ids.values], dtype=str)
+    seen, first, times = np.unique(found, return_index=True, return_counts=True)
+    repeated = np.flatnonzero(times > 1)
+    if repeated.size:
+        one = repeated[np.argmin(first[repeated])]
+        rows = np.flatnonzero(found == seen[one])[:2]
+        name = getattr(ids.values, "name", None)
+        where = f"in column {name!r}"
+        if hasattr(ids.values, "index"):
+            where += f", {_line(ids.values, rows[0], file, options)} and {_line(ids.values, rows[1], file, options)}"
+        more = f", and {repeated.size - 1} other ids more than once" * (repeated.size > 1)
         raise ValueError(
-            f"{str(file)!r} cannot be read as a table of {len(names)} columns separated by {separator!r} "
-            f"({str(error).strip()})."
-        ) from error
-    if TRAILING in frame and frame.pop(TRAILING).notna().any():
-        raise ValueError(f"{str(file)!r} has lines with more values than the {len(names) - 1} names in its first line.")
-    return frame
+            f"{str(file)!r} has the sample id {str(seen[one])!r} {times[one]} times ({where}){more}. Ids must be "
+            f"unique to match rows: remove or merge the repeated rows, or name another column with id_column."
+        )
+    return found
 
 
-def _encoding(file: Path) -> str:
-    """UTF-8 where the bytes allow it; else UTF-16 if marked so, or what Windows writes in western countries."""
-    with file.open("rb") as stream:
-        if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            return "utf-16"
-        for encoding in ("utf-8-sig", "cp1252"):
-            stream.seek(0)
-            decoder = codecs.getincrementaldecoder(encoding)()
-            try:
-                while block := stream.read(BLOCK):
-                    decoder.decode(block)
-                decoder.decode(b"", final=True)
-            except UnicodeDecodeError:
-                continue
-            return encoding
-    return "latin-1"
-
-
-def _separator(lines: list[str]) -> str:
-    """The rarest sign that stands in every line: decimal commas make commas the weakest evidence."""
-    for candidate in SEPARATORS:
-        if all(candidate in line and len(_split(line, candidate)) > 1 for line in lines):
-            return candidate
-    if all(len(line.split()) > 1 and all(map(_parses, line.split())) for line in lines):
-        return BLANKS
-    return ","
-
-
-def _split(line: str, separator: str) -> list[str]:
-    if separator == BLANKS:
-        return line.split()
-    return [field.strip() for field in next(csv.reader([line], delimiter=separator, skipinitialspace=True))]
-
-
-def _column_names(lines: list[str], separator: str, file: Path) -> tuple[list[str], bool]:
-    """Names of the columns, and whether they were made up because the file has none."""
-    names = _split(lines[0], separator)
-    first_row = _split(lines[1], separator) if len(lines) > 1 else names
-    trailing = len(names) > 1 and first_row[-1] == "" and (names[-1] == "" or len(first_row) > len(names))
-    names = names[:-1] if trailing and names[-1] == "" else names
-    counted = [str(number) for number in range(len(names))]
-    # Numbers alone are values and not names, unless they count columns; so are numbers behind the id of a sample.
-    headless = _parses(names[0]) if len(names) == 1 else all(map(_parses, names[1:]))
-    if len(names) > 1 and (plain(names[0]) in ID_NAMES or names[1:] in (counted[1:], counted[:-1])):
-        headless = False
-    if headless:
-        names = [MADE_UP.format(number) for number in counted]
-    elif not trailing and len(first_row) == len(names) + 1:
-        names = ["", *names]  # the ids have no name, as R writes tables
-    repeated = sorted(name for name, times in Counter(names).items() if times > 1)
-    if repeated:
-        raise ValueError(f"{str(file)!r} has several columns of the same name: {_listed(repeated)}. Rename them.")
-    return [*names, TRAILING] if trailing else names, headless
-
-
-def _decimal(lines: list[str], separator: str) -> str:
-    """A comma where values are separated by semicolons and no value has a point."""
-    values = [value for line in lines for value in _split(line, separator)]
-    commas = any(DECIMAL_COMMA.fullmatch(value) for value in values)
-    points = any("." in value and _parses(value) for value in values)
-    return "," if separator == ";" and commas and not points else "."
-
-
-def _parses(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return bool(DECIMAL_COMMA.fullmatch(value))
-    return True
+def _transposed(frame: Frame, file: Path, options: TableOptions) -> Frame:
+    """A table with samples in columns, the other way round: the first column holds the names of the features."""
+    if not _is_numbered(frame.index) or not len(frame.columns):
+        features = IdColumn(frame.index, "transposed")
+    else:
+        first = options.id_column if options.id_column in frame.columns else frame.columns[0]
+        features = IdColumn(frame.pop(first), "transposed")
+    frame, features = _with_ids(frame, features, file, options)
+    names = _checked_ids(features, file, options)
+    flipped = frame.T
+    flipped.columns = names.tolist()
+    return flipped

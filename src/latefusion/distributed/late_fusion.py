@@ -1,4 +1,4 @@
-"""Late fusion that decides for itself, of views that are chunked by rows: the search on a sample, one fit on all."""
+"""`LateFusionClustering` of views that are chunked by rows: the search on a sample, one fit on all rows."""
 
 from __future__ import annotations
 
@@ -23,20 +23,19 @@ from latefusion.distributed.rows import ProjectedRows, lazy_map
 from latefusion.distributed.shell import ChunkedMixin, draw_competition
 from latefusion.distributed.stores import is_chunked
 from latefusion.distributed.survey import ColumnSums, Survey, lacking_views, survey
-from latefusion.encoding.preparation import Preparation, column_spreads, describe_view
-from latefusion.estimators.choices import (
-    ENOUGH_VECTORS,
-    SEARCH_SAMPLES,
-    SEARCH_SAMPLES_PER_CLUSTER,
-    VECTORS_PER_CLUSTER,
-)
-from latefusion.estimators.consensus_map import Block, ConsensusMap
+from latefusion.encoding.coordinates import SideBySide
+from latefusion.encoding.preparation import Preparation, describe_view
+from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.late_fusion import check_numbers
 from latefusion.estimators.novelty import fit_novelty
-from latefusion.partitions.ensemble import EnsembleKey, root_values
+from latefusion.partitions.fitting import root_values
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.operators import inverse_values
-from latefusion.partitions.sources import FeatureSource, JointSource
+from latefusion.partitions.partitions import Block, PartitionKey
+from latefusion.partitions.sources import Source, joint_scales, mean_squared_distance
 from latefusion.partitions.spectra import Spectrum
+from latefusion.selection import SearchOptions, Selected, TrainingState, select
+from latefusion.selection.search import draw_search_samples, number_of_vectors
 from latefusion.solvers.late_fusion_spectra import Member, fuse_spectra
 from latefusion.types import Array, Views
 
@@ -49,13 +48,13 @@ class PreparedPlaces:
     ----------
     views : tuple of int
         The view of every feature map; the number of views stands for all of them together.
-    preparations : tuple of Preparation
-    joint : JointSource or None
+    preparations : tuple of Encoding
+    joint : SideBySide or None
     """
 
     views: tuple[int, ...]
-    preparations: tuple[Preparation, ...]
-    joint: JointSource | None
+    preparations: tuple[Any, ...]
+    joint: SideBySide | None
 
     def __call__(self, blocks: Sequence[Array]) -> list[Array]:
         """The scaled rows for every feature map."""
@@ -66,7 +65,7 @@ class PreparedPlaces:
             if view < len(self.preparations):
                 placed[view] = self.preparations[view](blocks[view])
             elif self.joint is not None:
-                placed[view] = self.joint.encoding()(blocks, [None] * len(blocks))
+                placed[view] = self.joint(blocks, [None] * len(blocks))
         return [placed[view] for view in self.views]
 
 
@@ -121,14 +120,15 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         return self
 
     def _fit_chunked(self, X: Any) -> None:
-        views = self._read_chunked(X, min(self._numbers()) if self._seeks_number() else self.n_clusters)
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        generator = check_random_state(self._seed)
-        most = max(self._numbers(views.n_samples)) if self._seeks_number() else self.n_clusters
+        numbers = check_numbers(self.n_clusters)
+        views = self._read_chunked(X, numbers if isinstance(numbers, int) else min(numbers))
+        options = self._search_options(numbers)
+        generator = check_random_state(options.seed)
+        most = max(options.numbers_for(views.n_samples))
         subset = draw_competition(views, most, generator)
-        seen = _draw_search(views.n_samples, most, self._seed)
-        similarities = self._named_similarities(views)
-        recipes = _Recipes(similarities, self._together(similarities), views, most)
+        seen = draw_search_samples(views.n_samples, most, options.seed)
+        similarities = self._named_similarities(views, options)
+        recipes = _Recipes(similarities, self._together(similarities, options), views, most)
         found = survey(views, [[seen, *recipes.rows]] * views.n_views, subset, spreads=True)
         if found.presence.has_holes:
             raise lacking_views(
@@ -136,13 +136,15 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
                 found.presence,
                 "the search would judge by neighbours in views that were filled in. Use GlobalAlignmentClustering",
             )
-        self._sources = self._sampled_sources(views, found, seen, similarities)
-        _, plan, _ = self._decide(views.names)
-        rows, fitted = self._fit_plan(views, found, recipes, plan)
+        sources = self._sampled_sources(views, found, seen, similarities)
+        selected, _ = select(sources, options)
+        self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
+        self._state = TrainingState(sources, options, selected)
+        rows, fitted = self._fit_plan(views, found, recipes, selected)
         rule = self._label_rows(views, rows, found, subset, self.n_clusters_, generator)
         drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
-        novelty = fit_novelty(drawn, [source.encoding() for source in self._sources])
-        self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
+        novelty = fit_novelty(drawn, [source.encoding for source in sources])
+        self.consensus_map_, self.novelty_ = replace(fitted, rule=rule, novelty=novelty), None
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> Any:
         """As in memory; refused after a fit on chunked views.
@@ -176,49 +178,49 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
                 f"what was asked for needs them. Fit it on a sample of the rows in memory."
             )
 
-    def _named_similarities(self, views: ChunkedViews) -> list[dict[str, Any]]:
-        """The similarities of every view by name, as far as they can be had of chunked views."""
-        own = self._known_similarities
+    def _named_similarities(self, views: ChunkedViews, options: SearchOptions) -> list[dict[str, Any]]:
+        """The similarities of every view by name, as far as chunked views allow them."""
+        own = options.named
         known = {"auto": own.all, "graph": own.graphs, "kernel": own.kernels}
         return [
             known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
             for spec in self._partition_specs(views)
         ]
 
-    def _together(self, similarities: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    def _together(self, similarities: Sequence[Mapping[str, Any]], options: SearchOptions) -> dict[str, Any]:
         """Those of all views side by side."""
-        sources = [FeatureSource(Preparation("given"), np.empty((0, 0)), one) for one in similarities]
-        return self._known_similarities.joint(sources, self.missing)
+        plain = Preparation("given")
+        sources = [Source(plain.kind, np.empty((0, 0)), one, plain) for one in similarities]
+        return options.named.joint(sources, self.missing)
 
     def _sampled_sources(
         self, views: ChunkedViews, found: Survey, seen: NDArray[np.intp], similarities: Sequence[Mapping[str, Any]]
-    ) -> list[FeatureSource]:
-        """Sources of the samples that the search looks at, scaled by what all rows say."""
+    ) -> list[Source]:
+        """Sources of the samples that the search uses, scaled by statistics of all rows."""
         sources = []
         for view, own in enumerate(similarities):
             preparation = (
                 Preparation("given") if "given" in own else prepare(found.views[view], views.arrays[view].dtype)
             )
-            sources.append(FeatureSource(preparation, preparation(found.take(view, seen)), own))
+            sources.append(Source(preparation.kind, preparation(found.take(view, seen)), own, preparation))
         return sources
 
     def _fit_plan(
-        self, views: ChunkedViews, found: Survey, recipes: _Recipes, plan: Mapping[EnsembleKey, float]
+        self, views: ChunkedViews, found: Survey, recipes: _Recipes, selected: Selected
     ) -> tuple[ProjectedRows, ConsensusMap]:
         """Fuse the chosen similarities of all rows; everything is stored but what needs labels."""
-        n_clusters = self.n_clusters_
-        joint = self._joint_source(views, found) if any(key.view == views.n_views for key in plan) else None
+        n_clusters, plan, sources = selected.n_clusters, selected.plan, self._state.sources
+        joint = None
+        if any(key.view == views.n_views for key in plan):
+            joint = _joint_encoding(sources, found, selected.shares)
         used = recipes.distinct(plan)
-        places = PreparedPlaces(
-            tuple(recipes.view(one) for one in used), tuple(one.preparation for one in self._sources), joint
-        )
+        places = PreparedPlaces(tuple(recipes.view(one) for one in used), tuple(one.encoding for one in sources), joint)
         extensions = []
         for one in used:
             sample = _PlacedSample(found, recipes.view(one), places)
             extensions.append(recipes.recipes[one].fit(sample, sample.mean(views), views.dtype))
         features, products = feature_products(views, RowFeatures(places, extensions, views.dtype), n_clusters)
-        least, most = (number * n_clusters for number in VECTORS_PER_CLUSTER)
-        n_components = min(max(least, min(most, ENOUGH_VECTORS)), views.n_samples)
+        n_components = number_of_vectors(n_clusters, views.n_samples)
         parts = [slice(int(start), int(stop)) for start, stop in pairwise(features.edges)]
         spectra = {}
         for one, extension, part in zip(used, features.extensions, parts, strict=True):
@@ -232,13 +234,9 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             members.append(Member(columns[-1], spectra[one].values, factor))
         inner = projection.T @ products.gram @ projection
         root = root_of_products((inner + inner.T) / 2)
-        (fused,) = fuse_spectra(root, members, members, n_clusters, [self.regularization_], **self._solver_options())
-        result = fused.result
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_, self.converged_, self.rotations_ = result.n_iter, result.converged, result.rotations
-        self._plan = plan
-        names = [*views.names, "all views"]
-        self.partition_names_ = [(names[key.view], key.similarity) for key in plan]
+        (fused,) = fuse_spectra(
+            root, members, members, n_clusters, [self.regularization_], **self._state.options.solver
+        )
         leading = np.concatenate([np.arange(own.start, own.start + n_clusters) for own in columns])
         together = lazy_map(
             views,
@@ -250,17 +248,12 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         self.partitions_ = [together[:, n_clusters * p : n_clusters * (p + 1)] for p in range(len(plan))]
         cross = inner @ fused.coefficients
         agreement = [np.linalg.svd(cross[own][:n_clusters], compute_uv=False).sum() / n_clusters for own in columns]
-        owners = np.array([key.view for key in plan])
-        own_views = owners < views.n_views
-        totals = np.bincount(owners[own_views], np.minimum(agreement, 1.0)[own_views])
-        self.agreement_ = totals / np.bincount(owners[own_views])
-        self.view_weights_ = self._weights_of_views(result.weights)
+        self._store_alignment(plan, fused, np.minimum(agreement, 1.0))
         blocks = []
         for key in plan:
-            source: Any = joint if key.view == views.n_views else self._sources[key.view]
+            encoding: Any = joint if key.view == views.n_views else sources[key.view].encoding
             spectrum = spectra[recipes.position(key)]
-            encoding = source.encoding(key.similarity)
-            blocks.append(Block(key.view, key.similarity, encoding, spectrum.extension, spectrum.projection))
+            blocks.append(Block(key.view, key.name, encoding, spectrum.extension, spectrum.projection))
         fill = self._fill_of(members, [key.view for key in plan], inner, views.n_samples)
         fitted = ConsensusMap(views.n_views, tuple(blocks), fused.coefficients, None, fill)
         return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype)), fitted
@@ -277,12 +270,11 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         model = fit_factor_model(sums, columns, self.n_clusters_, scales=scales)
         return Fill(np.zeros(len(columns), dtype=bool), model)
 
-    def _joint_source(self, views: ChunkedViews, found: Survey) -> JointSource:
-        """All views side by side, each brought to the same mean squared distance of all rows."""
-        spreads = np.array([_squared_distance(one, sums) for one, sums in zip(self._sources, found.views, strict=True)])
-        scales = np.where(spreads > 0, np.sqrt(self._shares / np.where(spreads > 0, spreads, 1.0)), 0.0)
-        together = self._known_similarities.joint(self._sources, self.missing)
-        return JointSource(self._sources, scales, np.empty((0, sum(views.widths))), together)
+
+def _joint_encoding(sources: Sequence[Source], found: Survey, shares: NDArray[np.float64]) -> SideBySide:
+    """All views side by side, each scaled to the same mean squared distance of all rows."""
+    distances = np.array([_squared_distance(one, sums) for one, sums in zip(sources, found.views, strict=True)])
+    return SideBySide(tuple(one.encoding for one in sources), joint_scales(distances, shares))
 
 
 class _Recipes:
@@ -300,7 +292,7 @@ class _Recipes:
     ) -> None:
         self.recipes: list[Recipe] = []
         self._known: list[tuple[int, Any, dict[str, Any]]] = []
-        self._positions: dict[EnsembleKey, int] = {}
+        self._positions: dict[PartitionKey, int] = {}
         names = [*views.names, "all views"]
         for view, own in enumerate([*similarities, together]):
             for name, similarity in own.items():
@@ -310,14 +302,14 @@ class _Recipes:
                 if kind not in self._known:
                     self._known.append(kind)
                     self.recipes.append(recipe)
-                self._positions[EnsembleKey(view, name)] = self._known.index(kind)
+                self._positions[PartitionKey(view, name)] = self._known.index(kind)
 
     @property
     def rows(self) -> list[NDArray[np.intp]]:
         """Numbers of the rows that they must see."""
         return [one.rows for one in self.recipes]
 
-    def position(self, key: EnsembleKey) -> int:
+    def position(self, key: PartitionKey) -> int:
         """Which of the recipes belongs to a similarity."""
         return self._positions[key]
 
@@ -325,7 +317,7 @@ class _Recipes:
         """The view of a recipe."""
         return self._known[position][0]
 
-    def distinct(self, plan: Mapping[EnsembleKey, float]) -> list[int]:
+    def distinct(self, plan: Mapping[PartitionKey, float]) -> list[int]:
         """The recipes that a plan needs."""
         return sorted({self._positions[key] for key in plan})
 
@@ -383,22 +375,13 @@ def prepare(sums: ColumnSums, dtype: Any) -> Preparation:
     return Preparation(kind)
 
 
-def _squared_distance(source: FeatureSource, sums: ColumnSums) -> float:
+def _squared_distance(source: Source, sums: ColumnSums) -> float:
     """Mean squared distance of two rows: twice the sum of the variances, of all rows where the scaling is linear."""
-    preparation = source.preparation
-    if isinstance(preparation, Preparation) and preparation.kind in ("coordinates", "given", "measurements"):
+    preparation: Any = source.encoding
+    if preparation.kind in ("coordinates", "given", "measurements"):
         weights = np.ones(1) if preparation.weights is None else preparation.weights.astype(np.float64)
         return float(2 * np.sum(sums.scatter / sums.n_rows * weights**2))
-    spreads, _ = column_spreads(preparation(sums.sample))
-    return float(2 * np.sum(spreads**2))
-
-
-def _draw_search(n_samples: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
-    """The samples that the search looks at, as in memory."""
-    enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
-    if n_samples <= enough:
-        return np.arange(n_samples)
-    return np.sort(np.random.default_rng(seed).choice(n_samples, enough, replace=False))
+    return mean_squared_distance(preparation(sums.sample))
 
 
 def _spectrum(gram: NDArray[np.float64], extension: Any, n_components: int, dtype: Any) -> Spectrum:

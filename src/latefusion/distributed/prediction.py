@@ -25,9 +25,8 @@ OF_TRAINING_SAMPLES = (
     "n_observed_views_",
     "neighbor_counts_",
     "sample_ids_",
-    "_average",
     "_partitions",
-    "_sources",
+    "_state",
 )
 
 

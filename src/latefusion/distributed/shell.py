@@ -24,7 +24,7 @@ from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.distributed.survey import Survey
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Views
-from latefusion.validation import check_n_clusters
+from latefusion.validation import InputSchema, check_n_clusters, is_precomputed, per_view
 
 # Bytes of the rows on which the starts of k-means compete, at most: they come to the client.
 SUBSET_BYTES = 2**28
@@ -34,6 +34,7 @@ class ChunkedMixin:
     """Input and output of an estimator for chunked views; what lies in memory goes to the class that it extends."""
 
     views: Any
+    partition: Any
     n_clusters: Any
     assign_labels: Any
     n_init: int
@@ -42,7 +43,8 @@ class ChunkedMixin:
     _mask: Any
     _partition_specs: Any
     _similarities: Any
-    _view_kinds: Any
+    _store_input: Any
+    view_names_: Any
     view_weights_: Any
 
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
@@ -110,19 +112,18 @@ class ChunkedMixin:
             )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
-        self.label_codings_: dict[str, Any] = {}
-        self._view_kinds(views)
-        self._place, self._dtype = "NumPy", views.arrays[0].dtype
-        self._n_samples = views.n_samples
-        self.view_names_ = np.array(views.names, dtype=object)
-        self.n_views_ = views.n_views
-        self.n_features_per_view_ = np.array(views.widths)
-        self.n_features_in_ = int(sum(views.widths))
-        self.view_columns_ = dict(views.columns)
-        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on one table
-        self.__dict__.pop("sample_ids_", None)
-        self.observed_ = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
-        self.n_observed_views_ = da.full(views.n_samples, views.n_views, dtype=np.intp, chunks=(views.piece_rows,))
+        specs = per_view(self.partition, views.names, "partition", default="auto")
+        schema = InputSchema(
+            tuple(views.names),
+            tuple("precomputed" if is_precomputed(spec) else "features" for spec in specs),
+            tuple(views.widths),
+            views.n_samples,
+            "NumPy",
+            views.arrays[0].dtype,
+            dict(views.columns),
+        )
+        observed = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
+        self._store_input(schema, observed)
         self._mask = None
         return views
 

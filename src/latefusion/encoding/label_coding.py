@@ -93,11 +93,16 @@ class LabelCoding:
             shown = ", ".join(repr(one) for one in self.values[:8].tolist())
             more = f" and {len(self.values) - 8} more" if len(self.values) > 8 else ""
             raise ValueError(
-                f"View {name!r} has the label {array[strange[0]].item()!r} (sample {strange[0]}), which no training "
-                f"sample has; known are {shown}{more}. Give new samples labels of the same coding, or mark them as "
-                f"unassigned (None, NaN or a negative integer)."
+                f"View {name!r} has the label {array[strange[0]].item()!r} ({_sample(labels, strange[0])}), which no "
+                f"training sample has; known are {shown}{more}. Give new samples labels of the same coding, or mark "
+                f"them as unassigned (None, NaN or a negative integer)."
             )
         return codes
+
+
+def _sample(labels: Any, row: int) -> str:
+    """A sample as the user names it: by the index of a series or data frame of pandas, else by its row."""
+    return f"sample {labels.index[row]!r}" if hasattr(labels, "iloc") else f"row {row}"
 
 
 def is_label_view(view: Any) -> bool:
@@ -133,7 +138,7 @@ def _clean(labels: Any, name: str, unassigned: Unassigned) -> tuple[NDArray[Any]
     if array.dtype.kind == "O":
         array, missing = _homogeneous(array, name)
     if array.dtype.kind == "f":
-        array, missing = _whole_numbers(array, missing, name)
+        array, missing = _whole_numbers(array, missing, name, labels)
     if array.dtype.kind not in "biuUST":
         raise ValueError(f"View {name!r} holds values of type {array.dtype}, but labels are integers or strings.")
     if unassigned is None:
@@ -161,15 +166,15 @@ def _homogeneous(array: NDArray[np.object_], name: str) -> tuple[NDArray[Any], N
 
 
 def _whole_numbers(
-    array: NDArray[np.floating], missing: NDArray[np.bool_], name: str
+    array: NDArray[np.floating], missing: NDArray[np.bool_], name: str, labels: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Floats that are integers, as tables with missing labels hold them."""
     missing = missing | np.isnan(array)
     fractional = np.flatnonzero(~missing & ~((array == np.round(array)) & (np.abs(array) < 2**53)))
     if len(fractional):
         raise ValueError(
-            f"View {name!r} holds {array[fractional[0]].item()!r} (sample {fractional[0]}), which is no label: labels "
-            f"are integers or strings. If it is a feature, make it two-dimensional: array.reshape(-1, 1)."
+            f"View {name!r} holds {array[fractional[0]].item()!r} ({_sample(labels, fractional[0])}), which is not a "
+            f"label: labels are integers or strings. If it is a feature, make it two-dimensional: array.reshape(-1, 1)."
         )
     return np.where(missing, 0, array).astype(np.int64), missing
 

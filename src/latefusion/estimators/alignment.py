@@ -32,9 +32,9 @@ from latefusion.metrics import (
     objective_gap,
 )
 from latefusion.partitions import Partitions, fit_base_partitions
+from latefusion.progress import progress_range, report_progress
 from latefusion.similarities import GivenPartition, PrecomputedPartition, describe_partition
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
-from latefusion.steps import say, within
 from latefusion.types import Array, SolverResult, Views
 
 
@@ -54,7 +54,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         "verbose": ["verbose"],
     }
 
-    _accepts_devices: ClassVar[bool] = True
     _accepts_labels: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -75,17 +74,17 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self
         """
         views = self._fit_views(X)
-        say("base partitions", 0.0)
+        report_progress("base partitions", 0.0)
         with threads_for(len(views)):
-            with within(0.0, 0.8):
+            with progress_range(0.0, 0.8):
                 self._partitions = self._fit_partitions(views, **self._neighborhoods(len(views)))
-            say("alignment", 0.8)
+            report_progress("alignment", 0.8)
             aligned = aligned_partitions(self._partitions)
             result = self._solve(*_compressed(*aligned), self.regularization)
             self.consensus_ = mix_partitions(*aligned, result.mixing)
             self._store_result(self._partitions, result)
             self._store_partitions(self._partitions)
-            say("labels", 0.9)
+            report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
             novelty = fit_novelty(views, novelty_encodings(self._partitions.blocks, self.view_inputs_), self._mask)
@@ -138,7 +137,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         if X is None:
             return empirical_error(training, to_numpy(self.labels_))
         fused = replace(self.consensus_map_, coefficients=alignment_coefficients(partitions, mixing))
-        rows = fused.rows(*self._new_samples(X, diagonals))
+        views = self.new_views(X)
+        rows = fused.rows(views, self._check_diagonals(views, diagonals))
         return empirical_error(to_numpy(rows), centers=cluster_means(training, to_numpy(self.labels_)))
 
     def generalization_bound(self, delta: float = 0.05) -> float:
@@ -204,14 +204,10 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             ]
         )
 
-    def _check_devices(self, views: Views, kinds: list[str]) -> None:
-        super()._check_devices(views, kinds)
-        if self.assign_labels != "kmeans" and lies_elsewhere(views.arrays[0]):
-            raise ValueError(
-                f"View {views.names[0]!r} lies in {place_of(views.arrays[0])}, but "
-                f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs where the data "
-                f"lie, or move the views to NumPy first."
-            )
+    def _numpy_only(self) -> str:
+        if self.assign_labels == "kmeans":
+            return ""
+        return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
 
     def _accepts_missing_views(self) -> bool:
         return True
@@ -299,7 +295,7 @@ def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: An
     """Views can be put side by side only if they have columns, no view is missing, and memory is large enough."""
     for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
         reasons = {
-            f"lies in {place_of(array)}": lies_elsewhere(array),
+            f"is stored in {place_of(array)}": lies_elsewhere(array),
             "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
             "is a partition that is given": isinstance(similarity, GivenPartition),
             f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),

@@ -20,16 +20,17 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.fusion import SAME_VIEW
 from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
+from latefusion.selection.candidates import SAME_VIEW
 from latefusion.similarities.extension import LinearFeatures
 from latefusion.similarities.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
-from latefusion.validation import align_by_id, check_n_clusters, columns_of, is_frame
-from latefusion.validation.views import named_views
+from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
+from latefusion.validation.sample_ids import index_of
+from latefusion.validation.views import fingerprint, named_views
 
 # One more direction than clusters for every so many clusters: where partitions cut clusters in different ways, that is
 # as good as k directions on average, and never far worse.
@@ -122,6 +123,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     converged_ : bool
     view_names_ : ndarray of shape (n_views,)
     n_views_ : int
+    sample_ids_ : ndarray of shape (n_samples,)
+        Where partitions carry ids, as series and data frames of pandas do; samples are in this order.
 
     See Also
     --------
@@ -204,13 +207,17 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         partitions, ids = _read(X)
         self.view_names_ = np.array(list(partitions), dtype=object)
         self.n_views_ = len(partitions)
-        kinds = _one_per_view(self.kind, list(partitions), "kind")
+        kinds = per_view(self.kind, list(partitions), "kind", default="auto")
         self._clusterers = {name: one for name, one in partitions.items() if _is_clusterer(one)}
         self._maps = [
             GivenPartition(kind, self.unassigned).fit_map(_labels_of(one, name), name)
             for (name, one), kind in zip(partitions.items(), kinds, strict=True)
         ]
         views = self._indicators([_labels_of(one, name) for name, one in partitions.items()], ids)
+        self._fingerprint = fingerprint(views)
+        self.__dict__.pop("sample_ids_", None)
+        if ids is not None:
+            self.sample_ids_ = ids
         self._fit_indicators(views)
         return self
 
@@ -227,8 +234,23 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         -------
         ndarray of shape (n_new, n_directions)
         """
-        rows: NDArray[Any] = self.consensus_map_.rows(self._new_indicators(X))
+        rows: NDArray[Any] = self.consensus_map_.rows(self.new_views(X))
         return rows
+
+    def new_views(self, X: Any) -> Views:
+        """The partitions of samples as columns of cluster indicators, in the order of the training partitions.
+
+        Parameters
+        ----------
+        X : as in `transform`
+
+        Returns
+        -------
+        Views
+        """
+        check_is_fitted(self)
+        partitions, ids = _read(X, list(self.view_names_))
+        return self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
 
     def predict(self, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
         """Labels of new samples; of the training samples, `labels_`.
@@ -250,13 +272,30 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         novelty : ndarray of shape (n_new,)
             Only with ``return_novelty=True``.
         """
-        views = self._new_indicators(X)
+        found = self.predict_views(self.new_views(X), confidence=return_confidence, novelty=return_novelty)
+        return found if return_confidence or return_novelty else found[0]
+
+    def predict_views(self, views: Views, *, confidence: bool = True, novelty: bool = True) -> tuple[Any, ...]:
+        """Labels, confidence and novelty of samples whose partitions have been checked.
+
+        Parameters
+        ----------
+        views : Views
+            As `new_views` returns them.
+        confidence, novelty : bool, default=True
+            Whether to compute these.
+
+        Returns
+        -------
+        tuple of arrays of shape (n_new,)
+            Labels, then confidence and novelty as far as they were asked for.
+        """
         fitted: Any = self.consensus_map_
         rows = fitted.rows(views)
         found = [fitted.rule.predict(rows)]
-        found += [fitted.rule.confidence(rows)] if return_confidence else []
-        found += [fitted.novelty(views, _assigned(views))] if return_novelty else []
-        return tuple(found) if len(found) > 1 else found[0]
+        found += [fitted.rule.confidence(rows)] if confidence else []
+        found += [fitted.novelty(views, _assigned(views))] if novelty else []
+        return tuple(found)
 
     def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
         """What every partition says of its samples.
@@ -289,12 +328,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             found.append(Opinion(name, assigned, labels, names))
         return found, ids
 
-    def _new_indicators(self, X: Any) -> Views:
-        """The columns that describe the partitions of new samples."""
-        check_is_fitted(self)
-        partitions, ids = _read(X, list(self.view_names_))
-        return self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
-
     def _new_labels(self, name: str, one: Any) -> Any:
         features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1
         return self._clusterers[name].predict(one) if features else _labels_of(one, name)
@@ -315,7 +348,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 f"{len(nowhere)} samples are unassigned in every partition, the first is sample {first!r}: nothing is "
                 f"known about them. Remove them, or add a partition that knows them."
             )
-        return Views(columns, list(self.view_names_))
+        return Views(columns, list(self.view_names_), sample_ids=ids)
 
     def _fit_indicators(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map that new samples need."""
@@ -347,7 +380,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 return np.ones(self.n_views_)
             same = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
             return spaces.trust(same, n_samples) / same.sum(axis=1)
-        given = np.asarray(_one_per_view(self.weights, list(self.view_names_), "weights"), dtype=np.float64)
+        weights = self.weights if isinstance(self.weights, Mapping) else list(self.weights)
+        given = np.asarray(per_view(weights, list(self.view_names_), "weights"), dtype=np.float64)
         if not np.all(np.isfinite(given)) or given.min() < 0 or given.max() <= 0:
             raise ValueError(f"weights must be numbers >= 0, not all of them zero, got {self.weights!r}.")
         return given / given.max()
@@ -461,13 +495,9 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
         if set(named) != set(names):
             raise ValueError(f"The consensus is one of the partitions {list(names)}, got {list(named)}. Give the same.")
         named = {name: named[name] for name in names}
-    # A pandas series carries ids like a frame.
-    frames = {
-        name: one.to_frame() if hasattr(one, "to_frame") and hasattr(one, "iloc") else one
-        for name, one in named.items()
-    }
-    aligned, ids, _ = align_by_id(frames, holes=True)  # who is absent from a partition is unassigned there
-    return {name: _plain(one) for name, one in aligned.items()}, ids
+    matched = match_rows(named, missing=True)  # a sample that is absent from a partition is unassigned there
+    aligned = {name: one.reindex(matched.index) for name, one in named.items()} if matched.rows else named
+    return {name: _plain(one) for name, one in aligned.items()}, matched.ids
 
 
 def _assigned(views: Views) -> NDArray[np.bool_]:
@@ -476,9 +506,9 @@ def _assigned(views: Views) -> NDArray[np.bool_]:
 
 
 def _plain(one: Any) -> Any:
-    """A data frame as an array; everything else as it is."""
+    """A data frame or series as an array; everything else as it is."""
     if not is_frame(one):
-        return one
+        return np.asarray(one) if index_of(one) is not None else one
     columns = columns_of(one)
     return np.asarray(one[columns[0]]) if len(columns) == 1 else one.to_numpy()
 
@@ -495,16 +525,3 @@ def _labels_of(one: Any, name: str) -> Any:
             f"Partition {name!r} is a {type(one).__name__} without labels_: fit it first, or pass what it predicts."
         )
     return one.labels_
-
-
-def _one_per_view(parameter: Any, names: list[str], what: str) -> list[Any]:
-    """A parameter for every partition: the same for all, one each in order, or by name."""
-    if isinstance(parameter, str):
-        return [parameter] * len(names)
-    if isinstance(parameter, Mapping):
-        if set(parameter) != set(names):
-            raise ValueError(f"{what} must name every partition once, got {list(parameter)} for {names}.")
-        return [parameter[name] for name in names]
-    if len(parameter) != len(names):
-        raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} partitions: give one per partition.")
-    return list(parameter)

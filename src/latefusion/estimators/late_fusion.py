@@ -1,8 +1,8 @@
-"""Late fusion that decides for itself: scaling, kinds of similarity and λ, without labels."""
+"""Late fusion with all choices made without labels: scaling, similarities, weights of views, λ."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,35 +12,39 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
-from latefusion.estimators.choices import SEARCH_SHARE, ChoicesMixin
-from latefusion.estimators.diagnostics import ViewDiagnosticsMixin
-from latefusion.estimators.fusion import Fusion
-from latefusion.estimators.fusion_map import fused_map
-from latefusion.estimators.incomplete import assign_known, observed_agreement, weigh_confidence
+from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
+from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
 from latefusion.estimators.new_samples import NewSamplesMixin
-from latefusion.estimators.novelty import fit_novelty
-from latefusion.partitions.ensemble import EnsembleKey
-from latefusion.partitions.sources import ViewSource, mask_zero_rows
+from latefusion.estimators.novelty import fit_novelty, training_novelty
+from latefusion.partitions.fitting import fit_imputation
+from latefusion.partitions.imputation import Fill
+from latefusion.progress import report_progress
+from latefusion.selection import (
+    SearchOptions,
+    Selected,
+    TrainingState,
+    ViewVerdict,
+    WeightIntervals,
+    fuse_selected,
+    select,
+    view_importance,
+)
+from latefusion.selection.candidates import CandidateSpace, Plan
+from latefusion.selection.cluster_number import GREATEST_NUMBER
+from latefusion.selection.search import SEARCH_SHARE, assign_known
+from latefusion.selection.sources import NamedSimilarities, view_sources, without_zero_rows
+from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.steps import say
 from latefusion.types import Views
-from latefusion.validation import can_be_fused
-
-# Beyond this many samples, the novelty of training samples is computed only where it is asked for.
-NOVELTY_SAMPLES = 100_000
 
 
-class LateFusionClustering(
-    ChoicesMixin,
-    ViewDiagnosticsMixin,
-    NewSamplesMixin,
-    MultiViewClusterMixin,
-    BaseEstimator,
-):
+class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
     """Multi-view clustering by late fusion that needs nothing but the views.
 
     Every view is scaled by what it holds (counts, distributions, measurements in different units, coordinates). From
@@ -221,78 +225,233 @@ class LateFusionClustering(
         -------
         self
         """
-        views = self._fit_views(X, n_clusters=min(self._numbers()) if self._seeks_number() else None)
+        numbers = check_numbers(self.n_clusters)
+        views = self._fit_views(X, n_clusters=numbers if isinstance(numbers, int) else min(numbers))
+        options = self._search_options(numbers)
         with threads_for(len(views)):
-            self._fit(views)
+            specs, directed = self._partition_specs(views), np.zeros(self.n_views_, dtype=bool)
+            sources = view_sources(views, specs, options.named, self._mask)
+            if self._mask is not None:
+                sources, mask, directed = without_zero_rows(
+                    views, specs, options.named, sources, self._mask, options.least_clusters
+                )
+                self._mask, self.observed_, self.n_observed_views_ = mask, mask, mask.sum(axis=1, dtype=np.intp)
+            selected, space = select(sources, options)
+            self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
+            report_progress("consensus", SEARCH_SHARE)
+            space, fused = fuse_selected(sources, selected, space, options)
+            self._state = TrainingState(sources, options, selected, self._mask, space.partitions.times(fused.mean))
+            self._store_consensus(space, selected.plan, fused, directed)
+            self._store_novelty(views)
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
+    def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
+        """Bootstrap intervals of the view weights.
+
+        The samples are drawn again, their partitions stay the same, and the alignment is solved again.
+
+        Parameters
+        ----------
+        n_bootstrap : int, default=200
+        level : float, default=0.95
+            Share of the bootstrap weights inside the interval.
+
+        Returns
+        -------
+        WeightIntervals
+        """
+        state = self._training_state()
+        with threads_for(len(self.labels_)):
+            return view_importance.weight_intervals(state, self.partitions_, self.view_weights_, n_bootstrap, level)
+
+    def leave_one_view_out(self) -> list[ViewVerdict]:
+        """The effect of leaving out each view: labels that change, and the change of stability.
+
+        Samples that have no other view are excluded from both sides of the comparison, and counted.
+
+        Returns
+        -------
+        list of ViewVerdict
+            One per view, in their order.
+        """
+        state = self._training_state()
+        with threads_for(len(self.labels_)):
+            return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.labels_)
+
+    def criterion(self) -> Callable[[NDArray[Any]], float]:
+        """The score that candidates were compared by, for any clustering of the training samples.
+
+        Returns
+        -------
+        callable
+            From labels of all samples to the score of a candidate with these labels.
+        """
+        state = self._training_state()
+        with threads_for(len(self.labels_)):
+            return view_importance.criterion_of(state)
+
+    def searched_samples(self) -> NDArray[np.intp]:
+        """The samples that the search for similarities and λ used.
+
+        Returns
+        -------
+        ndarray of shape (n_used,)
+            Row numbers in order; those of all samples for problems that are not large.
+        """
+        samples = self._training_state().selected.samples
+        return np.arange(len(self.labels_)) if samples is None else samples
+
+    def sample_view_weights(self) -> NDArray[np.float64]:
+        """The contribution of every view to the cluster of every sample.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_views)
+            Rows sum to one; zero where a sample lacks a view, or where the view contradicts its cluster. The
+            contribution of all views together is divided among views by their shares.
+        """
+        selected = self._training_state().selected
+        directions = cluster_directions(self.consensus_, self.labels_)
+        terms = contributions(self.partitions_, self.rotations_, self.partition_weights_, directions)
+        owners = np.array([key.view for key in selected.plan])
+        of_views = terms @ (owners[:, None] == np.arange(self.n_views_ + 1))
+        together = of_views[:, -1:] * selected.shares / selected.shares.sum()
+        return share_contributions(of_views[:, :-1] + together, self.observed_)
+
+    def _training_state(self) -> TrainingState:
+        check_is_fitted(self)
+        if not hasattr(self, "_state"):
+            raise ValueError(
+                f"This {type(self).__name__} was loaded from a file, which does not contain the training data. Fit it "
+                f"again to compute this."
+            )
+        return self._state
+
     def _accepts_missing_views(self) -> bool:
         return True
 
-    def _fit(self, views: Views) -> None:
-        """Number, kinds and λ, by what the samples say; then the consensus."""
-        self._seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        self._sources = [self._source(views, view) for view in range(self.n_views_)]
-        self._directional = np.zeros(self.n_views_, dtype=bool)
-        if self._mask is not None:
-            self._leave_out_zero_rows(views, self._mask)
-        fusion, plan, seen = self._decide(views.names)
-        say("consensus", SEARCH_SHARE)
-        if seen is not None:
-            fusion = self._fusion(self._sources, self._keys_to_fit(self._sources, list(plan)), self._shares)
-        self._store(fusion, plan, *fusion.fuse(plan, [self.regularization_], **self._solver_options()))
-        self._store_novelty(views)
+    def _search_options(self, numbers: int | list[int]) -> SearchOptions:
+        return SearchOptions(
+            n_clusters=self.n_clusters if isinstance(self.n_clusters, str) else numbers,
+            regularization=self.regularization,
+            named=NamedSimilarities.of(self.kernel, self.kernel_params),
+            missing=self.missing,
+            assign_labels=self.assign_labels,
+            n_init=self.n_init,
+            seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
+            solver={"init": self.init, "max_iter": self.max_iter, "tol": self.tol},
+            n_jobs=self.n_jobs,
+            verbose=bool(self.verbose),
+        )
 
-    def _source(self, views: Views, view: int) -> ViewSource:
-        observed = None if self._mask is None else self._mask[:, view]
-        return self._known_similarities.source(views, view, self._partition_specs(views)[view], observed)
+    def _store_choices(self, selected: Selected, view_kinds: dict[str, str]) -> None:
+        self.view_kinds_ = view_kinds
+        self.n_clusters_ = selected.n_clusters
+        self.selection_ = selected.selection
+        self.__dict__.pop("number_selection_", None)  # of an earlier fit
+        if selected.number_selection is not None:
+            self.number_selection_ = selected.number_selection
+        self.kind_, self.weighing_ = selected.candidate.choice
+        self.regularization_ = selected.candidate.regularization
+        self.n_directions_ = selected.candidate.n_directions
 
-    def _leave_out_zero_rows(self, views: Views, mask: NDArray[np.bool_]) -> None:
-        """Rows of zeros are missing in views that are compared by directions, if enough is left."""
-        heard, directional = mask_zero_rows(self._sources, mask)
-        if not can_be_fused(heard, min(self._numbers()) if self._seeks_number() else self.n_clusters):
-            return
-        self._directional, self._mask = directional, heard
-        self.observed_, self.n_observed_views_ = heard, heard.sum(axis=1, dtype=np.intp)
-        # Anew: what a view holds and how rare its words are is told by the rows that are left.
-        for view in np.flatnonzero((heard != mask).any(axis=0)):
-            self._sources[view] = self._source(views, int(view))
-
-    def _store_novelty(self, views: Views) -> None:
-        encodings = ["kernel" if source.kind == "kernel" else source.encoding() for source in self._sources]
-        novelty = fit_novelty(views, encodings, self._mask)
-        self.consensus_map_ = replace(self.consensus_map_, novelty=novelty)
-        self.novelty_ = novelty(views, self._mask) if len(views) <= NOVELTY_SAMPLES else None
-
-    def _store(self, fusion: Fusion, plan: Mapping[EnsembleKey, float], fused: FusedSpectra) -> None:
-        ensemble, result = fusion.ensemble, fused.result
-        self.consensus_ = np.asarray(ensemble.rows(fused.coefficients))
-        self.labels_, rule = assign_known(self._assign, self.consensus_, self._mask, self.n_clusters_)
+    def _store_alignment(self, plan: Plan, fused: FusedSpectra, agreement: NDArray[np.float64]) -> None:
+        result = fused.result
         self.objective_ = np.asarray(result.objective)
         self.n_iter_ = result.n_iter
         self.converged_ = result.converged
         self.rotations_ = result.rotations
         self.partition_weights_ = np.asarray(result.weights) * np.array(list(plan.values()))
-        self._plan = plan
-        self._average = np.asarray(ensemble.rows(fused.mean))
         names = [*map(str, self.view_names_), "all views"]
-        self.partition_names_ = [(names[key.view], key.similarity) for key in plan]
-        self.partitions_ = [ensemble.spectra[ensemble.position(key)].vectors[:, : self.n_clusters_] for key in plan]
-        self.consensus_map_ = fused_map(fusion, fused.coefficients, plan, rule, self._directional, self.missing)
+        self.partition_names_ = [(names[key.view], key.name) for key in plan]
+        self.view_weights_ = weights_of_views(result.weights, plan, self._state.selected.shares)
         owners = np.array([key.view for key in plan])
-        self.view_weights_ = self._weights_of_views(result.weights)
-        self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
+        own = owners < self.n_views_
+        self.agreement_ = np.bincount(owners[own], agreement[own]) / np.bincount(owners[own])
+        self._n_features_out = self.n_clusters_
+
+    def _store_consensus(
+        self, space: CandidateSpace, plan: Plan, fused: FusedSpectra, directed: NDArray[np.bool_]
+    ) -> None:
+        partitions = space.partitions
+        self.consensus_ = partitions.times(fused.coefficients)
+        self.partitions_ = [partitions.vectors[partitions.position(key)][:, : self.n_clusters_] for key in plan]
         agreement = [
             observed_agreement(partition, self.consensus_, None if key.view == self.n_views_ else self._mask, key.view)
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
-        of_views = owners < self.n_views_
-        self.agreement_ = np.bincount(owners[of_views], np.array(agreement)[of_views]) / np.bincount(owners[of_views])
-        self._n_features_out = self.n_clusters_
+        self._store_alignment(plan, fused, np.array(agreement))
+        self.labels_, rule = assign_known(self._state.options.assign, self.consensus_, self._mask, self.n_clusters_)
+        self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
+        self.consensus_map_ = fused_map(space, plan, fused.coefficients, rule, directed, self.missing)
+
+    def _store_novelty(self, views: Views) -> None:
+        encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
+        novelty = fit_novelty(views, encodings, self._mask)
+        self.consensus_map_ = replace(self.consensus_map_, novelty=novelty)
+        self.novelty_ = training_novelty(novelty, views, self._mask)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def check_numbers(n_clusters: Any) -> int | list[int]:
+    """The number of clusters, or the numbers to try in ascending order.
+
+    Parameters
+    ----------
+    n_clusters : int, "auto", range or sequence of int
+
+    Returns
+    -------
+    int or list of int
+    """
+    if isinstance(n_clusters, Integral):
+        return int(n_clusters)
+    numbers: Any = range(2, GREATEST_NUMBER + 1) if isinstance(n_clusters, str) else sorted({*n_clusters})
+    if not numbers or not all(isinstance(one, Integral) and int(one) >= 2 for one in numbers):
+        raise ValueError(
+            f"n_clusters must be an integer, 'auto', or a range or list of integers of at least 2, got {n_clusters!r}."
+        )
+    return [int(one) for one in numbers]
+
+
+def fused_map(
+    space: CandidateSpace,
+    plan: Plan,
+    coefficients: NDArray[Any],
+    rule: Any,
+    directed: NDArray[np.bool_],
+    missing: str,
+) -> ConsensusMap:
+    """The fitted model of a fusion.
+
+    Parameters
+    ----------
+    space : CandidateSpace
+    plan : mapping of PartitionKey to float
+        The partitions that were fused.
+    coefficients : ndarray of shape (n_columns, n_clusters)
+        The consensus is B times this.
+    rule : object
+        Turns consensus rows into labels.
+    directed : ndarray of bool of shape (n_views,)
+        Views in which a row of zeros is a missing row.
+    missing : {"align", "impute"}
+
+    Returns
+    -------
+    ConsensusMap
+    """
+    kept, fill = space.partitions, space.partitions.fill
+    if fill is None:  # where training samples lack views, all partitions are needed to impute rows of others
+        kept = kept.restricted(list(plan))
+        imputes = missing == "impute" and space.n_views > 1
+        model = fit_imputation(kept, space.n_clusters) if imputes else None
+        fill = Fill(np.full(kept.columns[-1].stop, not imputes), model)
+    own = [coefficients[space.partitions.columns[space.partitions.position(key)]] for key in kept.keys]
+    return ConsensusMap(space.n_views, kept.blocks, np.concatenate(own), rule, fill, directional=directed)

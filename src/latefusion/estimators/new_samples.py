@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
+from latefusion.base import with_sample_ids
 from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.types import Views
 from latefusion.validation import check_diagonals
@@ -25,6 +25,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     new_views: Any
     view_names_: Any
     view_weights_: Any
+    consensus_: Any
     consensus_map_: Any
 
     def transform(self, X: Any, *, diagonals: Diagonals = None) -> NDArray[Any]:
@@ -42,8 +43,9 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         ndarray of shape (n_new, n_clusters)
         """
-        check_is_fitted(self)
-        rows: NDArray[Any] = self.consensus_map_.rows(*self._new_samples(X, diagonals))
+        views = self.new_views(X)
+        rows = self.consensus_map_.rows(views, self._check_diagonals(views, diagonals))
+        rows = with_sample_ids(self, rows, X, views.sample_ids)
         return rows
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
@@ -58,7 +60,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        rows: NDArray[Any] = self.fit(X).consensus_
+        self.fit(X)
+        rows: NDArray[Any] = with_sample_ids(self, self.consensus_, X, getattr(self, "sample_ids_", None))
         return rows
 
     def predict(
@@ -90,21 +93,39 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         novelty : ndarray of shape (n_new,)
             Only with ``return_novelty=True``.
         """
-        check_is_fitted(self)
-        views, checked = self._new_samples(X, diagonals)
+        found = self.predict_views(self.new_views(X), diagonals, confidence=return_confidence, novelty=return_novelty)
+        return found if return_confidence or return_novelty else found[0]
+
+    def predict_views(
+        self, views: Views, diagonals: Diagonals = None, *, confidence: bool = True, novelty: bool = True
+    ) -> tuple[Any, ...]:
+        """Labels, confidence and novelty of samples whose views have been checked.
+
+        Parameters
+        ----------
+        views : Views
+            As `new_views` returns them.
+        diagonals : as in `transform`
+        confidence, novelty : bool, default=True
+            Whether to compute these.
+
+        Returns
+        -------
+        tuple of arrays of shape (n_new,)
+            Labels, then confidence and novelty as far as they were asked for.
+        """
         fitted = self.consensus_map_
-        rows, observed = fitted.rows(views, checked), fitted.observed(views)
+        rows, observed = fitted.rows(views, self._check_diagonals(views, diagonals)), fitted.observed(views)
         found = [fitted.rule.predict(rows)]
-        if return_confidence:
+        if confidence:
             weights = to_numpy(self.view_weights_)
             found.append(weigh_confidence(to_numpy(fitted.rule.confidence(rows)), weights, observed))
-        if return_novelty:
+        if novelty:
             found.append(fitted.novelty(views, observed))
-        return tuple(found) if len(found) > 1 else found[0]
+        return tuple(found)
 
-    def _new_samples(self, X: Any, diagonals: Diagonals) -> tuple[Views, list[Any]]:
-        """Checked views of new samples, and their self-similarities, which some kernels need."""
-        views = self.new_views(X)
+    def _check_diagonals(self, views: Views, diagonals: Diagonals) -> list[Any]:
+        """Self-similarities of new samples, which some kernels need."""
         checked = check_diagonals(diagonals, list(self.view_names_), len(views))
         present = np.any(views.observed, axis=0)
         for view, name in enumerate(views.names):
@@ -113,4 +134,4 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                     f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
                     f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
                 )
-        return views, checked
+        return checked

@@ -1,11 +1,11 @@
-"""Run several clusterers on the same views, one after the other, and put what they found into one table."""
+"""Run several clusterers on the same views and compare their results in one table."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,12 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from latefusion.baselines import METHODS
-from latefusion.experiments.tables import format_table
+from latefusion.experiments.tables import Entry, Table, format_table
 from latefusion.metrics import adjusted_rand, clustering_scores
+from latefusion.progress import progress_range, progress_steps
 from latefusion.types import Views
 
+# Scores of a row, and the headings of their columns.
 SCORES = {
     "accuracy": "ACC",
     "nmi": "NMI",
@@ -28,18 +30,18 @@ SCORES = {
 
 
 class ComparisonRow(NamedTuple):
-    """What one method found.
+    """The result of one method.
 
     Attributes
     ----------
     method : str
     labels : ndarray of shape (n_samples,) or None
-        None when the method failed.
+        None if the method failed.
     seconds : float
     scores : dict of str to float
-        Those against known classes; empty without, unless others were added.
+        Scores against known classes, where there are any, and label-free scores, where they were computed.
     note : str
-        Why it failed, or what the reader must know.
+        A warning, the reason of a failure, or a remark about the result.
     """
 
     method: str
@@ -48,15 +50,109 @@ class ComparisonRow(NamedTuple):
     scores: dict[str, float]
     note: str = ""
 
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters, None if the method failed."""
+        return None if self.labels is None else len(np.unique(self.labels))
+
+
+class Comparison(Sequence[ComparisonRow]):
+    """The results of several methods, printed as a table.
+
+    A sequence of `ComparisonRow`. In a terminal it prints as text, in a notebook as an HTML table.
+
+    Parameters
+    ----------
+    rows : iterable of ComparisonRow
+    remarks : iterable of str, default=()
+        Sentences below the table.
+
+    Attributes
+    ----------
+    rows : tuple of ComparisonRow
+    remarks : tuple of str
+    """
+
+    def __init__(self, rows: Iterable[ComparisonRow], remarks: Iterable[str] = ()) -> None:
+        self.rows = tuple(rows)
+        self.remarks = tuple(remarks)
+
+    @overload
+    def __getitem__(self, position: int) -> ComparisonRow: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[ComparisonRow, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> ComparisonRow | tuple[ComparisonRow, ...]:
+        return self.rows[position]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        text = format_table(*self._cells())
+        return "\n".join([text, "", *self.remarks]) if self.remarks else text
+
+    def _repr_html_(self) -> str:
+        header, rows = self._cells()
+        return Table("", header, [[Entry(cell) for cell in row] for row in rows], list(self.remarks)).render("html")
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries of plain Python values, for example for JSON.
+
+        Returns
+        -------
+        list of dict
+            With the keys "method", "clusters", "seconds", "scores" and "note". The labels are left out.
+        """
+        return [
+            {
+                "method": row.method,
+                "clusters": row.n_clusters,
+                "seconds": row.seconds,
+                "scores": {name: float(value) for name, value in row.scores.items()},
+                "note": row.note,
+            }
+            for row in self.rows
+        ]
+
+    def to_frame(self) -> Any:
+        """The rows as a pandas data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by method, with one column per score, and the columns "clusters", "seconds" and "note".
+        """
+        import pandas as pd
+
+        columns = ["method", *self._score_names(), "clusters", "seconds", "note"]
+        flat = [record | record["scores"] for record in self.records()]
+        return pd.DataFrame(flat, columns=columns).set_index("method").astype({"clusters": "Int64"})
+
+    def _score_names(self) -> list[str]:
+        return [name for name in SCORES if any(name in row.scores for row in self.rows)]
+
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text. There is a column of notes if any row has one."""
+        names = self._score_names()
+        has_notes = any(row.note for row in self.rows)
+        header = ["method", *[SCORES[name] for name in names], "clusters", "seconds", *["note"] * has_notes]
+        rows = []
+        for row in self.rows:
+            scores = [f"{row.scores[name]:.3f}" if name in row.scores else "-" for name in names]
+            found = "-" if row.n_clusters is None else str(row.n_clusters)
+            rows.append([row.method, *scores, found, f"{row.seconds:.2f}", *[row.note] * has_notes])
+        return header, rows
+
 
 def compare_methods(
     X: Any,
     methods: Mapping[str, Any],
     *,
     target: Any = None,
-    progress: Callable[[ComparisonRow], None] | None = None,
-) -> list[ComparisonRow]:
-    """Fit every method on the same views.
+) -> Comparison:
+    """Fit several methods on the same views.
 
     Parameters
     ----------
@@ -65,26 +161,23 @@ def compare_methods(
     methods : mapping of str to estimator
         Names and unfitted estimators; each is cloned.
     target : array of shape (n_samples,), default=None
-        Known classes. They are used for scores and nothing else.
-    progress : callable, default=None
-        Called with every row as soon as it is there.
+        Known classes. They are used for scores only.
 
     Returns
     -------
-    list of ComparisonRow
-        In the order of ``methods``. A method that cannot work on these views gets a row that says why.
+    Comparison
+        In the order of ``methods``. The note of a method that fails on these views gives the reason.
     """
     rows = []
-    for name, estimator in methods.items():
-        row = fit_and_score(name, clone(estimator), X, target)
-        rows.append(row)
-        if progress is not None:
-            progress(row)
-    return rows
+    with progress_steps(len(methods)) as begin_step:
+        for name, estimator in methods.items():
+            begin_step(name)
+            rows.append(fit_and_score(name, clone(estimator), X, target))
+    return Comparison(rows)
 
 
 def fit_and_score(name: str, estimator: Any, X: Any, target: Any = None) -> ComparisonRow:
-    """Fit one estimator and describe what it found; a refusal becomes a note.
+    """Fit one estimator and return its row; errors and warnings become its note.
 
     Parameters
     ----------
@@ -110,57 +203,61 @@ def fit_and_score(name: str, estimator: Any, X: Any, target: Any = None) -> Comp
     return ComparisonRow(name, labels, seconds, {} if target is None else clustering_scores(target, labels), note)
 
 
-def honest_lines(
+def run_baselines(
     views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None, kernels: bool = False
 ) -> list[ComparisonRow]:
-    """What two lines of scikit-learn give, which every multi-view method has to beat.
+    """Fit simple baselines that a multi-view method should outperform.
 
     Parameters
     ----------
     views : Views
     n_clusters : int
     target : array of shape (n_samples,), default=None
-        Known classes, for scores. With them the best single view by accuracy is shown, and said to be chosen so.
+        Known classes, for scores. If given, only the single view with the best accuracy is returned, with a note.
     random_state : int, RandomState or None, default=None
     kernels : bool, default=False
-        Whether the views are kernels, which then take the place of features everywhere.
+        Whether the views are kernels instead of features.
 
     Returns
     -------
     list of ComparisonRow
-        K-means on the best single view (all views without a target), on the concatenated views, nearest-neighbour
-        spectral clustering of the concatenation, and kernel k-means of the mean kernel.
+        K-means on single views, k-means and nearest-neighbour spectral clustering on the concatenated views, and kernel
+        k-means on the mean kernel.
     """
-    single = single_view_lines(views, n_clusters, target=target, random_state=random_state, kernels=kernels)
+    with progress_range(0.0, 0.5):
+        single = run_single_views(views, n_clusters, target=target, random_state=random_state, kernels=kernels)
     names = ("concat-kmeans", "concat-spectral", "A-MKKM")
     options = {"n_clusters": n_clusters, "random_state": random_state} | _given(kernels)
     joint = {name: METHODS[name](**options) for name in names}
-    return single + compare_methods(views, joint, target=target)
+    with progress_range(0.5, 1.0):
+        return [*single, *compare_methods(views, joint, target=target)]
 
 
-def single_view_lines(
+def run_single_views(
     views: Views, n_clusters: int, *, target: Any = None, random_state: Any = None, kernels: bool = False
 ) -> list[ComparisonRow]:
-    """K-means on every view alone; with known classes only the best of them, which is said.
+    """K-means on every view alone; with known classes, only the view with the best accuracy.
 
     Parameters
     ----------
-    views, n_clusters, target, random_state, kernels : as in `honest_lines`
+    views, n_clusters, target, random_state, kernels : as in `run_baselines`
 
     Returns
     -------
     list of ComparisonRow
     """
     rows = []
-    for name, array in views.items():
-        if kernels:
-            alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
-            rows.append(fit_and_score(f"kernel k-means on {name}", alone, [array], target))
-        else:
-            alone = KMeans(n_clusters, n_init=10, random_state=random_state)
-            rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
+    with progress_steps(views.n_views) as begin_step:
+        for name, array in views.items():
+            begin_step(name)
+            if kernels:
+                alone = METHODS["A-MKKM"](n_clusters=n_clusters, random_state=random_state, **_given(kernels))
+                rows.append(fit_and_score(f"kernel k-means on {name}", alone, [array], target))
+            else:
+                alone = KMeans(n_clusters, n_init=10, random_state=random_state)
+                rows.append(fit_and_score(f"KMeans on {name}", alone, array, target))
     scored = [row for row in rows if row.scores]
-    if not scored:  # no classes, or no view that could be clustered
+    if not scored:  # there are no classes, or all views failed
         return rows
     best = max(scored, key=lambda row: row.scores["accuracy"])
     return [best._replace(seconds=sum(row.seconds for row in rows), note="view chosen with the classes")]
@@ -173,7 +270,7 @@ def _given(kernels: bool) -> dict[str, Any]:
 def with_label_free_scores(
     rows: Sequence[ComparisonRow], score: Callable[[NDArray[Any]], float], ours: NDArray[Any]
 ) -> list[ComparisonRow]:
-    """Rows with what can be said without classes.
+    """Add the scores that need no classes.
 
     Parameters
     ----------
@@ -181,11 +278,13 @@ def with_label_free_scores(
     score : callable
         From labels to a number: `LateFusionClustering.criterion` of the fitted model.
     ours : ndarray of shape (n_samples,)
+        Labels of the fitted model.
 
     Returns
     -------
     list of ComparisonRow
-        With ``"information"`` and ``"agreement"``, the adjusted Rand index with ours, among the scores.
+        With two more scores: ``"information"``, the value of ``score``, and ``"agreement"``, the adjusted Rand index
+        with ``ours``.
     """
     return [
         row
@@ -195,24 +294,3 @@ def with_label_free_scores(
         )
         for row in rows
     ]
-
-
-def row_record(row: ComparisonRow) -> dict[str, Any]:
-    """A row as JSON takes it."""
-    found = None if row.labels is None else len(np.unique(row.labels))
-    scores = {name: float(value) for name, value in row.scores.items()}
-    return {"method": row.method, "clusters": found, "seconds": row.seconds, "scores": scores, "note": row.note}
-
-
-def comparison_table(rows: list[ComparisonRow]) -> str:
-    """Rows as text: the scores that there are, the number of clusters found, seconds, notes."""
-    columns = [column for column in SCORES if any(column in row.scores for row in rows)]
-    header = ["method", *[SCORES[column] for column in columns], "clusters", "seconds"]
-    lines = []
-    for row in rows:
-        cells = [f"{row.scores[column]:.3f}" if column in row.scores else "-" for column in columns]
-        found = "-" if row.labels is None else str(len(np.unique(row.labels)))
-        lines.append([row.method, *cells, found, f"{row.seconds:.2f}"])
-    text = format_table(header, lines).splitlines()
-    notes = ["", "", *[row.note for row in rows]]
-    return "\n".join(line + (f"  ({note})" if note else "") for line, note in zip(text, notes, strict=True))

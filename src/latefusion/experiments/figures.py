@@ -17,16 +17,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 
 from latefusion.arrays import namespace, unit_rows
+from latefusion.atomic_files import whole_file
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.estimators.alignment_map import aligned_partitions
 from latefusion.experiments.protocol import GAM, LAM, OURS
 from latefusion.experiments.report import Picture
 from latefusion.experiments.sources import Source, standardized
 from latefusion.experiments.summary import Summary
-from latefusion.metrics import objective_gap
+from latefusion.metrics import encode_labels, objective_gap
 from latefusion.plots.canvas import PALETTE, require_pyplot, strip
 from latefusion.solvers import solve_alignment
-from latefusion.whole_files import whole_file
 
 # Above this many samples, t-SNE and the affinity of all pairs take minutes.
 MOST_SAMPLES = 2500
@@ -185,7 +185,7 @@ def draw_objective(source: Source) -> tuple[str, Any]:
 def draw_evolution(source: Source) -> tuple[str, Any]:
     """The consensus by t-SNE after some iterations, coloured by class."""
     iterates = _iterates(source, max(EVOLUTION))
-    classes, members = np.unique(np.asarray(source.load().target), return_inverse=True)
+    classes, members = encode_labels(source.load().target)
     figure, axes = require_pyplot().subplots(1, len(EVOLUTION), figsize=(12, 3.3), layout="constrained")
     for ax, step in zip(axes, EVOLUTION, strict=True):
         consensus = iterates[step - 1].consensus
@@ -204,7 +204,7 @@ def draw_evolution(source: Source) -> tuple[str, Any]:
 def draw_affinity(source: Source) -> tuple[str, Any]:
     """The affinity F Fᵀ after some iterations, samples sorted by class."""
     iterates = _iterates(source, max(AFFINITIES))
-    target = np.unique(np.asarray(source.load().target), return_inverse=True)[1]
+    _, target = encode_labels(source.load().target)
     order = np.argsort(target, kind="stable")
     affinities = []
     for step in AFFINITIES:

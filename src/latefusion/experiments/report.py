@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from latefusion.atomic_files import whole_file
 from latefusion.experiments.evaluation import (
     SCORE_TABLES,
     by_dataset,
@@ -23,7 +24,6 @@ from latefusion.experiments.printed import paper_dataset, paper_datasets
 from latefusion.experiments.sources import Source
 from latefusion.experiments.summary import Summary
 from latefusion.experiments.tables import RENDERERS, Entry, Table, escape_markdown
-from latefusion.whole_files import whole_file
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }

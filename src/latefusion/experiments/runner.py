@@ -18,13 +18,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 from threadpoolctl import threadpool_limits
 
 from latefusion.arrays.threads import product_threads
 from latefusion.experiments.protocol import Cell, Point, evaluate
 from latefusion.experiments.store import Outcome
+from latefusion.progress import report_progress
 
 MIB = 2**20
 
@@ -76,7 +77,7 @@ def run_cells(
     limits: Limits | None = None,
     work: Callable[[Cell], list[Point]] | None = None,
 ) -> None:
-    """Evaluate cells in parallel.
+    """Evaluate cells in parallel; reports the share of the cost that is done.
 
     Parameters
     ----------
@@ -93,6 +94,8 @@ def run_cells(
     work, limits = work or evaluate, limits or Limits()
     context = _context(work)
     waiting = list(reversed(cells))
+    done, total = list[Cell](), sum(map(cost, cells))
+    report_progress(f"0 of {len(cells)} cells", 0.0)
     workers: list[_Worker] = []
     threads = max(1, (os.cpu_count() or 1) // jobs)
     try:
@@ -112,6 +115,9 @@ def run_cells(
                 outcome = worker.poll()
                 if outcome is not None and cell is not None:
                     record(cell, outcome)
+                    done.append(cell)
+                    message = f"{len(done)} of {len(cells)} cells, {cell.source.name}, {cell.method}"
+                    report_progress(message, sum(map(cost, done)) / total)
                 if worker.gone:
                     workers.remove(worker)
                     if cell is None:
@@ -228,64 +234,3 @@ def _limit_memory(memory: int | None) -> None:
     resource: Any = importlib.import_module("resource")
     taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + memory * MIB,) * 2)
-
-
-class Progress:
-    """A line that says what is done and how long the rest may take.
-
-    Parameters
-    ----------
-    n_done : int
-        Cells that were done before.
-    cells : sequence of Cell
-        Those to come.
-    jobs : int, default=1
-    stream : text stream, default=None
-        The standard error when None. Where it is no terminal, a line is written every ten seconds.
-    """
-
-    def __init__(self, n_done: int, cells: Sequence[Cell], jobs: int = 1, stream: TextIO | None = None) -> None:
-        self.n_cells = n_done + len(cells)
-        self.n_done = n_done
-        self.jobs = jobs
-        self.stream = stream or sys.stderr
-        self._left = dict.fromkeys(cells)
-        self._seconds: dict[tuple[str, str, str], list[float]] = {}
-        self._cost = 0.0
-        self._start = self._written = time.monotonic()
-
-    def update(self, cell: Cell, outcome: Outcome) -> None:
-        """One more is done."""
-        self.n_done += 1
-        self._left.pop(cell, None)
-        self._seconds.setdefault(_group(cell), []).append(outcome.seconds)
-        self._cost += cost(cell)
-        now = time.monotonic()
-        terminal = self.stream.isatty()
-        if terminal or now - self._written > 10 or not self._left:
-            self._written = now
-            line = (
-                f"{self.n_done}/{self.n_cells} cells, {in_words(now - self._start)} gone, about "
-                f"{in_words(self.time_left())} left: {cell.source.name}, {cell.method}"
-            )
-            print(
-                f"\r{line[:118]:118}" if terminal else line, end="" if terminal else "\n", file=self.stream, flush=True
-            )
-
-    def time_left(self) -> float:
-        """Seconds for the cells to come: as long as those of their group took, or all of them for what they cost."""
-        rate = sum(map(sum, self._seconds.values())) / self._cost if self._cost else 0.0
-        means = {group: sum(some) / len(some) for group, some in self._seconds.items()}
-        return sum(means.get(_group(cell), rate * cost(cell)) for cell in self._left) / self.jobs
-
-    def close(self) -> None:
-        """End the line."""
-        if self.stream.isatty():
-            print(file=self.stream)
-
-
-def in_words(seconds: float) -> str:
-    """A duration, such as 12 s, 3 min or 2.5 h."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS cells (
     PRIMARY KEY (code, checksum, dataset, method, protocol, grid, seeds)
 )
 """
-# What of the package can change a number; the rest draws, writes and parses.
+PACKAGE = Path(__file__).parents[1]
+# Packages that cannot change a result because they only draw, write and parse, except for the files named below.
 SILENT_ROOMS = ("cli", "plots", "report", "outputs", "experiments")
 COMPUTING_FILES = ("experiments/protocol.py", "experiments/sources.py")
 
@@ -118,9 +119,8 @@ class ResultStore:
             ) from error
 
 
-def code_version() -> str:
-    """Version of the package and a hash of its source, as far as numbers can depend on it."""
-    folder = Path(__file__).parents[1]
+def code_version(folder: Path = PACKAGE) -> str:
+    """Version of the package and a hash of those source files that numbers can depend on."""
     digest = hashlib.sha256()
     for path in sorted(folder.rglob("*.py")):
         name = path.relative_to(folder).as_posix()

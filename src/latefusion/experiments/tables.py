@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from latefusion.cells import plain_cell
+from latefusion.spreadsheet_safety import plain_cell
 
 # Characters with a meaning in LaTeX, and the signs that our tables use.
 LATEX_SIGNS = str.maketrans(
@@ -181,10 +181,8 @@ def _html(table: Table) -> str:
     ]
     notes = "".join(f"<p class='note'>{html.escape(note)}</p>\n" for note in table.notes)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        f"<table>\n<caption>{html.escape(table.title)}</caption>\n<thead><tr>{header}</tr></thead>\n"
-        f"<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
-    )
+    caption = f"<caption>{html.escape(table.title)}</caption>\n" if table.title else ""
+    return f"<table>\n{caption}<thead><tr>{header}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n{notes}"
 
 
 def escape_markdown(text: str) -> str:

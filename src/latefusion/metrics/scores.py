@@ -237,15 +237,15 @@ def match_labels(reference: Array, labels: Array) -> NDArray[Any]:
     return np.asarray(names)[in_cluster]
 
 
-def encode_labels(labels: Array, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    """Check a label vector and number its labels.
+def encode_labels(labels: Array, name: str = "labels") -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Check labels, and number them in sorted order.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples,)
         Numbers or strings, not both, none of them missing.
-    name : str
-        What to call the vector in an error message.
+    name : str, default="labels"
+        What to call the labels in an error message.
 
     Returns
     -------
@@ -253,6 +253,13 @@ def encode_labels(labels: Array, name: str) -> tuple[NDArray[Any], NDArray[np.in
         The distinct labels, sorted.
     codes : ndarray of shape (n_samples,)
         For every sample the position of its label in ``values``.
+
+    Examples
+    --------
+    >>> from latefusion.metrics import encode_labels
+    >>> values, codes = encode_labels(["dog", "cat", "dog"])
+    >>> values.tolist(), codes.tolist()
+    (['cat', 'dog'], [1, 0, 1])
     """
     # Without dtype=object NumPy would quietly turn the list [1, "a"] into strings.
     array = to_numpy(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)

@@ -152,7 +152,7 @@ def cluster_means(representations: Array, labels: Array) -> NDArray[Any]:
         One row per cluster, in the sorted order of the labels.
     """
     rows = _check_matrix(representations, "representations")
-    values, codes = encode_labels(labels, "labels")
+    values, codes = encode_labels(labels)
     if len(codes) != len(rows):
         raise ValueError(f"There are {len(rows)} representations but {len(codes)} labels: give one label per row.")
     sums = np.zeros((len(values), rows.shape[1]), dtype=rows.dtype)

@@ -1,4 +1,4 @@
-"""Labels and confidence as a frame like the one that came in, or as a file."""
+"""Labels, confidence and novelty as a frame like the one that came in, or as a file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,22 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.cells import plain_cell
+from latefusion.atomic_files import whole_file
+from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, Target, check_targets
+from latefusion.spreadsheet_safety import plain_cell
 from latefusion.types import Array
-from latefusion.validation import is_collection, is_frame
+from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
-from latefusion.validation.views import named_views
-from latefusion.whole_files import check_target, whole_file
+from latefusion.validation.sample_ids import index_of, sample_index, shown_list
+from latefusion.validation.views import fingerprint, parts
+
+# The estimators that label new samples.
+PREDICTING = (
+    "LateFusionClustering",
+    "GlobalAlignmentClustering",
+    "LocalAlignmentClustering",
+    "ConsensusClustering",
+)
 
 
 class Labels(NamedTuple):
@@ -32,23 +42,28 @@ class Labels(NamedTuple):
     labels : ndarray of shape (n_samples,)
     confidence : ndarray of shape (n_samples,) or None
         None where the method has none.
+    novelty : ndarray of shape (n_samples,) or None
+        None where the method has none. Above 1, a sample is farther from all training samples than 99 % of these are
+        from each other.
     id_name : str
         What the column of ids is called.
     """
 
     ids: NDArray[Any] | None
     labels: NDArray[Any]
-    confidence: NDArray[Any] | None
+    confidence: NDArray[Any] | None = None
+    novelty: NDArray[Any] | None = None
     id_name: str = "id"
 
     def called(self, id_name: str) -> Labels:
-        """The same with another name for the ids, if there are any and it is no name of another column."""
+        """The same with another name for the ids, if there are any and no other column has that name."""
         taken = not id_name or self.ids is None or id_name in self.columns()
         return self if taken else self._replace(id_name=id_name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Label and confidence by name."""
-        return {"label": self.labels} | ({} if self.confidence is None else {"confidence": self.confidence})
+        """Label, confidence and novelty by name, as far as they are known."""
+        found = dict(zip(LABEL_COLUMNS, (self.labels, self.confidence, self.novelty), strict=True))
+        return {name: column for name, column in found.items() if column is not None}
 
     def table(self) -> dict[str, NDArray[Any]]:
         """The same after the ids, which are row numbers from 0 where there are none."""
@@ -58,44 +73,56 @@ class Labels(NamedTuple):
 def fitted_labels(model: Any) -> Labels:
     """Those of the samples that a model was fitted on."""
     check_is_fitted(model)
-    confidence = getattr(model, "confidence_", None)
-    return Labels(
-        getattr(model, "sample_ids_", None),
-        to_numpy(model.labels_),
-        None if confidence is None else to_numpy(confidence),
-    )
+    confidence, novelty = (_on_host(getattr(model, name, None)) for name in ("confidence_", "novelty_"))
+    return Labels(getattr(model, "sample_ids_", None), to_numpy(model.labels_), confidence, novelty)
 
 
 def predicted_labels(model: Any, X: Any) -> Labels:
     """Those of new samples."""
+    check_can_predict(model)
+    views = model.new_views(X)
+    labels, confidence, novelty = map(to_numpy, model.predict_views(views))
+    return Labels(views.sample_ids, labels, confidence, novelty)
+
+
+def can_predict(model: Any) -> bool:
+    """Whether a model labels new samples; comparison methods label the samples that they are fitted on only."""
+    return hasattr(model, "predict")
+
+
+def check_can_predict(model: Any) -> None:
+    """Refuse a model that is not fitted or cannot label new samples."""
     check_is_fitted(model)
-    if not hasattr(model, "predict_with_confidence"):
+    if not can_predict(model):
         raise ValueError(
-            f"{type(model).__name__} cannot label new samples: use LateFusionClustering, GlobalAlignmentClustering or "
-            f"LocalAlignmentClustering."
+            f"{type(model).__name__} cannot label new samples. Only {', '.join(PREDICTING[:-1])} and {PREDICTING[-1]} "
+            f"can."
         )
-    labels, confidence = model.predict_with_confidence(X)
-    ids = model.opinions(X)[1] if hasattr(model, "opinions") else model.new_views(X).sample_ids
-    return Labels(ids, to_numpy(labels), to_numpy(confidence))
+
+
+def _on_host(values: Any) -> NDArray[Any] | None:
+    return None if values is None else to_numpy(values)
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
-    """Labels and confidence of samples as a frame like the one that they came in.
+    """Labels, confidence and novelty of samples as a frame like the one that they came in.
 
     Parameters
     ----------
     model : fitted estimator
     X : data frame, or list, dict or `Views` in which there is one
-        What the model was fitted on, or with ``new=True`` new samples. Frames of pandas, polars, pyarrow and others
-        that narwhals knows.
+        Samples that the model was fitted on, all or some, in any order if they have ids; or with ``new=True`` new
+        samples. Frames of pandas, polars, pyarrow and others that narwhals knows.
     new : bool, default=False
-        Whether to predict, in place of the labels found in `fit`.
+        Whether to predict. By default the labels are those that `fit` found, and samples that were not in `fit` are an
+        error.
 
     Returns
     -------
     data frame
-        Of the type of the first frame in ``X``, with columns ``label`` and, where the method has it, ``confidence``. A
-        pandas frame has the index of the samples; others have their ids in a column ``id``, where there are any.
+        Of the type of the first frame in ``X``, with columns ``label`` and, where the method has them, ``confidence``
+        and ``novelty``. A pandas frame has the index of the samples, with its name; others have the ids in a column
+        ``id``, where there are any.
 
     Examples
     --------
@@ -105,58 +132,83 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
     >>> people = [f"p{number}" for number in range(60)]
     >>> frames = {name: pd.DataFrame(array, index=people) for name, array in views.items()}
     >>> model = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames)
-    >>> lf.labels_frame(model, frames).loc[["p0", "p59"]].shape
-    (2, 2)
+    >>> lf.labels_frame(model, frames).loc[["p0", "p59"], "label"].shape
+    (2,)
     """
     frame = _first_frame(X)
-    found = predicted_labels(model, X) if new else fitted_labels(model)
-    index, ids = getattr(frame, "index", None), found.ids
-    if index is None and ids is not None:
-        return frame_like({"id": ids, **found.columns()}, frame)
-    if index is not None and len(index) == len(found.labels) and (ids is None or bool(np.all(index == ids))):
-        return frame_like(found.columns(), frame, index)
-    if ids is None and frame.shape[0] != len(found.labels):
+    found = predicted_labels(model, X) if new else _labels_of_fit(model, X)
+    if index_of(frame) is not None:
+        return frame_like(found.columns(), frame, sample_index(parts(X), found.ids))
+    return frame_like(({} if found.ids is None else {"id": found.ids}) | found.columns(), frame)
+
+
+def _labels_of_fit(model: Any, X: Any) -> Labels:
+    """The labels that `fit` found for the samples in X, in their order; samples that were not in `fit` are refused."""
+    found, views = fitted_labels(model), model.new_views(X)
+    if found.ids is not None and views.sample_ids is not None:
+        rows = _rows_of(views.sample_ids, found.ids)
+        chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]
+        return Labels(*chosen)
+    known = model.input_schema_.fingerprint if hasattr(model, "input_schema_") else model._fingerprint
+    same = known in ("", fingerprint(views))  # models of chunks have none
+    if len(views) != len(found.labels) or not same:
+        what = f"{len(views)} samples" if len(views) != len(found.labels) else "other values"
         raise ValueError(
-            f"X has {frame.shape[0]} samples, but the model was fitted on {len(found.labels)}: give what it was fitted "
-            f"on, or new=True for new samples."
+            f"X has {what}, but the model was fitted on {len(found.labels)} samples, and there are no sample ids to "
+            f"match them by. Pass new=True to predict labels for new samples, or give the data that the model was "
+            f"fitted on."
         )
-    return frame_like(found.columns(), frame, ids)
+    return found if views.sample_ids is None else found._replace(ids=views.sample_ids)
+
+
+def _rows_of(ids: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
+    """The rows of samples among those of `fit`."""
+    if np.array_equal(ids, known):
+        return np.arange(len(known))
+    row_of = {one: row for row, one in enumerate(known.tolist())}
+    unknown = [one for one in ids.tolist() if one not in row_of]
+    if unknown:
+        raise ValueError(
+            f"X has {len(unknown)} samples that the model was not fitted on: {shown_list(unknown)}. Pass new=True to "
+            f"predict labels for new samples."
+        )
+    return np.array([row_of[one] for one in ids.tolist()], dtype=np.intp)
 
 
 def _first_frame(X: Any) -> Array:
-    for view in named_views(X).values() if is_collection(X) else [X]:
+    for view in parts(X):
         if is_frame(view):
             return view
+        if index_of(view) is not None:  # a series of pandas
+            return view.to_frame()
     raise ValueError(
         "There is no data frame in X, so there is no type to return: `labels_` and `confidence_` are arrays."
     )
 
 
-def write_labels(found: Labels, path: str | os.PathLike[str]) -> None:
-    """Write a table of ids (as ``found.id_name``), ``label`` and, where there is one, ``confidence``.
+def write_labels(found: Labels, path: str | os.PathLike[str], *, force: bool = False) -> None:
+    """Write a table of ids (as ``found.id_name``), ``label`` and, where known, ``confidence`` and ``novelty``.
 
     Parameters
     ----------
     found : Labels
         Without ids, samples are numbered from 0.
     path : str or path-like
-        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without an ending it is as in ``.csv``.
+        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without a suffix it is written as ``.csv``. An older
+        table of labels is replaced.
+    force : bool, default=False
+        Whether to replace an existing file of another kind, too.
     """
-    check_labels_target(path)
+    check_targets([labels_target(path)], force=force)
     with whole_file(path) as stream:
         WRITERS[Path(path).suffix.lower()](found.table(), stream)
 
 
-def check_labels_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a place that labels cannot be written to, before they are there."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in WRITERS:
-        raise ValueError(
-            f"{str(path)!r} ends in {suffix!r}, but labels are written as {', '.join(filter(None, WRITERS))}."
-        )
-    if suffix == ".parquet":
+def labels_target(path: str | os.PathLike[str], option: str = "") -> Target:
+    """A table of labels to be written, as `check_targets` takes it; refused where its format needs a library."""
+    if Path(path).suffix.lower() == ".parquet":
         _parquet()
-    check_target(path)
+    return Target(Path(path), LABELS, option)
 
 
 def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: str = ",") -> None:

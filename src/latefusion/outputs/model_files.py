@@ -18,8 +18,9 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import scipy
@@ -27,13 +28,14 @@ import sklearn
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, describe, known_classes, rebuild
+from latefusion.atomic_files import whole_file
+from latefusion.outputs.targets import MODEL, MODEL_DESCRIPTION, Target, check_targets
+from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, known_classes, rebuild
+from latefusion.outputs.tree import describe as describe_tree
 from latefusion.version import __version__
-from latefusion.whole_files import whole_file
 
 FORMAT = "latefusion model"
 FORMAT_VERSION = 1
-DESCRIPTION = "model.json"
 ARRAY_NAME = re.compile(r"array_\d+\.npy")
 # The earliest date that a zip archive can hold: equal models make equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -45,17 +47,19 @@ UNREADABLE = (
 
 
 class ModelFileError(ValueError):
-    """A file that is no model, is damaged, or was written by a newer version."""
+    """A file that is not a model, is damaged, or was written by a newer version."""
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
     """Write a model to a file that can be loaded without running code.
 
     Parameters
     ----------
     model : estimator of latefusion
     path : str or path-like
-        An existing file is replaced, once the new one is whole.
+        An older model is replaced, once the new one is complete.
+    force : bool, default=False
+        Whether to replace an existing file that is not a model, too.
 
     See Also
     --------
@@ -82,18 +86,21 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError(
             f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
         )
+    check_targets([Target(Path(path), MODEL)], force=force)
     arrays: dict[str, NDArray[Any]] = {}
-    tree = describe(model, arrays, type(model).__name__)
+    tree = describe_tree(model, arrays, type(model).__name__)
     with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         description = {
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "latefusion": __version__,
+            "written": _now(),
+            "summary": _summary(model),
             "libraries": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
             "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
             "model": tree,
         }
-        archive.writestr(zipfile.ZipInfo(DESCRIPTION, DATE), json.dumps(description))
+        archive.writestr(zipfile.ZipInfo(MODEL_DESCRIPTION, DATE), json.dumps(description))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -111,10 +118,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        When the file is no model, is damaged, names anything but classes of this package, or was written by a newer
+        When the file is not a model, is damaged, names anything but classes of this package, or was written by a newer
         version.
     """
     place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"{str(place)!r} is a folder. Give the name of a model file.")
     if not place.is_file():
         raise FileNotFoundError(f"There is no model file {str(place)!r}: check the path.")
     with place.open("rb") as stream, _explained(str(place)):
@@ -126,8 +135,86 @@ def load(path: str | os.PathLike[str]) -> Any:
             }
         model = rebuild(description["model"], arrays.__getitem__)
         if not _is_model(type(model)):
-            raise UnknownContentError(f"it describes a {type(model).__name__}, which is no model")
+            raise UnknownContentError(f"it describes a {type(model).__name__}, which is not a model")
     return model
+
+
+class ModelDescription(NamedTuple):
+    """What a model file says about its model.
+
+    Attributes
+    ----------
+    model : str
+        The class.
+    views : dict of str to int or None
+        Number of columns of each view; None where it is not known.
+    n_clusters, n_samples : int or None
+        Of the training data.
+    written : str
+        Date and time, UTC.
+    versions : dict of str to str
+        Of latefusion and the libraries that it was written with.
+    format_version : int
+        Of the file.
+    """
+
+    model: str
+    views: dict[str, int | None]
+    n_clusters: int | None
+    n_samples: int | None
+    written: str
+    versions: dict[str, str]
+    format_version: int
+
+
+def describe(path: str | os.PathLike[str]) -> ModelDescription:
+    """What a model file says about its model; the model itself is not loaded.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    ModelDescription
+
+    Raises
+    ------
+    ModelFileError
+        As in `load`, except that damaged arrays are not noticed, since they are not read.
+    """
+    place = Path(path)
+    with place.open("rb") as stream, _explained(str(place)), zipfile.ZipFile(stream) as archive:
+        said = _read_description(archive)
+        summary = said["summary"]
+        return ModelDescription(
+            model=str(summary["model"]),
+            views={str(name): None if width is None else int(width) for name, width in summary["views"].items()},
+            n_clusters=None if summary["n_clusters"] is None else int(summary["n_clusters"]),
+            n_samples=None if summary["n_samples"] is None else int(summary["n_samples"]),
+            written=str(said["written"]),
+            versions={"latefusion": str(said["latefusion"]), **{str(k): str(v) for k, v in said["libraries"].items()}},
+            format_version=int(said["format_version"]),
+        )
+
+
+def _summary(model: Any) -> dict[str, Any]:
+    names = [str(name) for name in getattr(model, "view_names_", ())]
+    widths: Any = getattr(model, "n_features_per_view_", None)
+    labels = getattr(model, "labels_", None)
+    return {
+        "model": type(model).__name__,
+        "views": dict.fromkeys(names) if widths is None else dict(zip(names, map(int, widths), strict=True)),
+        "n_clusters": None if labels is None else len(np.unique(labels)),
+        "n_samples": None if labels is None else len(labels),
+    }
+
+
+def _now() -> str:
+    """The time, or that in SOURCE_DATE_EPOCH, with which equal models make equal files."""
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    now = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
+    return now.isoformat(timespec="seconds")
 
 
 def _is_model(cls: type) -> bool:
@@ -148,8 +235,8 @@ def _explained(file: str) -> Iterator[None]:
         ) from error
     except UNREADABLE as error:
         raise ModelFileError(
-            f"{file!r} is damaged or no model file ({type(error).__name__}: {error}): copy it again, or save the model "
-            f"again."
+            f"{file!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or save the "
+            f"model again."
         ) from error
 
 
@@ -159,29 +246,29 @@ def _check_beginning(stream: BinaryIO) -> None:
     if beginning[:1] == b"\x80":
         raise ModelFileError("looks like a pickle, which may run code when loaded: write it with latefusion.save.")
     if beginning != b"PK":
-        raise ModelFileError("is no model file: those are written by latefusion.save and `latefusion cluster --save`.")
+        raise ModelFileError("is not a model file, which latefusion.save and `latefusion cluster --save` write.")
 
 
 def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
     members = archive.infolist()
     names = [member.filename for member in members]
-    if DESCRIPTION not in names:
-        raise ModelFileError("is a zip archive, but no model file: it has no model.json.")
+    if MODEL_DESCRIPTION not in names:
+        raise ModelFileError("is a zip archive, but not a model file: it has no model.json.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
         raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
     stream: Any = archive.fp
     if sum(member.file_size for member in members) > os.fstat(stream.fileno()).st_size:
         raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
-    description = json.loads(archive.read(DESCRIPTION))
+    description = json.loads(archive.read(MODEL_DESCRIPTION))
     if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFileError("is no model file: its model.json is about something else.")
+        raise ModelFileError("is not a model file: its model.json describes something else.")
     version = description["format_version"]
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise ModelFileError(
             f"was written by latefusion {description.get('latefusion')} in version {version} of the format; this is "
             f"latefusion {__version__}, which reads up to {FORMAT_VERSION}. Upgrade latefusion."
         )
-    expected = [DESCRIPTION, *description["arrays"]]
+    expected = [MODEL_DESCRIPTION, *description["arrays"]]
     if sorted(names) != sorted(expected) or not all(map(ARRAY_NAME.fullmatch, description["arrays"])):
         strange = sorted({*names} ^ {*expected}) or names
         raise ModelFileError(f"has other parts than its description says, such as {strange[0]!r:.60}: it was changed.")

@@ -37,12 +37,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
 
-from latefusion import assignment, baselines, estimators, kernels, partitions
+from latefusion import assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities
 from latefusion.types import SolverResult, Views
+from latefusion.validation import InputSchema
 
 Node = Any
 
-ROOMS: tuple[ModuleType, ...] = (assignment, baselines, estimators, kernels, partitions)
+ROOMS: tuple[ModuleType, ...] = (
+    assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities,
+)  # fmt: skip
 PLAIN = (bool, int, float, str)
 SEQUENCES: dict[str, Callable[..., Any]] = {"list": list, "tuple": tuple}
 BOUNDS: dict[str, Callable[..., Any]] = {"slice": slice, "range": range}
@@ -63,7 +66,7 @@ class UnknownContentError(ValueError):
 @cache
 def known_classes() -> dict[str, type]:
     """The classes that models consist of, by name: estimators, dataclasses and named tuples of these rooms."""
-    return {found.__name__: found for found in (*_classes(), SolverResult, Views)}
+    return {found.__name__: found for found in (*_classes(), SolverResult, Views, InputSchema)}
 
 
 def _classes() -> Iterator[type]:

@@ -30,11 +30,11 @@ from latefusion.partitions.neighborhoods import Sizes, count_by_closeness, count
 from latefusion.partitions.operators import feature_matrix, leading_eigenvectors, leading_projection
 from latefusion.partitions.partitions import BLOCK_ENTRIES, Block, Mean, Partitions
 from latefusion.partitions.sources import join_coordinates
+from latefusion.progress import report_progress
 from latefusion.similarities.extension import Similarity
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap, nearest_subspace
 from latefusion.similarities.kernel import PrecomputedPartition
-from latefusion.steps import say
 from latefusion.types import Array
 
 Mask = NDArray[np.bool_]
@@ -144,7 +144,7 @@ def _fit(
     mean, closeness = RunningMean(n_views), RunningMean(n_views)
     results: list[_View] = []
     for position, one in enumerate(fitted):
-        say(f"base partitions of {position + 1} of {n_views} views", (position + 1) / n_views)
+        report_progress(f"base partitions of {position + 1} of {n_views} views", (position + 1) / n_views)
         if isinstance(one.similarity, np.ndarray):
             if problem.takes_mean:
                 mean.add(scatter_similarity(one.similarity, problem.observed(position), problem.factors))

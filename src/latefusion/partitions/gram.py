@@ -21,6 +21,7 @@ from latefusion.arrays import (
     inner_products,
     lies_elsewhere,
     namespace,
+    rounding_threshold,
     row_blocks,
     share_blocks,
     take_rows,
@@ -235,7 +236,7 @@ def _whitened(gram: Array, n_clusters: int, precision: float, xp: Any) -> Array:
     """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
     width = gram.shape[0]
     values, vectors = top_eigenpairs(gram, min(n_clusters, width))
-    present = values > precision ** (2 / 3) * max(float(values[0]), 0.0)
+    present = values > rounding_threshold(precision, values[0])
     safe = xp.where(present, values, xp.ones_like(values))
     whitened = xp.zeros((width, n_clusters), dtype=xp.float64, device=device_of(gram))
     whitened[:, : values.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))

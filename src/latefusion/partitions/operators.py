@@ -20,7 +20,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from latefusion.arrays import row_blocks, top_eigenpairs
+from latefusion.arrays import rounding_threshold, row_blocks, top_eigenpairs
 from latefusion.similarities.factor import Factor, LinearMap
 
 # Products with Φ that Lanczos takes, by the number of eigenvectors and a few more; ten of them took 100 to 280 on dense
@@ -203,7 +203,7 @@ def gram_matrix(features: Any) -> Any:
 
 def inverse_values(values: NDArray[Any], precision: Any) -> NDArray[Any]:
     """One over descending eigenvalues, and zero for those so far below the first that they are rounding error."""
-    present = values > np.finfo(precision).eps ** (2 / 3) * max(float(values[0]), 0.0)
+    present = values > rounding_threshold(np.finfo(precision).eps, values[0])
     inverse: NDArray[Any] = np.where(present, 1 / np.where(present, values, 1.0), 0.0)
     return inverse
 

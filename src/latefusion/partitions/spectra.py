@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import row_blocks, top_eigenpairs
+from latefusion.arrays import top_eigenpairs
 from latefusion.partitions.operators import feature_matrix, inverse_values, leading_projection
-from latefusion.partitions.partitions import BLOCK_ENTRIES
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap
@@ -42,14 +41,6 @@ class Spectrum:
     vectors: NDArray[Any]
     extension: SimilarityExtension
     projection: NDArray[Any]
-
-    def extend(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
-        """Rows of new samples; of the training samples, `vectors`."""
-        parts = []
-        for rows in row_blocks(view.shape[0], max(1, BLOCK_ENTRIES // self.projection.shape[0])):
-            own = None if diagonal is None else diagonal[rows]
-            parts.append(np.asarray(self.extension.features(view[rows], own) @ self.projection))
-        return np.concatenate(parts).astype(self.vectors.dtype, copy=False)
 
     def scattered(self, observed: NDArray[np.bool_], n_known: int) -> Spectrum:
         """The same among more samples, of which only some have the view: zero rows for the others.

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from latefusion.arrays import namespace, unit_rows
+from latefusion.metrics import encode_labels
 from latefusion.plots.canvas import Display, shown_samples
 
 # As fine as a picture can show.
@@ -36,7 +37,7 @@ class BlockAffinityDisplay(Display):
     def __init__(self, consensus: Any, labels: Any) -> None:
         consensus, self.labels = np.asarray(consensus, dtype=np.float64), np.asarray(labels)
         rows = unit_rows(consensus, xp=namespace(consensus))
-        self.clusters, codes = np.unique(self.labels, return_inverse=True)
+        self.clusters, codes = encode_labels(self.labels)
         centers = np.stack([rows[codes == code].mean(axis=0) for code in range(len(self.clusters))])
         typical = np.einsum("nk,nk->n", rows, centers[codes])
         self.order = np.lexsort((-typical, codes))[shown_samples(len(rows), MOST_SAMPLES)]

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from latefusion.metrics import pairwise_agreement
+from latefusion.metrics import encode_labels, pairwise_agreement
 from latefusion.plots.canvas import LONGEST_NAME, Display, middle_cut
 
 # Above so many names, numbers in the cells could not be read.
@@ -39,7 +39,7 @@ class ViewAgreementDisplay(Display):
     def _of(cls, estimator: Any) -> Self:
         labels = {str(name): own for name, own in zip(estimator.view_names_, estimator.view_labels().T, strict=True)}
         labels = {name: own for name, own in labels.items() if (own >= 0).any()}
-        labels["consensus"] = np.unique(estimator.labels_, return_inverse=True)[1]
+        labels["consensus"] = encode_labels(estimator.labels_)[1]
         return cls(pairwise_agreement(list(labels.values())), labels)
 
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from latefusion.atomic_files import whole_file
 from latefusion.plots.canvas import require_pyplot
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
 from latefusion.plots.selection import SelectionDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
-from latefusion.whole_files import whole_file
 
 
 def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:

@@ -1,4 +1,4 @@
-"""What clusters are described by, where the columns of a view would say nothing to a reader."""
+"""Tables that describe clusters in place of the columns of a view."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from latefusion.types import Array
 
 
 class Features(NamedTuple):
-    """A table about the samples of a view, with names that a reader knows.
+    """A table of features of the samples.
 
     Attributes
     ----------
     values : array or sparse matrix of shape (n_rows, n_features)
     names : list of str
     ids : ndarray of shape (n_rows,) or None
-        Which sample a row is about; None where rows are in the order of the samples.
+        Identifier of the sample in every row; None where rows are in the order of the samples.
     """
 
     values: Array
@@ -38,7 +38,7 @@ class Described(NamedTuple):
     values : array or sparse matrix of shape (n_samples, n_features)
     names : list of str
     observed : ndarray of bool of shape (n_samples,)
-        Samples that stand in the table; the rows of others mean nothing.
+        Samples that are in the table; the rows of the others have no meaning.
     """
 
     values: Array
@@ -47,14 +47,14 @@ class Described(NamedTuple):
 
 
 def read_features(given: Any, n_samples: int, ids: list[str] | None) -> dict[str, Described]:
-    """Tables that describe samples, by name of the view.
+    """Tables of features, by name of the view.
 
     Parameters
     ----------
     given : MuData, or mapping of str to Features, AnnData or data frame
     n_samples : int
     ids : list of str or None
-        Names of the samples. Where there are some, rows of tables with names are matched by them.
+        Identifiers of the samples. Rows of tables with identifiers are matched by them.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def read_features(given: Any, n_samples: int, ids: list[str] | None) -> dict[str
     tables = given.mod if is_mudata(given) else given
     if not isinstance(tables, Mapping):
         raise TypeError(
-            f"features must be a MuData object, or a dict of tables by name of the view, got {type(given).__name__}."
+            f"features must be a MuData object or a dict of tables by name of the view, got {type(given).__name__}."
         )
     return {str(name): _in_order(_read(table, str(name)), str(name), n_samples, ids) for name, table in tables.items()}
 
@@ -77,31 +77,33 @@ def _read(table: Any, name: str) -> Features:
         values = comparable(in_memory(table.X, where), modality_kind(name, types))
         return Features(values, [str(one) for one in table.var_names], np.asarray(table.obs_names, dtype=str))
     if hasattr(table, "columns"):
-        index = getattr(table, "index", None)  # frames of pandas have one
+        index = getattr(table, "index", None)  # pandas only
         named = index is not None and index.dtype.kind not in "iu"
         ids = np.asarray(index, dtype=str) if named else None
         return Features(in_memory(table, where), [str(one) for one in table.columns], ids)
-    raise TypeError(f"The {where} are a {type(table).__name__}: give Features, an AnnData object or a data frame.")
+    raise TypeError(
+        f"The {where} must be Features, an AnnData object or a data frame, but are a {type(table).__name__}."
+    )
 
 
 def _in_order(table: Features, name: str, n_samples: int, ids: list[str] | None) -> Described:
     values = csr_array(table.values) if issparse(table.values) else table.values
     if len(table.names) != values.shape[1]:
         raise ValueError(
-            f"View {name!r} has {values.shape[1]} features, but there are {len(table.names)} names of them."
+            f"The features of view {name!r} have {values.shape[1]} columns, but {len(table.names)} names were given."
         )
     if table.ids is None or ids is None:
         if values.shape[0] != n_samples:
             raise ValueError(
                 f"The features of view {name!r} have {values.shape[0]} rows, but the model was fitted on {n_samples} "
-                f"samples: give one row per sample, or names of rows and samples to match them by."
+                f"samples. Give one row per sample, or give ids of the rows and of the samples."
             )
         return Described(values, table.names, np.ones(n_samples, dtype=bool))
     row_of = {str(one): row for row, one in enumerate(table.ids)}
     rows = np.array([row_of.get(one, -1) for one in ids], dtype=np.intp)
     if (rows < 0).all():
         raise ValueError(
-            f"The features of view {name!r} have rows like {str(table.ids[0])!r}, the samples are called like "
-            f"{ids[0]!r}, and none are the same."
+            f"The features of view {name!r} and the samples have no id in common: the first row of the features is "
+            f"{str(table.ids[0])!r}, the first sample is {ids[0]!r}."
         )
     return Described(values[np.maximum(rows, 0)], table.names, rows >= 0)

@@ -1,4 +1,4 @@
-"""What makes a cluster different: its features against those of all other samples."""
+"""Cluster profiles: features that differ most between a cluster and all other samples."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scipy.sparse import csr_array, issparse
 
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.report.features import Described
-from latefusion.report.findings import Findings, ViewFindings
+from latefusion.report.gather import ReportData, ViewData
 
 BLOCK_ENTRIES = 2**22
-# Features that are named per cluster, in all and of each view, and the least effect that is worth a name (Cohen:
-# "small"); where clusters are many, fewer, for nobody reads a hundred screens.
+# Features per cluster, in total and per view (fewer if there are many clusters), and the smallest effect that is shown
+# ("small" in the terms of Cohen).
 MOST_TRAITS = 15
 MANY_CLUSTERS, FEWER_TRAITS = 12, 9
 MOST_PER_VIEW = 5
@@ -25,7 +25,7 @@ LEAST_EFFECT = 0.2
 
 
 class Trait(NamedTuple):
-    """A feature that sets a cluster apart.
+    """A feature by which a cluster differs from all other samples.
 
     Attributes
     ----------
@@ -36,6 +36,8 @@ class Trait(NamedTuple):
         that has the label.
     inside, outside : float
         Means, or shares, in the cluster and outside of it.
+    is_share : bool
+        Whether the feature is a label and the effect a share.
     """
 
     view: str
@@ -43,34 +45,35 @@ class Trait(NamedTuple):
     effect: float
     inside: float
     outside: float
+    is_share: bool = False
 
 
-def cluster_traits(findings: Findings, described: Mapping[str, Described] | None = None) -> list[list[Trait]]:
+def cluster_traits(data: ReportData, described: Mapping[str, Described] | None = None) -> list[list[Trait]]:
     """For every cluster the features with the largest effects, view by view.
 
     Parameters
     ----------
-    findings : Findings
+    data : ReportData
     described : mapping of str to Described, default=None
-        Features that stand for the columns of a view, by its name.
+        Features that replace the columns of a view, by its name.
 
     Returns
     -------
     list of list of Trait
         One list per cluster, in the order of the views, largest effect first.
     """
-    n_clusters = len(findings.clusters)
+    n_clusters = len(data.clusters)
     in_all = MOST_TRAITS if n_clusters <= MANY_CLUSTERS else FEWER_TRAITS
-    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(findings.views)))
+    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(data.views)))
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
-    for view in findings.views:
+    for view in data.views:
         if described is not None and view.name in described and view.kind != "labels":
             table = described[view.name]
             view = replace(view, kind="features", array=table.values, columns=table.names, observed=table.observed)
-        if view.kind == "labels" and view.own is not None:
-            found = _label_traits(view, findings.labels, n_clusters, most)
+        if view.kind == "labels" and view.labels is not None:
+            found = _label_traits(view, data.labels, n_clusters, most)
         elif view.kind == "features":
-            found = _feature_traits(view, findings.labels, n_clusters, most)
+            found = _feature_traits(view, data.labels, n_clusters, most)
         else:
             continue
         for own, more in zip(traits, found, strict=True):
@@ -78,7 +81,7 @@ def cluster_traits(findings: Findings, described: Mapping[str, Described] | None
     return traits
 
 
-def _feature_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
+def _feature_traits(view: ViewData, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
     effects, inside, outside = effect_sizes(view, labels, n_clusters)
     found = []
     for cluster in range(n_clusters):
@@ -86,7 +89,11 @@ def _feature_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: in
         found.append(
             [
                 Trait(
-                    view.name, view.columns[one], *(float(table[cluster, one]) for table in (effects, inside, outside))
+                    view.name,
+                    view.columns[one],
+                    float(effects[cluster, one]),
+                    float(inside[cluster, one]),
+                    float(outside[cluster, one]),
                 )
                 for one in order
                 if abs(effects[cluster, one]) >= LEAST_EFFECT
@@ -96,13 +103,13 @@ def _feature_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: in
 
 
 def effect_sizes(
-    view: ViewFindings, labels: NDArray[np.intp], n_clusters: int
+    view: ViewData, labels: NDArray[np.intp], n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Standardised mean differences of every feature between every cluster and all other samples.
 
     Parameters
     ----------
-    view : ViewFindings
+    view : ViewData
     labels : ndarray of shape (n_samples,)
     n_clusters : int
 
@@ -125,11 +132,11 @@ def effect_sizes(
 
 
 def _moments(
-    view: ViewFindings, labels: NDArray[np.intp], n_clusters: int
+    view: ViewData, labels: NDArray[np.intp], n_clusters: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Per cluster the number of samples, sums and sums of squares of the centred features, and what was subtracted.
 
-    Features are read in blocks of rows, and sparse ones are never filled.
+    Features are read in blocks of rows; sparse features stay sparse.
     """
     array = view.array
     n_samples, width = array.shape
@@ -137,7 +144,7 @@ def _moments(
     blocks = [slice(0, n_samples)] if sparse else list(row_blocks(n_samples, max(1, BLOCK_ENTRIES // width)))
     center = np.zeros(width)
     if not sparse:
-        # Near enough to the mean that squares lose no digits.
+        # Close to the mean, so that sums of squares keep their precision.
         first = to_numpy(array[: min(n_samples, 1000)]).astype(np.float64)
         center = first[view.observed[: len(first)]].mean(axis=0) if view.observed[: len(first)].any() else center
     sums, squares = np.zeros((n_clusters, width)), np.zeros((n_clusters, width))
@@ -157,18 +164,18 @@ def _moments(
     return counts, sums, squares, center
 
 
-def _label_traits(view: ViewFindings, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
-    """Which clusters of a labelling a cluster is made of."""
-    assert view.own is not None
-    known = view.own >= 0
-    table = np.zeros((n_clusters, len(view.own_names)))
-    np.add.at(table, (labels[known], view.own[known]), 1)
+def _label_traits(view: ViewData, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
+    """The most common labels of every cluster."""
+    assert view.labels is not None
+    known = view.labels >= 0
+    table = np.zeros((n_clusters, len(view.label_names)))
+    np.add.at(table, (labels[known], view.labels[known]), 1)
     inside = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
     rest = table.sum(axis=0) - table
     outside = rest / np.maximum(rest.sum(axis=1, keepdims=True), 1)
     return [
         [
-            Trait(view.name, view.own_names[one], float(shares[one]), float(shares[one]), float(others[one]))
+            Trait(view.name, view.label_names[one], float(shares[one]), float(shares[one]), float(others[one]), True)
             for one in np.argsort(-shares, kind="stable")[:most]
             if shares[one] >= LEAST_EFFECT
         ]

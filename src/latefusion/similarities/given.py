@@ -22,7 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import rounding_threshold, row_blocks
 from latefusion.encoding.label_coding import LabelCoding, Unassigned
 from latefusion.similarities.factor import Factor, FactorExtension
 from latefusion.types import Array
@@ -229,7 +229,7 @@ def nearest_subspace(factor: Factor, average: NDArray[Any]) -> NDArray[np.float6
         products += factor.rows(rows.start, rows.stop).T @ average[rows]
     left, values, _ = np.linalg.svd(products, full_matrices=False)
     nearest = np.zeros_like(products)
-    nearest[:, : len(values)] = left * (values > np.finfo(average.dtype).eps ** (2 / 3))
+    nearest[:, : len(values)] = left * (values > rounding_threshold(np.finfo(average.dtype).eps))
     return nearest
 
 

@@ -144,7 +144,12 @@ class GraphExtension:
         arrows = (distances <= self.radii * (1 + slack)).astype(np.int8)
         np.put_along_axis(arrows, nearest, np.take_along_axis(arrows, nearest, axis=1) + np.int8(1), axis=1)
         row, column = np.nonzero(arrows)
-        weights = np.exp(-(distances[row, column] ** 2) / (widths[row] * self.widths[column]))
+        exponents = -(distances[row, column] ** 2) / (widths[row] * self.widths[column])
+        # All weights of a sample far from all others underflow. Their ratios still tell which neighbors are nearest.
+        largest = np.full(len(distances), -np.inf)
+        np.maximum.at(largest, row, exponents)
+        shifts = np.where(largest < np.log(np.finfo(distances.dtype).tiny) / 2, largest, 0.0)
+        weights = np.exp(exponents - shifts[row].astype(exponents.dtype))
         weights *= 0.5 * arrows[row, column]
         degrees = np.bincount(row, weights, minlength=len(distances))
         weights /= np.sqrt(degrees[row]) * np.sqrt(self.degrees[column])

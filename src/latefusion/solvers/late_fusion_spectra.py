@@ -25,7 +25,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import rounding_threshold, top_eigenpairs
 from latefusion.solvers.late_fusion_alignment import compress_partitions, solve_alignment
 from latefusion.types import SolverResult
 
@@ -139,7 +139,7 @@ def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: i
     scaled = root[:, used] * scales[used]
     wide = scaled.shape[0] < scaled.shape[1]
     values, vectors = top_eigenpairs(scaled @ scaled.T if wide else scaled.T @ scaled, min(n_clusters, *scaled.shape))
-    present = values > np.finfo(values.dtype).eps ** (2 / 3) * values[0]
+    present = values > rounding_threshold(np.finfo(values.dtype).eps, values[0])
     inverse = present / np.where(present, values, 1.0)
     # V Λ^{-1/2}; from the left singular vectors U it is Aᵀ U Λ^{-1}.
     vectors = scaled.T @ vectors * inverse if wide else vectors * np.sqrt(inverse)

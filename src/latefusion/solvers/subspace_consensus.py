@@ -28,7 +28,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import root_of_products
+from latefusion.arrays import root_of_products, rounding_threshold
 from latefusion.solvers.late_fusion_alignment import solve_alignment
 from latefusion.types import SolverResult
 
@@ -172,7 +172,8 @@ class Subspaces:
         SubspaceConsensus
         """
         values, vectors = self._mean
-        n_found = int(np.count_nonzero(values[:n_directions] > np.finfo(values.dtype).eps ** (2 / 3) * values[0]))
+        smallest = rounding_threshold(np.finfo(values.dtype).eps, values[0])
+        n_found = int(np.count_nonzero(values[:n_directions] > smallest))
         average = np.zeros((len(self.root), n_directions))
         average[:, :n_found] = vectors[:, :n_found]
         scaled = self._scaled()

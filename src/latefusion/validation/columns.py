@@ -2,49 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import take_columns
-from latefusion.types import Array, Views
+from latefusion.validation.frames import columns_of, is_frame, select_columns
+from latefusion.validation.sample_ids import shown_list
 from latefusion.validation.views import named_views
 
 ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
 
 
-def split_columns(table: Array, views: Any, columns: list[Any] | None) -> Views:
-    """Views as groups of columns of one checked table.
+def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str, NDArray[np.intp]]:
+    """Positions of the columns of every view in one table.
 
     Parameters
     ----------
-    table : ndarray or CSR matrix of shape (n_samples, n_features)
     views : None, mapping of str to columns, or sequence of columns
         Columns of one view: a slice, a list of positions, or a list of column names (or one name). None: one view.
+    width : int
+        Number of columns of the table.
     columns : list or None
-        Names of the columns of the table, where it has any.
+        Their names, where it has any.
 
     Returns
     -------
-    Views
+    dict of str to ndarray
     """
     if views is None:
-        return Views([table])
+        return {"view_0": np.arange(width)}
     if len(views) == 0:
         raise ValueError("views is empty: name at least one group of columns, or leave it out for a single view.")
-    return Views(
-        {
-            name: take_columns(table, _positions(group, name, table, columns))
-            for name, group in named_views(views).items()
-        }
-    )
+    return {name: _positions(group, name, width, columns) for name, group in named_views(views).items()}
 
 
-def _positions(group: ViewColumns, name: str, table: Array, columns: list[Any] | None) -> NDArray[np.intp]:
-    width = table.shape[1]
+def reorder_columns(frames: Mapping[str, Any], expected: Mapping[str, Sequence[Any]], estimator: str) -> dict[str, Any]:
+    """Data frames of new samples with their columns in the order of the training frames; one warning for all.
+
+    Parameters
+    ----------
+    frames : mapping of str to array or data frame
+        By the name that messages use, such as ``View 'rna'``.
+    expected : mapping of str to sequence
+        Names of the columns of the training frames.
+    estimator : str
+        For error messages.
+
+    Returns
+    -------
+    dict of str to array or data frame
+    """
+    ordered, moved = dict(frames), []
+    for label, frame in frames.items():
+        columns = columns_of(frame) if is_frame(frame) and label in expected else None
+        if columns is None or columns == list(expected[label]) or len(set(columns)) < len(columns):
+            continue
+        known, found = set(expected[label]), set(columns)
+        missing, extra = (
+            [one for one in expected[label] if one not in found],
+            [one for one in columns if one not in known],
+        )
+        if missing or extra:
+            raise ValueError(
+                f"{label} does not have the columns that {estimator} was fitted on (missing: [{shown_list(missing)}]; "
+                f"unknown: [{shown_list(extra)}]). Give the same columns; their order does not matter."
+            )
+        ordered[label] = select_columns(frame, expected[label])
+        moved.append(label)
+    if moved:
+        warnings.warn(
+            f"{' and '.join(moved)} had the columns in another order than in `fit`. They were reordered by name.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return ordered
+
+
+def _positions(group: ViewColumns, name: str, width: int, columns: list[Any] | None) -> NDArray[np.intp]:
     if isinstance(group, slice):
         if not all(bound is None or isinstance(bound, Integral) for bound in (group.start, group.stop, group.step)):
             raise ValueError(
@@ -92,7 +130,7 @@ def _by_number(wanted: list[Any], name: str, width: int, columns: list[Any] | No
 
 def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray[np.intp]:
     if columns is None:
-        raise ValueError(f"View {name!r} is given by column names, but X has none: give positions or a data frame.")
+        raise ValueError(f"View {name!r} is given by column names, but X has none: pass positions or a data frame.")
     position_of = {column: position for position, column in enumerate(columns)}
     unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
     if unknown:

@@ -1,4 +1,4 @@
-"""Data frames: numbers out of columns, rows matched by sample id, and frames of the same kind on the way out.
+"""Data frames: numbers out of columns, views out of column levels, and frames of the same kind on the way out.
 
 pandas and polars are met, never imported; pyarrow and other libraries are met through narwhals.
 """
@@ -6,7 +6,7 @@ pandas and polars are met, never imported; pyarrow and other libraries are met t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,18 @@ def is_frame(X: Any) -> bool:
 def columns_of(frame: Any) -> list[Any]:
     """Column names of a data frame."""
     return list(frame.column_names if _is_arrow(frame) else frame.columns)
+
+
+def split_levels(X: Any) -> Any:
+    """A data frame whose columns are pairs (view, feature) as a dict of frames, one per view; others as they are."""
+    if not is_frame(X) or getattr(X.columns, "nlevels", 1) < 2:
+        return X
+    return {name: X[name] for name in X.columns.get_level_values(0).unique()}
+
+
+def select_columns(frame: Any, columns: Sequence[Any]) -> Any:
+    """Columns of a data frame, by name and in this order."""
+    return frame.select(list(columns)) if hasattr(frame, "select") else frame[list(columns)]
 
 
 def frame_like(columns: Mapping[str, np.ndarray], frame: Any, index: Any = None) -> Any:
@@ -73,8 +85,8 @@ def frame_to_array(frame: Any, label: str) -> Array:
     refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
     if refused:
         raise ValueError(
-            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers (one-hot, say) or drop "
-            "them."
+            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers, for example one-hot, or "
+            "drop them."
         )
     if hasattr(frame, "iloc"):
         single = all(str(dtype).lower() == "float32" for dtype in dtypes)
@@ -88,81 +100,3 @@ def _is_numeric(dtype: Any) -> bool:
     if hasattr(dtype, "is_numeric"):  # polars and narwhals
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
     return getattr(dtype, "kind", "O") in "biuf"
-
-
-def align_by_id(
-    frames: dict[str, Any], *, holes: bool = False
-) -> tuple[dict[str, Any], np.ndarray | None, np.ndarray | None]:
-    """Bring all views into the order of the first one that has sample ids.
-
-    Parameters
-    ----------
-    frames : dict of str to array or data frame
-        pandas frames carry ids in their index; arrays and polars frames have none.
-    holes : bool, default=False
-        Whether ids may be absent from some views. Then all ids of all views are taken, in the order in which they
-        appear first, and a view has rows of NaN where it lacks one.
-
-    Returns
-    -------
-    aligned : dict of str to array or data frame
-    ids : ndarray of shape (n_samples,) or None
-        None when no view has ids beyond the row numbers.
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Where a sample is in a view; None for everywhere.
-    """
-    indexed = {name: frame.index for name, frame in frames.items() if is_frame(frame) and hasattr(frame, "index")}
-    if not indexed:
-        return frames, None, None
-    reference, order = next(iter(indexed.items()))
-    for name, index in indexed.items():
-        if not index.is_unique:
-            raise ValueError(
-                f"View {name!r} has the sample id {index[index.duplicated()].tolist()[0]!r} more than once: ids must "
-                f"be unique to match rows between views. Drop the repeated rows, or the index with "
-                "`reset_index(drop=True)`."
-            )
-    if all(index.equals(order) for index in indexed.values()):
-        return frames, None if _is_plain(order) else np.asarray(order), None
-    unordered = sorted(set(frames) - set(indexed))
-    if unordered:
-        raise ValueError(
-            f"The views {sorted(indexed)} have sample ids in different orders, and {unordered} have none, so their "
-            f"rows cannot be matched. Give every view an index, or bring the rows of all views into one order."
-        )
-    strangers = {name for name, index in indexed.items() if _is_stranger(index, name, indexed)}
-    for name, index in indexed.items():
-        # Row numbers are no ids: of views of different lengths that have nothing else, one is wrong.
-        if not holes or name in strangers or reference in strangers or all(map(_is_plain, indexed.values())):
-            _check_same_ids(reference, order, name, index)
-    if all(len(index) == len(order) and index.isin(order).all() for index in indexed.values()):
-        return {name: frame.loc[order] for name, frame in frames.items()}, np.asarray(order), None
-    for index in indexed.values():
-        order = order.append(index[~index.isin(order)])
-    mask = np.stack([order.isin(index) for index in indexed.values()], axis=1)
-    return {name: frame.reindex(order) for name, frame in frames.items()}, np.asarray(order), mask
-
-
-def _is_plain(index: Any) -> bool:
-    """Whether an index is nothing but the row numbers."""
-    return list(index) == list(range(len(index)))
-
-
-def _is_stranger(index: Any, name: str, indexed: dict[str, Any]) -> bool:
-    """Whether a view has no sample id in common with any other."""
-    return not any(index.isin(other).any() for key, other in indexed.items() if key != name)
-
-
-def _check_same_ids(reference: str, expected: Any, name: str, found: Any) -> None:
-    for here, there, ids in (
-        (reference, name, expected.difference(found, sort=False)),
-        (name, reference, found.difference(expected, sort=False)),
-    ):
-        if len(ids):
-            shown = ", ".join(repr(one) for one in ids[:3].tolist())
-            more = f" and {len(ids) - 3} more" if len(ids) > 3 else ""
-            raise ValueError(
-                f"View {there!r} lacks {len(ids)} of the samples in view {here!r}: {shown}{more}. Keep the samples "
-                f"that are in all views, or, if the rows are in the same order, drop the index with "
-                "`reset_index(drop=True)`."
-            )

@@ -1,4 +1,4 @@
-"""Samples that lack whole views: where they are, and whether what is left can be fused."""
+"""Missing views: which samples have which views, and whether these can be fused."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from latefusion.types import Array, Views
 
 # Samples named in an error.
 SHOWN = 3
+# A view is loose if it shares fewer samples per cluster with the others, and less than this part of its samples.
+LEAST_SHARED = 10
+LOOSE_SHARE = 0.5
 
 
 def empty_rows(array: Array) -> NDArray[np.bool_]:
@@ -40,7 +43,7 @@ def empty_rows(array: Array) -> NDArray[np.bool_]:
 def check_holes(views: Views, n_clusters: int) -> None:
     """Refuse training views that cannot be fused.
 
-    A sample in no view, a view of nobody or of fewer samples than clusters, and groups of samples without a view in
+    A sample in no view, a view of no sample or of fewer samples than clusters, and groups of samples without a view in
     common are errors that name them.
 
     Parameters
@@ -58,16 +61,16 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_cl
     """Refuse views that too few samples have."""
     for name, size in zip(names, sizes, strict=True):
         if size == 0:
-            raise ValueError(f"View {name!r} is missing in all {n_samples} samples: nobody has it. Drop it.")
+            raise ValueError(f"View {name!r} is missing for all {n_samples} samples. Remove it.")
         if size < max(2, n_clusters):
             raise ValueError(
-                f"View {name!r} has {size} of {n_samples} samples, which cannot be parted into n_clusters="
-                f"{n_clusters}. Drop this view, ask for fewer clusters, or add samples that have it."
+                f"View {name!r} has {size} of {n_samples} samples, fewer than n_clusters={n_clusters} "
+                f"needs. Remove this view, ask for fewer clusters, or add samples that have it."
             )
 
 
 def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
-    """Whether every view has samples enough, and views hang together by the samples that they share.
+    """Whether every view has enough samples, and all views are linked by samples that they share.
 
     Parameters
     ----------
@@ -79,6 +82,32 @@ def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
     bool
     """
     return bool(mask.sum(axis=0).min() >= max(2, n_clusters)) and _groups(mask)[0] == 1
+
+
+def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
+    """Views that share so few samples with the others that the match of their clusters is uncertain.
+
+    Parameters
+    ----------
+    names : sequence of str
+    observed : ndarray of bool of shape (n_samples, n_views)
+    n_clusters : int
+
+    Returns
+    -------
+    list of str
+        One warning for each of them.
+    """
+    warned = []
+    for name, own in zip(names, observed.T, strict=True):
+        shared = int(np.sum(own & (observed.sum(axis=1) > 1)))
+        if len(names) > 1 and shared < min(LEAST_SHARED * n_clusters, LOOSE_SHARE * own.sum()):
+            warned.append(
+                f"Only {shared} of the {int(own.sum())} samples of view {name!r} are in another view as well. The "
+                f"clusters of this view are matched with those of the other views by these samples alone. Check that "
+                f"sample ids are written in the same way in all views."
+            )
+    return warned
 
 
 def check_some_view(views: Views) -> None:
@@ -94,13 +123,11 @@ def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
     """The error for samples that are in no view, of which the first are named."""
     shown = ", ".join(repr(one) for one in ids[:SHOWN])
     more = f" and {n_samples - SHOWN} more" if n_samples > SHOWN else ""
-    return ValueError(
-        f"{n_samples} samples are in no view at all: sample {shown}{more}. Nothing is known about them: remove them."
-    )
+    return ValueError(f"{n_samples} samples are in no view at all: sample {shown}{more}. Remove them.")
 
 
 def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
-    """Groups of samples are tied by views they share; without any tie there is nothing to align."""
+    """Refuse groups of samples that share no view: their clusters cannot be matched."""
     n_groups, group = _groups(mask)
     if n_groups == 1:
         return
@@ -109,9 +136,9 @@ def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
         own = [name for name, one in zip(names, group, strict=True) if one == number]
         described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
     raise ValueError(
-        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample says "
-        f"which clusters of one group are those of another: cluster each on its own, or add samples that have views of "
-        f"several. If sample ids should match, check that they are written alike in all views."
+        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample links "
+        f"their clusters: cluster each group on its own, or add samples that have views of several groups. If sample "
+        f"ids should match, check that they are written in the same way in all views."
     )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import item_bytes, require_memory
 from latefusion.kernels import standardize_kernel
+from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
 # Relative to the largest entry; published kernels are symmetric to 1e-16.
 SYMMETRY_TOLERANCE = 1e-5
@@ -24,7 +25,7 @@ FULL_SPECTRUM_LIMIT = 400
 CHECK_COPIES = 2
 
 
-def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
+def check_kernel(kernel: Any, name: str, coordinates: Coordinates = ROWS_AND_COLUMNS) -> NDArray[Any]:
     """A precomputed kernel, checked and made exactly symmetric.
 
     Parameters
@@ -33,6 +34,8 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
         Already numeric and finite.
     name : str
         Name of the view, for error messages.
+    coordinates : Coordinates, default=ROWS_AND_COLUMNS
+        Names of the samples, for error messages.
 
     Returns
     -------
@@ -40,7 +43,7 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
     """
     if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(
-            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {kernel.shape}. Give features "
+            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {kernel.shape}. Pass features "
             f"with another partition, or the kernel of the training samples."
         )
     require_memory(
@@ -62,15 +65,29 @@ def check_kernel(kernel: Any, name: str) -> NDArray[Any]:
     if diagonal.min() < 0 or size == 0 or diagonal.max() <= 0:
         sample = int(np.argmin(diagonal))
         raise ValueError(
-            f"The kernel of view {name!r} has the self-similarity {diagonal[sample]:.3g} at sample {sample}; it must "
-            f"be positive. A matrix of distances D becomes a kernel by np.exp(-D**2 / (2 * D.mean()**2))."
+            f"The kernel of view {name!r} has the self-similarity {diagonal[sample]:.3g} in "
+            f"{coordinates.sample(sample)}; it must be positive. A matrix of distances D becomes a kernel by "
+            f"np.exp(-D**2 / (2 * D.mean()**2))."
         )
     symmetric = (dense + dense.T) / 2
-    _check_definite(symmetric, name)
+    _check_definite(symmetric, name, coordinates)
     return symmetric
 
 
-def _check_definite(kernel: NDArray[Any], name: str) -> None:
+def check_observed_kernel(
+    kernel: Any, name: str, observed: NDArray[np.bool_], ids: NDArray[Any] | None
+) -> NDArray[Any]:
+    """A kernel whose observed part is checked; the rest is zero."""
+    if observed.all() or kernel.shape[0] != kernel.shape[1]:
+        return check_kernel(kernel, name, Coordinates(ids))
+    rows = np.flatnonzero(observed)
+    part = check_kernel(kernel[rows][:, rows], name, Coordinates(rows if ids is None else ids[rows]))
+    whole = np.zeros(kernel.shape, dtype=part.dtype)
+    whole[np.ix_(rows, rows)] = part
+    return whole
+
+
+def _check_definite(kernel: NDArray[Any], name: str, coordinates: Coordinates) -> None:
     if len(kernel) < 2:
         return
     standardized, statistics = standardize_kernel(kernel)
@@ -79,11 +96,12 @@ def _check_definite(kernel: NDArray[Any], name: str) -> None:
     worst = int(np.argmin(centred))
     if centred[worst] < -max(INDEFINITE_TOLERANCE * np.max(np.abs(centred)), rounding):
         raise ValueError(
-            f"The kernel of view {name!r} is indefinite: after centring, sample {worst} has the self-similarity "
-            f"{centred[worst]:.3g}, because others resemble it more than it does itself. Check how it was computed."
+            f"The kernel of view {name!r} is indefinite: after centring, {coordinates.sample(worst)} has the "
+            f"self-similarity {centred[worst]:.3g}, because other samples are more similar to it than it is to itself. "
+            f"Check how it was computed."
         )
     if not np.any(statistics.inverse_root > 0):
-        raise ValueError(f"The kernel of view {name!r} is constant: it cannot separate any samples. Drop this view.")
+        raise ValueError(f"The kernel of view {name!r} is constant: it cannot separate clusters. Drop this view.")
     lowest, highest = _extreme_eigenvalues(standardized)
     if lowest < -INDEFINITE_TOLERANCE * highest:
         raise ValueError(
@@ -130,7 +148,7 @@ def check_diagonals(
     if isinstance(diagonals, Mapping):
         unknown = [name for name in diagonals if name not in names]
         if unknown:
-            raise ValueError(f"diagonals names views that are not there: {unknown}. The views are {list(names)}.")
+            raise ValueError(f"diagonals names views that do not exist: {unknown}. The views are {list(names)}.")
         diagonals = [diagonals.get(name) for name in names]
     if len(diagonals) != len(names):
         raise ValueError(f"diagonals has {len(diagonals)} entries, but there are {len(names)} views: {list(names)}.")

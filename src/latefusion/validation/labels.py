@@ -1,70 +1,53 @@
-"""Views that hold the labels of a clustering: from names of any type to a column of numbers, and the same later."""
+"""Views that hold the labels of a clustering: from names of any type to a column of numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latefusion.encoding.label_coding import LabelCoding, is_label_view
 from latefusion.similarities import GivenPartition
-from latefusion.types import Views
-from latefusion.validation.views import named_views
 
 
-def fit_label_codings(X: Any, partition: Any) -> dict[str, LabelCoding]:
-    """The codings of those views of a collection that hold labels.
+def label_coding(view: Any, spec: Any, name: str) -> LabelCoding | None:
+    """The coding of a view that holds labels; None for other views.
 
     Parameters
     ----------
-    X : Views, mapping of str to array, or sequence of arrays
-    partition : object, or one per view
-        A view holds labels where this says so, or where it is one-dimensional text or categories. Numbers in one
-        dimension need the word, for they may be a feature.
+    view : array, data frame, series or list
+    spec : object
+        Its ``partition``. A view holds labels where this says so, or where it is one-dimensional text or categories.
+        Numbers in one dimension may be a feature.
+    name : str
+        For error messages.
 
     Returns
     -------
-    dict of str to LabelCoding
+    LabelCoding or None
     """
-    if getattr(X, "ndim", 2) == 3:
-        return {}
-    codings = {}
-    for position, (name, view) in enumerate(named_views(X).items()):
-        spec = _spec_of(partition, position, name)
-        named = isinstance(spec, GivenPartition) and spec.clusterer is None and spec.kind in ("auto", "labels")
-        if (isinstance(spec, str) and spec == "labels") or (named and _has_one_column(view)) or is_label_view(view):
-            codings[name] = LabelCoding.of(_column(view), name, spec.unassigned if named else None)
-    return codings
+    given = isinstance(spec, GivenPartition) and spec.clusterer is None and spec.kind in ("auto", "labels")
+    if (isinstance(spec, str) and spec == "labels") or (given and _has_one_column(view)) or is_label_view(view):
+        return LabelCoding.of(_column(view), name, spec.unassigned if given else None)
+    return None
 
 
-def code_label_views(X: Any, codings: Mapping[str, LabelCoding]) -> Any:
-    """The collection with numbers in the place of labels, -1 for samples that are unassigned.
+def label_codes(view: Any, coding: LabelCoding, name: str) -> NDArray[np.float64]:
+    """Numbers in the place of labels, -1 for samples that are unassigned; shape (n_samples, 1).
 
     Parameters
     ----------
-    X : Views, mapping of str to array, or sequence of arrays
-    codings : mapping of str to LabelCoding
-        Of the views that hold labels.
+    view : array, data frame, series or list
+    coding : LabelCoding
+    name : str
+        For error messages.
 
     Returns
     -------
-    Views, dict or X itself
+    ndarray of shape (n_samples, 1)
     """
-    if not codings:
-        return X
-    coded = {
-        name: _numbers(view, codings[name], name) if name in codings else view for name, view in named_views(X).items()
-    }
-    return Views(coded, mask=X.mask, sample_ids=X.sample_ids) if isinstance(X, Views) else coded
-
-
-def _spec_of(partition: Any, position: int, name: str) -> Any:
-    if isinstance(partition, Mapping):
-        return partition.get(name)
-    if isinstance(partition, (list, tuple)):
-        return partition[position] if position < len(partition) else None
-    return partition
+    return coding.codes(_column(view), name).astype(np.float64)[:, None]
 
 
 def _has_one_column(view: Any) -> bool:
@@ -77,11 +60,3 @@ def _has_one_column(view: Any) -> bool:
 def _column(view: Any) -> Any:
     """A data frame of one column as that column."""
     return view[view.columns[0]] if hasattr(view, "columns") and _has_one_column(view) else view
-
-
-def _numbers(view: Any, coding: LabelCoding, name: str) -> Any:
-    column = _column(view)
-    codes = coding.codes(column, name).astype(np.float64)
-    if hasattr(column, "iloc") and hasattr(column, "to_frame"):  # pandas: the index says which samples these are
-        return column.to_frame("label").assign(label=codes)
-    return codes[:, None]

@@ -28,6 +28,7 @@
     const n = data.n;
     const labels = unpack(data.labels, Uint16Array);
     const confidence = data.confidence && unpack(data.confidence, Uint8Array);
+    const novelty = data.novelty && unpack(data.novelty, Uint16Array);
     const rows = data.rows && unpack(data.rows, Uint32Array);
     const small = data.small && unpack(data.small, Uint32Array);
     const views = data.views.map((view) => ({
@@ -247,6 +248,7 @@
       };
       line("cluster", data.clusters[labels[i]]);
       if (confidence) line("confidence", (confidence[i] / 255).toFixed(2));
+      if (novelty) line("novelty", (novelty[i] / 100).toFixed(2) + (novelty[i] > 100 ? " (novel)" : ""));
       const telling = views.filter((view) => view.own);
       for (const view of telling.slice(0, MOST_VIEWS)) {
         line(view.name + " alone", view.own[i] === 0 ? "–" : view.names[view.own[i] - 1]);
@@ -302,7 +304,7 @@
       }
       if (found >= 0 && hidden[labels[found]]) { show(labels[found], true); redraw(); }
       pin(found);
-      if (wanted && found < 0) panel.textContent = "No sample has this in its id.";
+      if (wanted && found < 0) panel.textContent = "No sample id contains this text.";
     });
 
     // Nothing is redrawn for paper: Chromium prints a canvas as it was before, and leaves one empty that is drawn then.

@@ -1,0 +1,84 @@
+"""How tables are to be read, where the user says more than the file does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+# Any number of blanks or tabs, as pandas writes it.
+BLANKS = r"\s+"
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": BLANKS}
+_NAMES = {sign: name for name, sign in SEPARATORS.items()}
+
+
+class TableOptions(NamedTuple):
+    """What was said about the tables.
+
+    Attributes
+    ----------
+    id_column : str or None
+        Column with the sample ids.
+    label_column : str or None
+        Column with the classes.
+    separator : str or None
+        Sign between values; None: recognised.
+    decimal : str or None
+        Decimal sign; None: recognised.
+    transpose : bool or tuple of Path
+        Whether columns are samples, in all tables or in those that are named.
+    """
+
+    id_column: str | None = None
+    label_column: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    transpose: bool | tuple[Path, ...] = False
+
+    def transposed(self, file: Path) -> bool:
+        """Whether the columns of a file are samples."""
+        if isinstance(self.transpose, bool):
+            return self.transpose
+        return file.resolve() in {one.resolve() for one in self.transpose}
+
+
+def table_options(
+    id_column: str | None,
+    label_column: str | None,
+    separator: str | None,
+    decimal: str | None,
+    transpose: bool | Sequence[str | os.PathLike[str]],
+) -> TableOptions:
+    """Options as the user gave them, checked."""
+    if decimal not in (None, ".", ","):
+        raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
+    sign = None if separator is None else separator_sign(separator)
+    if sign is not None and sign == decimal:
+        raise ValueError(f"separator and decimal are both {decimal!r}: they must differ.")
+    if isinstance(transpose, str | os.PathLike):
+        transpose = [transpose]
+    chosen = transpose if isinstance(transpose, bool) else tuple(Path(file) for file in transpose)
+    return TableOptions(id_column, label_column, sign, decimal, chosen)
+
+
+def separator_sign(text: str) -> str:
+    r"""The separator that is meant by a name or a sign.
+
+    Examples
+    --------
+    >>> from latefusion.datasets.options import separator_sign
+    >>> separator_sign("semicolon"), separator_sign("\\t"), separator_sign(":")
+    (';', '\t', ':')
+    """
+    if text in SEPARATORS:
+        return SEPARATORS[text]
+    sign = {"\\t": "\t", " ": BLANKS, BLANKS: BLANKS}.get(text, text)
+    if sign != BLANKS and (len(sign) != 1 or sign.isalnum() or sign in "\"'\r\n\0"):
+        raise ValueError(f"separator must be a single sign or one of {', '.join(SEPARATORS)}, got {text!r}.")
+    return sign
+
+
+def separator_name(sign: str) -> str:
+    """A separator in words: "comma", or the sign in quotes where it has no name here."""
+    return _NAMES.get(sign, repr(sign))

@@ -1,0 +1,199 @@
+"""From a fitted model and its views to plain data that the rest of the report works on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from latefusion.arrays import to_numpy
+from latefusion.estimators import ConsensusClustering
+from latefusion.types import Array, Views
+from latefusion.validation import column_groups
+
+
+@dataclass(frozen=True)
+class ViewData:
+    """One view.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"features", "similarities", "labels"}
+    array : array of shape (n_samples, n_features), or None
+        Features or similarities; None for labels.
+    columns : list of str
+        Names of the features; "column 0", "column 1", ... where they have none.
+    observed : ndarray of bool of shape (n_samples,)
+        Samples for which the view is not missing.
+    labels : ndarray of shape (n_samples,) or None
+        Clusters found in this view alone, as positions in `label_names`; -1 where a sample has none.
+    label_names : list of str
+        Names of these clusters; for features, those of the most similar clusters of the consensus.
+    rows : ndarray of shape (n_samples, n_components) or None
+        Base partitions of the view, from which its map is drawn.
+    """
+
+    name: str
+    kind: Literal["features", "similarities", "labels"]
+    array: Array
+    columns: list[str]
+    observed: NDArray[np.bool_]
+    labels: NDArray[np.intp] | None = None
+    label_names: Sequence[str] = ()
+    rows: NDArray[Any] | None = None
+
+    @property
+    def width(self) -> int:
+        """Number of features, or of clusters for labels."""
+        return len(self.label_names if self.kind == "labels" else self.columns)
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """A fitted model and its views, as NumPy arrays.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    labels : ndarray of shape (n_samples,)
+        Clusters, numbered from 0 without gaps.
+    clusters : list of str
+        Names of the clusters: the values of the model's labels.
+    confidence, novelty : ndarray of shape (n_samples,) or None
+    consensus : ndarray of shape (n_samples, n_components) or None
+    ids : list of str or None
+        Identifiers of the samples; None where rows have none.
+    views : list of ViewData
+    target : ndarray of shape (n_samples,) or None
+        Known classes, for scores.
+    """
+
+    model: Any
+    labels: NDArray[np.intp]
+    clusters: list[str]
+    confidence: NDArray[np.float64] | None
+    novelty: NDArray[np.float64] | None
+    consensus: NDArray[Any] | None
+    ids: list[str] | None
+    views: list[ViewData]
+    target: NDArray[Any] | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.labels)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of samples in every cluster."""
+        return np.bincount(self.labels, minlength=len(self.clusters))
+
+    @property
+    def observed(self) -> NDArray[np.bool_]:
+        """Which view is observed for which sample, of shape (n_samples, n_views)."""
+        return np.stack([view.observed for view in self.views], axis=1)
+
+    def name_of(self, sample: Any) -> str:
+        """Identifier of a sample; its row number where rows have no identifiers."""
+        return str(sample) if self.ids is None else self.ids[sample]
+
+
+def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True) -> ReportData:
+    """Read a fitted model and the views that it was fitted on.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : as in the ``fit`` of the model
+    sample_ids : sequence of shape (n_samples,), default=None
+        By default those of the views, where they have any.
+    target : array of shape (n_samples,), default=None
+    single_views : bool, default=True
+        Whether to cluster every view alone, which takes time.
+
+    Returns
+    -------
+    ReportData
+    """
+    check_is_fitted(model)
+    values, labels = np.unique(to_numpy(model.labels_), return_inverse=True)
+    clusters = [str(value) for value in values.tolist()]
+    ids: Any
+    if isinstance(model, ConsensusClustering):
+        opinions, ids = model.opinions(X)
+        views = [ViewData(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions]
+        _check_length(len(views[0].observed), len(labels), "X")
+    else:
+        checked = model.new_views(X)
+        ids = checked.sample_ids
+        _check_length(len(checked), len(labels), "X")
+        views = _views(model, checked, clusters, single_views)
+    if sample_ids is not None:
+        ids = list(sample_ids)
+        _check_length(len(ids), len(labels), "sample_ids")
+    if target is not None:
+        target = np.asarray(target)
+        _check_length(len(target), len(labels), "target")
+    confidence, novelty, consensus = (
+        None if getattr(model, name, None) is None else to_numpy(getattr(model, name))
+        for name in ("confidence_", "novelty_", "consensus_")
+    )
+    names = None if ids is None else [str(one) for one in ids]
+    return ReportData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
+
+
+def _check_length(found: int, expected: int, what: str) -> None:
+    if found != expected:
+        raise ValueError(
+            f"{what} has {found} samples, but the model was fitted on {expected}: give what it was fitted on."
+        )
+
+
+def _views(model: Any, views: Views, clusters: list[str], single_views: bool) -> list[ViewData]:
+    columns = _column_names(model, views)
+    codings = model.input_schema_.codings
+    rows: Any = model.view_partitions() if single_views else [None] * views.n_views
+    labels: Any = model.view_labels().T if single_views else [None] * views.n_views
+    found = []
+    for position, (name, array) in enumerate(views.items()):
+        observed = views.observed[:, position]
+        if name in codings:
+            coded = to_numpy(array).ravel().astype(np.intp)
+            names = [str(value) for value in codings[name].values.tolist()]
+            found.append(ViewData(name, "labels", None, [], observed & (coded >= 0), coded, names))
+            continue
+        own = labels[position] if single_views and (labels[position] >= 0).any() else None
+        kind: Any = "similarities" if model.view_inputs_[position] == "precomputed" else "features"
+        found.append(ViewData(name, kind, array, columns[name], observed, own, clusters, rows[position]))
+    return found
+
+
+def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
+    """Names of the features of every view, from data frames; numbers where they have none."""
+    numbers = {
+        name: [f"column {position}" for position in range(width)]
+        for name, width in zip(views.names, views.widths, strict=True)
+    }
+    known: dict[str, Any] = dict(model.input_schema_.columns)
+    if not known and hasattr(model, "feature_names_in_"):
+        table = list(model.feature_names_in_)
+        groups = column_groups(model.views, len(table), table)
+        known = {name: [table[position] for position in group] for name, group in groups.items()}
+    return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
+
+
+def complete_samples(data: ReportData, most: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """At most so many of the samples without missing views, in order."""
+    complete = np.flatnonzero(data.observed.all(axis=1))
+    return complete if len(complete) <= most else np.sort(generator.choice(complete, most, replace=False))
+
+
+def shorten(names: Sequence[str], most: int) -> str:
+    """Names separated by commas, at most the first few of them."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

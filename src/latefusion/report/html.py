@@ -1,0 +1,94 @@
+"""The page: templates, data, style and script in one file that needs no network.
+
+Templates escape all text (autoescape). Text from the user reaches the page in two ways only: as text or attribute in a
+template, and as data for the script through the filter ``json``. The script writes text, never HTML.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from latefusion.plots.canvas import middle_cut
+from latefusion.report.widgets import bar_length, decimal, integer, percent, signed
+
+# Characters that HTML does not allow, not even as character references, except tab and line breaks.
+FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+
+def require_jinja2() -> Any:
+    """Import Jinja2, which the extra ``report`` installs."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("The report needs Jinja2: pip install 'latefusion[report]'.") from error
+    return jinja2
+
+
+def render(**content: Any) -> str:
+    """Fill in the template of the page.
+
+    Parameters
+    ----------
+    **content : object
+        Variables of the templates.
+
+    Returns
+    -------
+    str
+    """
+    return FORBIDDEN.sub("\ufffd", environment().get_template("page.html").render(content))
+
+
+@cache
+def environment() -> Any:
+    """Templates with filters, and the style and script that the page contains."""
+    jinja2 = require_jinja2()
+    loader = jinja2.PackageLoader("latefusion.report", "templates")
+    made = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    safe = jinja2.utils.markupsafe.Markup
+    formats = (bar_length, decimal, integer, percent, signed, middle_cut, without_breaks)
+    made.filters |= {one.__name__: one for one in formats}
+    made.filters |= {"median": lambda values: float(np.median(values)), "json": lambda data: safe(json_text(data))}
+    style, script = (loader.get_source(made, name)[0] for name in ("style.css", "script.js"))
+    made.globals |= {
+        "style": safe(style),
+        "script": safe(script),
+        # Only this script may run, and nothing may be fetched, whatever else the page contains.
+        "fingerprint": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+    return made
+
+
+def json_text(data: Any) -> str:
+    r"""Data as JSON for a script element: without ``</script>`` and ``<!--``, ASCII only.
+
+    Parameters
+    ----------
+    data : object
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from latefusion.report.html import json_text
+    >>> print(json_text({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def without_breaks(text: str) -> str:
+    """A sentence in which no line ends between ± and its number."""
+    return text.replace("± ", "±\u00a0")

@@ -1,0 +1,146 @@
+"""Which views matter and which could be removed; known classes are not used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.metrics import pairwise_agreement, subspace_agreement
+from latefusion.report.gather import ReportData, ViewData
+
+# Two views are redundant if both their clusters (adjusted Rand index) and their partitions agree at least this much.
+REDUNDANT = 0.98
+# Below this adjusted Rand index, a view and the consensus have almost nothing in common.
+UNRELATED = 0.05
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Results that need additional fits, for models that support them.
+
+    Attributes
+    ----------
+    verdicts : list of ViewVerdict or None
+        What `leave_one_view_out` of the model returns.
+    intervals : WeightIntervals or None
+        What `weight_intervals` of the model returns.
+    notes : tuple of str
+        Why one of them could not be computed.
+    """
+
+    verdicts: Any = None
+    intervals: Any = None
+    notes: tuple[str, ...] = ()
+
+
+def explain_views(model: Any, *, intervals: bool = True) -> Explanation:
+    """Leave out one view at a time, and compute intervals of the view weights.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    intervals : bool, default=True
+        Whether to compute intervals.
+
+    Returns
+    -------
+    Explanation
+        Empty for models without these methods, and for a single view.
+    """
+    found: dict[str, Any] = {}
+    notes = []
+    for name in ("leave_one_view_out", *(["weight_intervals"] if intervals else [])):
+        if model.n_views_ > 1 and hasattr(model, name):
+            try:
+                found[name] = getattr(model, name)()
+            except ValueError as error:  # for example, too few samples without the view
+                notes.append(str(error))
+    return Explanation(found.get("leave_one_view_out"), found.get("weight_intervals"), tuple(notes))
+
+
+def agreement_table(data: ReportData) -> tuple[list[str], NDArray[np.float64]]:
+    """Adjusted Rand indices between the clusters of single views, and of the consensus.
+
+    Parameters
+    ----------
+    data : ReportData
+
+    Returns
+    -------
+    names : list of str
+        Views that have clusters of their own, then "consensus".
+    table : ndarray of shape (n_names, n_names)
+        NaN where two views have fewer than two samples in common.
+    """
+    known = [(view.name, view.labels) for view in data.views if view.labels is not None]
+    table = pairwise_agreement([*(labels for _, labels in known), data.labels])
+    return [*(name for name, _ in known), "consensus"], table
+
+
+@dataclass(frozen=True)
+class Importance:
+    """Views that matter, and views that could be removed.
+
+    Attributes
+    ----------
+    important : list of str
+        Views without which the clusters are significantly less stable.
+    removable : dict of str to str
+        Views that could be removed, each with the reason.
+    """
+
+    important: list[str]
+    removable: dict[str, str]
+
+
+def view_importance(
+    data: ReportData, explanation: Explanation, names: Sequence[str], table: NDArray[np.float64]
+) -> Importance:
+    """Find views that matter and views that could be removed.
+
+    Parameters
+    ----------
+    data : ReportData
+    explanation : Explanation
+    names : sequence of str
+    table : ndarray of shape (n_names, n_names)
+        Both as `agreement_table` returns them.
+
+    Returns
+    -------
+    Importance
+    """
+    known = [view for view in data.views if view.labels is not None]
+    important: list[str] = []
+    removable: dict[str, str] = {}
+    for verdict in explanation.verdicts or ():
+        if verdict.gain < -2 * verdict.doubt:
+            important.append(verdict.view)
+        elif verdict.gain > 2 * verdict.doubt:
+            removable[verdict.view] = (
+                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.doubt:.3f})"
+            )
+    for position, name in enumerate(names[:-1]):
+        if len(names) > 2 and table[position, -1] < UNRELATED and name not in important:
+            removable.setdefault(name, "its own clusters have almost nothing in common with the consensus")
+        for other in range(position):
+            if (
+                table[position, other] >= REDUNDANT
+                and names[other] not in removable
+                and _same_partitions(known[position], known[other])
+            ):
+                removable.setdefault(name, f"it is redundant with {names[other]}")
+    return Importance(important, removable)
+
+
+def _same_partitions(first: ViewData, second: ViewData) -> bool:
+    """Whether two views agree beyond their clusters: equal clusters alone may come from independent measurements."""
+    if first.rows is None or second.rows is None:
+        return first.kind == second.kind
+    both = first.observed & second.observed
+    bases = [np.linalg.qr(rows[both])[0] for rows in (first.rows, second.rows)]
+    return subspace_agreement(*bases) >= REDUNDANT

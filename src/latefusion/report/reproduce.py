@@ -1,0 +1,170 @@
+"""Code that fits the model again and writes the report again."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+import latefusion
+from latefusion.datasets.files import OBS_READERS
+from latefusion.report.gather import ReportData, shorten
+
+LIBRARIES = ("latefusion", "numpy", "scipy", "scikit-learn")
+
+
+class Reproduction(NamedTuple):
+    """How to obtain the same result.
+
+    Attributes
+    ----------
+    command : str or None
+        The command line, where one wrote the report.
+    code : str
+        The same in Python.
+    seed : int or None
+    parameters : list of (str, str)
+    versions : list of (str, str)
+    """
+
+    command: str | None
+    code: str
+    seed: int | None
+    parameters: list[tuple[str, str]]
+    versions: list[tuple[str, str]]
+
+
+def reproduction(data: ReportData, *, command: str | None = None, loading: str | None = None) -> Reproduction:
+    """Write the code.
+
+    Parameters
+    ----------
+    data : ReportData
+    command : str, default=None
+    loading : str, default=None
+        Python code that defines ``views``, and ``target`` where there is one; by default a line that the reader has to
+        complete.
+
+    Returns
+    -------
+    Reproduction
+    """
+    model = data.model
+    imports = {"import latefusion as lf"}
+    fit = f"model = {code_of(model, imports)}.fit(views)"
+    target = "" if data.target is None else ", target=target"
+    lines = [
+        *sorted(imports),
+        "from latefusion.report import write_report",
+        "",
+        _placeholder(data) if loading is None else loading,
+        fit,
+        f'write_report(model, views, "report.html"{target})',
+    ]
+    parameters = model.get_params(deep=False)
+    seed = parameters.get("random_state")
+    return Reproduction(
+        command,
+        "\n".join(lines),
+        int(seed) if isinstance(seed, (int, np.integer)) else None,
+        [(name, repr(value)) for name, value in sorted(parameters.items())],
+        _versions(),
+    )
+
+
+def loading_code(
+    files: Sequence[str | os.PathLike[str]],
+    **options: Any,
+) -> str:
+    """Python code that reads files as `latefusion cluster` does.
+
+    Parameters
+    ----------
+    files : sequence of str or path-like
+    **options : object
+        Of `latefusion.datasets.load_files`; those that are None, False or empty are left out.
+
+    Returns
+    -------
+    str
+        It defines ``views`` and ``target``.
+
+    Examples
+    --------
+    >>> from latefusion.report.reproduce import loading_code
+    >>> print(loading_code(["genes.csv", "proteins.csv"], id_column="patient"))
+    data = lf.datasets.load_files(['genes.csv', 'proteins.csv'], id_column='patient')
+    views, target = data.views, data.target
+    """
+    given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
+    lines = [f"data = lf.datasets.load_files({[os.fspath(file) for file in files]!r}{given})"]
+    views = "data.views"
+    if any(Path(file).suffix.lower() in OBS_READERS for file in files):
+        lines.insert(0, "from latefusion.scverse.reading import normalize_modalities")
+        views = "normalize_modalities(data.views).views"
+    return "\n".join([*lines, f"views, target = {views}, data.target"])
+
+
+def _placeholder(data: ReportData) -> str:
+    sizes = shorten([f"{view.name!r} ({data.n_samples} × {view.width})" for view in data.views], 10)
+    comment = f"# Load your data here: {len(data.views)} view{'s' * (len(data.views) > 1)}, {sizes}."
+    names = "views" if data.target is None else "views, target"
+    return f"{comment}\n{names} = {'...' if data.target is None else '..., ...'}"
+
+
+def code_of(value: Any, imports: set[str]) -> str:
+    """An expression for a parameter or a whole estimator, without parameters that have their default.
+
+    Parameters
+    ----------
+    value : object
+    imports : set of str
+        Lines that the expression needs are added.
+
+    Returns
+    -------
+    str
+        ``...`` for a value that cannot be written as code.
+    """
+    if isinstance(value, BaseEstimator):
+        kind = type(value)
+        name = f"lf.{kind.__name__}"
+        if getattr(latefusion, kind.__name__, None) is not kind:
+            name = kind.__name__
+            imports.add(f"from {kind.__module__} import {name}")
+        defaults = inspect.signature(kind).parameters
+        given = [
+            f"{key}={code_of(own, imports)}"
+            for key, own in value.get_params(deep=False).items()
+            if repr(own) != repr(defaults[key].default)
+        ]
+        return f"{name}({', '.join(given)})"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {code_of(own, imports)}" for key, own in value.items()) + "}"
+    if isinstance(value, (list, tuple)) and type(value) in (list, tuple):
+        inside = ", ".join(code_of(own, imports) for own in value)
+        return f"[{inside}]" if isinstance(value, list) else f"({inside},)"
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    try:
+        names = {node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name)}
+    except SyntaxError:
+        return "..."
+    return text if names <= {"range", "slice"} else "..."
+
+
+def _versions() -> list[tuple[str, str]]:
+    found = []
+    for name in LIBRARIES:
+        try:
+            found.append((name, version(name)))
+        except PackageNotFoundError:  # run from a source tree
+            continue
+    return [*found, ("Python", platform.python_version()), ("system", platform.system())]

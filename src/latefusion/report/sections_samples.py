@@ -1,0 +1,305 @@
+"""Content of the sections about the samples: summary, clusters, samples to check, missing views."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.experiments.comparison import SCORES
+from latefusion.metrics import clustering_scores
+from latefusion.report.baselines import Baselines
+from latefusion.report.gather import ReportData, shorten
+from latefusion.report.importance import Explanation, Importance
+from latefusion.report.profiles import Trait
+from latefusion.report.warnings import LOW_CONFIDENCE
+from latefusion.report.widgets import integer, percent
+
+# Limits of tables that would otherwise grow with the data.
+MOST_TRAITS = 20
+MOST_PATTERNS = 20
+MOST_SAMPLES = 10
+MOST_VIEWS = 8
+# Samples with at least this confidence are clearly assigned.
+HIGH_CONFIDENCE = 0.5
+# A sample with a higher novelty is farther from the others than 99 % of them are.
+NOVEL = 1.0
+# Weights that differ by less are similar.
+SIMILAR_WEIGHTS = 0.05
+# Clusterings with a higher adjusted Rand index are nearly the same.
+NEARLY_SAME = 0.95
+
+
+def summary(
+    data: ReportData, importance: Importance, explanation: Explanation, baselines: Baselines | None
+) -> list[str]:
+    """Main results, one sentence or two each: sizes, confidence, novelty, views, baselines, scores.
+
+    Parameters
+    ----------
+    data : ReportData
+    importance : Importance
+    explanation : Explanation
+    baselines : Baselines or None
+
+    Returns
+    -------
+    list of str
+    """
+    return [
+        *_about_sizes(data.sizes),
+        *_about_confidence(data),
+        *_about_novelty(data),
+        *_about_views(data, importance, explanation),
+        *_about_baselines(data, baselines),
+        *_about_scores(data),
+    ]
+
+
+def _about_sizes(sizes: NDArray[np.intp]) -> list[str]:
+    least, most = (f"{integer(size)} ({percent(size / sizes.sum(), 1)})" for size in (sizes.min(), sizes.max()))
+    if len(sizes) == 1:
+        return []
+    if sizes.min() == sizes.max():
+        return [f"Cluster sizes: {most} of the samples each."]
+    return [f"Cluster sizes: {least} to {most} of the samples."]
+
+
+def _about_confidence(data: ReportData) -> list[str]:
+    if data.confidence is None:
+        return []
+    high, low = (float(np.mean(one)) for one in (data.confidence >= HIGH_CONFIDENCE, data.confidence < LOW_CONFIDENCE))
+    return [
+        f"Confidence: {percent(high)} of the samples are clearly assigned ({HIGH_CONFIDENCE} or higher), "
+        f"{percent(low)} are between clusters (below {LOW_CONFIDENCE})."
+    ]
+
+
+def _about_novelty(data: ReportData) -> list[str]:
+    if data.novelty is None:
+        return []
+    n_novel, top = np.count_nonzero(data.novelty > NOVEL), int(np.argmax(data.novelty))
+    if n_novel == 0:
+        return []
+    share = percent(n_novel / data.n_samples, 1)
+    counted = "1 sample is" if n_novel == 1 else f"{integer(n_novel)} samples ({share}) are"
+    return [
+        f"Novelty: {counted} above 1, where about 1\u00a0% is expected. The highest is {data.novelty[top]:.3f} "
+        f"({data.name_of(top)})."
+    ]
+
+
+def _about_views(data: ReportData, importance: Importance, explanation: Explanation) -> list[str]:
+    if len(data.views) < 2:
+        return []
+    found = []
+    weights: Any = getattr(data.model, "view_weights_", None)
+    if np.shape(weights) == (len(data.views),):
+        top, last = int(np.argmax(weights)), int(np.argmin(weights))
+        low, high = f"{weights[last]:.2f}", f"{weights[top]:.2f}"
+        if weights[top] - weights[last] < SIMILAR_WEIGHTS:
+            found.append(f"View weights: similar ({low if low == high else f'{low} to {high}'}).")
+        else:
+            found.append(
+                f"View weights: highest for {data.views[top].name} ({high}), lowest for "
+                f"{data.views[last].name} ({low})."
+            )
+    if importance.important:
+        found.append(f"Important views: without {shorten(importance.important, 5)}, the clusters are less stable.")
+    found += [f"View {name} could be removed: {why}." for name, why in list(importance.removable.items())[:5]]
+    if explanation.verdicts is not None and not importance.removable:
+        found.append("Removing a view does not improve the clusters: keep all views.")
+    return found
+
+
+def _about_baselines(data: ReportData, baselines: Baselines | None) -> list[str]:
+    """Whether a simpler method finds the same clusters."""
+    rows = [] if baselines is None else baselines.rows[:-1]  # the last is the model
+    same = [row for row in rows if row.scores.get("agreement", 0.0) >= NEARLY_SAME]
+    if not same:
+        return []
+    best = max(same, key=lambda row: row.scores["agreement"])
+    named = f"{best.method} (adjusted Rand index {best.scores['agreement']:.2f})"
+    n_complete = np.count_nonzero(data.observed.all(axis=1))
+    if n_complete < data.n_samples:
+        return [
+            f"For the {integer(n_complete)} samples without missing views, a simple baseline finds nearly the same "
+            f"clusters: {named}. It cannot label the other samples."
+        ]
+    return [f"A simple baseline finds nearly the same clusters: {named}. Use it if you only need labels."]
+
+
+def _about_scores(data: ReportData) -> list[str]:
+    if data.target is None:
+        return []
+    scores = clustering_scores(data.target, data.labels)
+    shown = ", ".join(f"{SCORES[name]} {value:.3f}" for name, value in scores.items() if name in SCORES)
+    return [f"Agreement with the known classes, which were not used for clustering: {shown}."]
+
+
+class Cluster(NamedTuple):
+    """One cluster.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+    share : float
+        Of all samples.
+    confidence : float or None
+        Median of its samples.
+    traits : list of (str, list of Trait)
+        Features by which it differs, by name of the view.
+    """
+
+    name: str
+    size: int
+    share: float
+    confidence: float | None
+    traits: list[tuple[str, list[Trait]]]
+
+
+def clusters(data: ReportData, traits: Sequence[Sequence[Trait]]) -> list[Cluster]:
+    """Sizes, confidence and features of every cluster.
+
+    Parameters
+    ----------
+    data : ReportData
+    traits : sequence of sequence of Trait
+        As `cluster_traits` returns them.
+
+    Returns
+    -------
+    list of Cluster
+    """
+    found = []
+    for position, (name, size, own) in enumerate(zip(data.clusters, data.sizes.tolist(), traits, strict=True)):
+        confidence = None if data.confidence is None else float(np.median(data.confidence[data.labels == position]))
+        strongest = sorted(own, key=lambda one: -abs(one.effect))[:MOST_TRAITS]
+        grouped = groupby((one for one in own if one in strongest), key=lambda one: one.view)
+        by_view = [(view, list(group)) for view, group in grouped]
+        found.append(Cluster(name, size, size / data.n_samples, confidence, by_view))
+    return found
+
+
+def largest_effect(shown: Sequence[Cluster]) -> float:
+    """The largest effect of a feature, to which bars are drawn."""
+    effects = [abs(one.effect) for cluster in shown for _, own in cluster.traits for one in own if not one.is_share]
+    return max(effects, default=0.0)
+
+
+class SampleRow(NamedTuple):
+    """One sample of a table.
+
+    Attributes
+    ----------
+    name, cluster : str
+    confidence, novelty : float or None
+    in_views : list of str
+        Its clusters in single views; empty where a view is missing.
+    """
+
+    name: str
+    cluster: str
+    confidence: float | None
+    novelty: float | None
+    in_views: list[str]
+
+
+class SamplesToCheck(NamedTuple):
+    """Samples with the lowest confidence and the highest novelty.
+
+    Attributes
+    ----------
+    views : list of str
+        Views whose own clusters are shown.
+    uncertain, novel : list of SampleRow
+    n_novel : int
+        Samples with a novelty above 1.
+    """
+
+    views: list[str]
+    uncertain: list[SampleRow]
+    novel: list[SampleRow]
+    n_novel: int
+
+
+def samples_to_check(data: ReportData) -> SamplesToCheck:
+    """Find the samples with the lowest confidence and the highest novelty above 1.
+
+    Parameters
+    ----------
+    data : ReportData
+
+    Returns
+    -------
+    SamplesToCheck
+    """
+    views = [view for view in data.views if view.labels is not None][:MOST_VIEWS]
+
+    def row(sample: Any) -> SampleRow:
+        own = [(view, -1 if view.labels is None else view.labels[sample]) for view in views]
+        confidence, novelty = (
+            None if values is None else float(values[sample]) for values in (data.confidence, data.novelty)
+        )
+        names = ["" if label < 0 else view.label_names[label] for view, label in own]
+        return SampleRow(data.name_of(sample), data.clusters[data.labels[sample]], confidence, novelty, names)
+
+    confidence: Any = data.confidence if len(data.clusters) > 1 else None
+    uncertain: Any = [] if confidence is None else np.argsort(confidence, kind="stable")[:MOST_SAMPLES]
+    novelty = np.zeros(data.n_samples) if data.novelty is None else data.novelty
+    n_novel = int(np.count_nonzero(novelty > NOVEL))
+    novel = np.argsort(-novelty, kind="stable")[: min(n_novel, MOST_SAMPLES)]
+    names = [view.name for view in views]
+    return SamplesToCheck(names, [row(one) for one in uncertain], [row(one) for one in novel], n_novel)
+
+
+class Pattern(NamedTuple):
+    """Samples with the same missing views.
+
+    Attributes
+    ----------
+    observed : tuple of bool
+        One entry per view.
+    size : int
+    confidence : float or None
+        Median of these samples.
+    """
+
+    observed: tuple[bool, ...]
+    size: int
+    confidence: float | None
+
+
+class MissingViews(NamedTuple):
+    """The most frequent patterns of missing views, and how many others there are."""
+
+    patterns: list[Pattern]
+    n_more: int
+
+
+def missing_views(data: ReportData) -> MissingViews | None:
+    """Count patterns of missing views.
+
+    Parameters
+    ----------
+    data : ReportData
+
+    Returns
+    -------
+    MissingViews or None
+        None for complete data.
+    """
+    observed = data.observed
+    if observed.all():
+        return None
+    counts = Counter(map(tuple, observed.tolist())).most_common()
+    patterns = []
+    for pattern, size in counts[:MOST_PATTERNS]:
+        own = None if data.confidence is None else data.confidence[(observed == pattern).all(axis=1)]
+        patterns.append(Pattern(pattern, size, None if own is None else float(np.median(own))))
+    return MissingViews(patterns, len(counts) - len(patterns))

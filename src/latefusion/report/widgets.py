@@ -1,0 +1,174 @@
+"""Colours, number formats and the geometry of charts; ``templates/widgets.html`` draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from latefusion.plots.canvas import PALETTE
+
+# After ten clusters, colours repeat with another shape and brightness.
+SHAPES = ("circle", "square", "triangle", "diamond")
+SHADES = (0.0, -0.28, 0.22, -0.45)
+# Size of a chart and its margins, in SVG units.
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 480, 200, 86, 34, 12, 12
+
+
+def integer(number: Any) -> str:
+    """An integer with thin spaces between thousands."""
+    return f"{int(number):,}".replace(",", "\u202f")
+
+
+def decimal(value: float, digits: int) -> str:
+    """A number with a fixed number of digits, a typographic minus, and no minus before zero."""
+    text = f"{value:.{digits}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
+
+
+def signed(number: float, digits: int) -> str:
+    """A number with its sign, as a typographic minus if it is negative."""
+    return f"{number:+.{digits}f}".replace("-", "\u2212")
+
+
+def percent(share: float, digits: int = 0) -> str:
+    """A share as a percentage."""
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+def bar_length(share: float) -> str:
+    """A share as a length in CSS, from 0 % to 100 %."""
+    return f"{100 * float(np.clip(share, 0, 1)):.1f}%"
+
+
+class Style(NamedTuple):
+    """Mark of a cluster."""
+
+    color: str
+    shape: str
+
+
+def cluster_styles(n_clusters: int) -> list[Style]:
+    """One colour and shape per cluster; the first forty are all different.
+
+    Parameters
+    ----------
+    n_clusters : int
+
+    Returns
+    -------
+    list of Style
+    """
+    turns = [divmod(cluster, len(PALETTE)) for cluster in range(n_clusters)]
+    return [
+        Style(_shade(PALETTE[position], SHADES[turn % len(SHADES)]), SHAPES[turn % len(SHAPES)])
+        for turn, position in turns
+    ]
+
+
+def _shade(color: str, amount: float) -> str:
+    """A colour mixed with white (positive) or black (negative)."""
+    parts = [int(color[start : start + 2], 16) for start in (1, 3, 5)]
+    aim = 255 if amount > 0 else 0
+    return "#" + "".join(f"{round(part + abs(amount) * (aim - part)):02x}" for part in parts)
+
+
+class Tick(NamedTuple):
+    """A position on an axis and its text."""
+
+    position: float
+    text: str
+
+
+class Series(NamedTuple):
+    """One line of a chart: its name and points in SVG units."""
+
+    name: str
+    points: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Lines over common horizontal values, in SVG units.
+
+    Attributes
+    ----------
+    label : str
+        Description for screen readers.
+    x_name : str
+    series : list of Series
+        The first is drawn solid, the others dashed.
+    x_ticks, y_ticks : list of Tick
+    marked : float or None
+        Horizontal position that is highlighted.
+    """
+
+    label: str
+    x_name: str
+    series: list[Series]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    marked: float | None = None
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    bottom: int = HEIGHT - BOTTOM
+    top: int = TOP
+    right: int = WIDTH - RIGHT
+
+
+def line_chart(
+    x: Sequence[float],
+    lines: Sequence[tuple[str, Sequence[float]]],
+    *,
+    label: str,
+    x_name: str,
+    marked: float | None = None,
+) -> LineChart:
+    """Place lines in a chart.
+
+    Parameters
+    ----------
+    x : sequence of float
+    lines : sequence of (name, values)
+    label : str
+    x_name : str
+    marked : float, default=None
+        Horizontal value that is highlighted.
+
+    Returns
+    -------
+    LineChart
+    """
+    values = np.concatenate([np.asarray(own, dtype=float) for _, own in lines])
+    low, high = float(values.min()), float(values.max())
+    high = high if high > low else low + (abs(low) or 1.0)
+    first, last = float(min(x)), float(max(x))
+    extent = last - first or 1.0
+
+    def across(value: float) -> float:
+        return LEFT + (value - first) / extent * (WIDTH - LEFT - RIGHT)
+
+    def up(value: float) -> float:
+        return HEIGHT - BOTTOM - (value - low) / (high - low) * (HEIGHT - BOTTOM - TOP)
+
+    # As few digits as are needed. Where more than six would be, the text is too wide for the margin: the upper end is
+    # then given by its difference from the lower one.
+    digits = next((one for one in range(2, 7) if all(_near(end, one, high - low) for end in (low, high))), None)
+    texts = (f"{low:.{digits or 6}g}", f"{high:.{digits}g}" if digits else f"+{high - low:.1g}")
+    named = dict.fromkeys((first, last, first if marked is None else float(marked)))
+    return LineChart(
+        label,
+        x_name,
+        [Series(name, [(across(one), up(two)) for one, two in zip(x, own, strict=True)]) for name, own in lines],
+        [Tick(across(value), f"{value:g}") for value in named],
+        [Tick(up(value), text) for value, text in zip((low, high), texts, strict=True)],
+        None if marked is None else across(marked),
+    )
+
+
+def _near(value: float, digits: int, span: float) -> bool:
+    """Whether a number rounded to so many digits is accurate enough for an axis."""
+    return abs(float(f"{value:.{digits}g}") - value) <= 0.02 * span

@@ -1,0 +1,159 @@
+"""`write_report`: from a fitted model and its views to one HTML file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latefusion.atomic_files import whole_file
+from latefusion.datasets.modalities import is_mudata
+from latefusion.experiments.comparison import ComparisonRow
+from latefusion.outputs.targets import REPORT, Target, check_targets
+from latefusion.progress import progress_range, report_progress
+from latefusion.report import sections_method, sections_samples
+from latefusion.report.baselines import Baselines, run_baselines
+from latefusion.report.features import read_features
+from latefusion.report.gather import ReportData, gather
+from latefusion.report.html import render, require_jinja2
+from latefusion.report.importance import Explanation, agreement_table, explain_views, view_importance
+from latefusion.report.maps import METHODS, draw
+from latefusion.report.profiles import cluster_traits
+from latefusion.report.reproduce import reproduction
+from latefusion.report.warnings import data_warnings, result_warnings
+from latefusion.report.widgets import cluster_styles, integer
+
+
+def write_report(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    sample_ids: Any = None,
+    target: Any = None,
+    title: str | None = None,
+    baselines: bool | Sequence[ComparisonRow] = True,
+    features: Any = None,
+    explain: bool | Explanation = True,
+    warnings: Sequence[str] | None = None,
+    embedding: str = "auto",
+    command: str | None = None,
+    loading: str | None = None,
+    force: bool = False,
+) -> Path:
+    """Write a report about a fitted model as one HTML file that opens offline in any browser.
+
+    Needs Jinja2: ``pip install 'latefusion[report]'``.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        `LateFusionClustering`, `GlobalAlignmentClustering`, `LocalAlignmentClustering`, `ConsensusClustering` or a
+        comparison method. Sections for which the model has no results are left out.
+    X : as in the ``fit`` of the model
+        The views that it was fitted on.
+    path : str or path-like
+        File to write, which ends in ``.html`` or ``.htm``. An older report is replaced when the new one is complete.
+    sample_ids : sequence of shape (n_samples,), default=None
+        Identifiers of the samples; by default those of the views.
+    target : array of shape (n_samples,), default=None
+        Known classes, for scores only.
+    title : str, default=None
+        Heading of the page.
+    baselines : bool or list of ComparisonRow, default=True
+        Whether to run baselines for comparison, or the result of `latefusion.compare_baselines`.
+    features : MuData, or mapping of str to AnnData, data frame or `Features`, default=None
+        By name of the view: features that describe the clusters in place of the columns of the view, such as genes if
+        principal components were clustered. Counts of RNA and proteins are normalised. By default, the features of X if
+        it is a MuData object.
+    explain : bool or Explanation, default=True
+        Whether to leave out one view at a time and to compute intervals of the weights, which takes a few more fits, or
+        the result of `explain_views`. Only `LateFusionClustering` supports both.
+    warnings : sequence of str, default=None
+        Warnings about the data that were computed before; by default they are computed.
+    embedding : {"auto", "tsne", "pca"}, default="auto"
+        Method of the map of the samples; "auto" is t-SNE.
+    command : str, default=None
+        The command line that writes this report; it is shown under "How to reproduce".
+    loading : str, default=None
+        Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
+    force : bool, default=False
+        Whether to replace an existing file that is not a report, too.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import latefusion as lf
+    >>> from latefusion.report import write_report
+    >>> data = lf.datasets.make_views(n_samples=90, n_clusters=3, random_state=0)
+    >>> model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_report(model, data.views, Path(folder) / "report.html", baselines=False, embedding="pca")
+    ...     "<h1>3 clusters of 90 samples</h1>" in file.read_text(encoding="utf-8")
+    True
+    """
+    require_jinja2()
+    if embedding not in METHODS:
+        raise ValueError(f"embedding must be one of {list(METHODS)}, got {embedding!r}.")
+    path = Path(path)
+    check_targets([Target(path, REPORT)], force=force)
+    report_progress("single views", 0.0)
+    data = gather(model, X, sample_ids=sample_ids, target=target)
+    if features is None:
+        features = X if is_mudata(X) else {}
+    described = read_features(features, data.n_samples, data.ids)
+    names, agreement = agreement_table(data)
+    report_progress("importance of the views", 0.2)
+    with progress_range(0.2, 0.4):
+        explanation = _explained(model, explain)
+    importance = view_importance(data, explanation, names, agreement)
+    report_progress("baselines", 0.4)
+    with progress_range(0.4, 0.6):
+        compared = _baselines(data, baselines)
+    report_progress("map of the samples", 0.6)
+    drawing = draw(data, embedding)
+    report_progress("cluster profiles", 0.8)
+    n_clusters = len(data.clusters)
+    clusters = sections_samples.clusters(data, cluster_traits(data, described))
+    page = render(
+        data=data,
+        title=title or f"{n_clusters} cluster{'s' * (n_clusters != 1)} of {integer(data.n_samples)} samples",
+        method=type(model).__name__,
+        styles=cluster_styles(n_clusters),
+        summary=sections_samples.summary(data, importance, explanation, compared),
+        warnings=[*result_warnings(data), *(data_warnings(data) if warnings is None else warnings)],
+        drawing=drawing,
+        clusters=clusters,
+        largest_effect=sections_samples.largest_effect(clusters),
+        samples=sections_samples.samples_to_check(data),
+        views=sections_method.views_section(data, explanation, names, agreement),
+        baselines=sections_method.baselines_section(compared),
+        choices=sections_method.choices(data),
+        convergence=sections_method.convergence(data),
+        missing=sections_samples.missing_views(data),
+        reproduce=reproduction(data, command=command, loading=loading),
+    )
+    with whole_file(path) as stream:
+        stream.write(page.encode("utf-8"))
+    return path
+
+
+def _explained(model: Any, explain: bool | Explanation) -> Explanation:
+    if isinstance(explain, Explanation):
+        return explain
+    return explain_views(model) if explain else Explanation()
+
+
+def _baselines(data: ReportData, given: bool | Sequence[ComparisonRow]) -> Baselines | None:
+    if isinstance(given, (bool, np.bool_)):
+        return run_baselines(data) if given else None
+    rows = list(given)
+    return Baselines(rows, data.n_samples) if rows else None

@@ -1,0 +1,212 @@
+"""Candidates: which similarities are fused, and with which factor each.
+
+A candidate fuses some partitions of every view. Views count equally, or in proportion to how well each agrees with the
+others; then all views side by side are one more view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.encoding.coordinates import ImputedCoordinates
+from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fit_partitions, root_values
+from latefusion.partitions.partitions import PartitionKey, Partitions
+from latefusion.partitions.sources import Source, known_samples
+from latefusion.similarities.graph import NeighborSearch
+from latefusion.solvers.late_fusion_spectra import FusedSpectra, Member, agreement_with_others, fuse_spectra
+
+# Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
+# those that it has.
+KINDS: dict[str, tuple[str, ...]] = {
+    "both": ("graph 10", "kernel"),
+    "graph": ("graph 5", "graph 10", "graph 20"),
+    "kernel": ("kernel",),
+}
+# Whether all views count equally, or by how well each agrees with the others, with all views side by side as one more.
+WEIGHINGS = ("alike", "by agreement")
+# Two views whose partitions agree more than this begin to count as one; at full agreement they do.
+SAME_VIEW = 0.95
+# Least trust in a view, as a share of the average: a weight of zero over zero is undefined.
+LEAST_TRUST = 1e-3
+
+
+class Choice(NamedTuple):
+    """One way of fusing.
+
+    Attributes
+    ----------
+    kind : {"both", "graph", "kernel"}
+    weighing : {"alike", "by agreement"}
+    """
+
+    kind: str
+    weighing: str
+
+
+Plan = Mapping[PartitionKey, float]
+
+
+def similarity_names(source: Source, kind: str) -> list[str]:
+    """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
+    found = [name for name in KINDS[kind] if name in source.similarities]
+    return found or list(source.similarities)
+
+
+def keys_of_kind(sources: Sequence[Source], kind: str) -> list[PartitionKey]:
+    """Keys of the similarities of all views that a kind of fusion consists of."""
+    return [PartitionKey(view, name) for view, one in enumerate(sources) for name in similarity_names(one, kind)]
+
+
+@dataclass(frozen=True)
+class CandidateSpace:
+    """Partitions of all similarities of some samples, and everything that can be fused from them.
+
+    Attributes
+    ----------
+    sources : list of Source
+        One per view, and last all views together where there are several.
+    partitions : Partitions
+    n_views : int
+    n_clusters : int
+    searches : list of NeighborSearch
+        Nearest neighbors in the coordinates of every source.
+    """
+
+    sources: Sequence[Source]
+    partitions: Partitions
+    n_views: int
+    n_clusters: int
+    searches: Sequence[NeighborSearch]
+
+    def filled(self, missing: str = "impute", n_shared: int | None = None) -> CandidateSpace:
+        """The same with rows for samples that lack views, if there are any; see `fill_missing_rows`."""
+        scoring = [key for key in self.partitions.keys if key.name in similarity_names(self.sources[key.view], "both")]
+        filled = fill_missing_rows(self.partitions, missing, self.n_clusters, scoring, n_shared)
+        return replace(self, partitions=filled)
+
+    def with_joint(
+        self, joint: Source, names: Sequence[str], n_components: int, n_jobs: int | None = None
+    ) -> CandidateSpace:
+        """The same, with similarities of all views together."""
+        sources, searches = [*self.sources, joint], [*self.searches, NeighborSearch(joint.coordinates)]
+        keys = [PartitionKey(self.n_views, name) for name in names]
+        more = fit_partitions(sources, keys, n_components, self.n_clusters, searches=searches, n_jobs=n_jobs)
+        return replace(self, sources=sources, partitions=self.partitions.joined(more), searches=searches)
+
+    @cached_property
+    def overlap(self) -> NDArray[np.float64]:
+        """Which views hold the same information, from 0 to 1, shape (n_views, n_views)."""
+        agreement = np.eye(self.n_views)
+        names = [{key.name for key in self.partitions.keys if key.view == view} for view in range(self.n_views)]
+        for first in range(self.n_views):
+            for second in range(first):
+                alike = [
+                    block_agreement(
+                        self.partitions, PartitionKey(first, name), PartitionKey(second, name), self.n_clusters
+                    )
+                    for name in names[first] & names[second]
+                ]
+                agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
+        return np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+
+    @cached_property
+    def presence(self) -> NDArray[np.float64]:
+        """The share of the samples that have every view, among those that have any."""
+        mask = self.partitions.mask
+        return np.ones(self.n_views) if mask is None else mask[mask.any(axis=1)].mean(axis=0)
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """How much every view counts: one, or one over the number of views that hold the same information."""
+        return 1.0 / self.overlap.sum(axis=1)
+
+    def trust(self, kind: str) -> NDArray[np.float64]:
+        """How well every view agrees with the others, beyond chance; one on average."""
+        keys = keys_of_kind(self.sources[: self.n_views], kind)
+        mask = self.partitions.mask
+        agreement = agreement_with_others(
+            self.partitions.root,
+            [self._member(key, float(np.sqrt(self.shares[key.view] * self.presence[key.view]))) for key in keys],
+            [key.view for key in keys],
+            self.overlap,
+            self.n_clusters,
+            basis=None if mask is None else self.partitions.basis(),
+            mask=mask,
+        )
+        judged = self.partitions.n_samples if mask is None else np.maximum(1, mask[mask.sum(axis=1) > 1].sum(axis=0))
+        beyond = np.maximum(agreement - self.n_clusters / judged, 0.0)
+        if beyond.max() < np.sqrt(np.finfo(beyond.dtype).eps):  # with as many clusters as samples, all agree by chance
+            return np.ones(self.n_views)
+        trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
+        return trust
+
+    def plan(self, choice: Choice) -> Plan:
+        """The partitions of a choice, and the factor of each."""
+        weighed = choice.weighing != WEIGHINGS[0]
+        trust = self.trust(choice.kind) if weighed else np.ones(self.n_views)
+        factors = {}
+        for view in range(len(self.sources) if weighed else self.n_views):
+            names = similarity_names(self.sources[view], choice.kind)
+            weight = 1.0
+            if view < self.n_views:
+                # Imputed rows agree with the other views by construction, and must not raise the weight of a view.
+                weight = np.sqrt(self.shares[view]) * trust[view] * np.sqrt(self.presence[view])
+            factors.update({PartitionKey(view, name): float(weight / np.sqrt(len(names))) for name in names})
+        return factors
+
+    def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
+        """The consensus for every λ."""
+        members = [self._member(key, factor) for key, factor in plan.items()]
+        return fuse_spectra(self.partitions.root, members, members, self.n_clusters, regularizations, **options)
+
+    def _member(self, key: PartitionKey, factor: float) -> Member:
+        position = self.partitions.position(key)
+        return Member(self.partitions.columns[position], self.partitions.values[position], factor)
+
+
+def fit_space(
+    sources: Sequence[Source],
+    keys: Sequence[PartitionKey],
+    n_components: int,
+    n_clusters: int,
+    n_jobs: int | None = None,
+) -> CandidateSpace:
+    """Fit the named similarities of views; rows of samples that lack a view are zero."""
+    searches = [NeighborSearch(source.coordinates) for source in sources]
+    partitions = fit_partitions(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
+    return CandidateSpace(sources, partitions, len(sources), n_clusters, searches)
+
+
+def imputed_source(space: CandidateSpace, similarities: Mapping[str, Any]) -> Source:
+    """All views together by their imputed eigenvectors: those of the kernel, where a view has one.
+
+    Parameters
+    ----------
+    space : CandidateSpace
+        With imputed rows.
+    similarities : mapping of str to Similarity
+
+    Returns
+    -------
+    Source
+    """
+    partitions = space.partitions
+    columns, scales = [], []
+    for view in range(space.n_views):
+        names = [key.name for key in partitions.keys if key.view == view]
+        position = partitions.position(PartitionKey(view, "kernel" if "kernel" in names else names[0]))
+        own = partitions.columns[position]
+        columns.append(np.arange(own.start, own.stop))
+        scales.append(root_values(partitions.values[position], space.n_clusters) * np.sqrt(space.shares[view]))
+    known = known_samples(partitions.mask)
+    chosen, factors = np.concatenate(columns), np.concatenate(scales)
+    basis = partitions.basis() if known is None else partitions.basis()[known]
+    coordinates = (basis[:, chosen] * factors).astype(partitions.dtype)
+    encoding = ImputedCoordinates(chosen, factors, coordinates.dtype)
+    return Source("joint", coordinates, similarities, encoding, known)

@@ -1,0 +1,187 @@
+"""The score of a clustering without labels, by which candidates are compared.
+
+It is the mean of three informations between 0 and 1:
+
+- of the cluster of a sample about the clusters of its nearest neighbors in all views together,
+- of the cluster of a sample about the clusters of its nearest neighbors in each view, averaged over views,
+- of the clustering about the clusterings of the single views, averaged over views.
+
+The first two measure whether clusters are connected in the data, the third whether the consensus represents all views.
+`docs/SELECTION.md` has the experiment that chose this criterion among others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+
+from latefusion.metrics import neighbor_information, shared_information
+from latefusion.partitions.sources import join_coordinates, known_samples
+from latefusion.similarities.graph import NeighborSearch
+
+# Nearest neighbors of a sample: in all views together, and some more in single views, which are noisier.
+JOINT_NEIGHBORS = 5
+VIEW_NEIGHBORS = 10
+# Parts of the samples that give the standard error of a score.
+N_FOLDS = 5
+
+
+class Neighborhoods(NamedTuple):
+    """Nearest neighbors in every view, and in all of them together.
+
+    Attributes
+    ----------
+    joint : list of ndarray of shape (n_samples, n_neighbors)
+        One, or one per imputation of missing rows.
+    views : list of ndarray of shape (n_samples, n_neighbors)
+    """
+
+    joint: list[NDArray[np.intp]]
+    views: list[NDArray[np.intp]]
+
+
+def find_neighborhoods(
+    searches: Sequence[NeighborSearch],
+    shares: NDArray[Any],
+    mask: NDArray[np.bool_] | None = None,
+    joint: Sequence[NeighborSearch] = (),
+) -> Neighborhoods:
+    """Nearest neighbors by exact distances.
+
+    Parameters
+    ----------
+    searches : sequence of NeighborSearch
+        One per view, of the samples that have it.
+    shares : ndarray of shape (n_views,)
+        How much every view counts in the joint distance, which is the mean of squared distances after bringing their
+        mean to one.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views samples have, if any are missing. Two samples are compared by the views that both have; -1 stands
+        for no neighbor.
+    joint : sequence of NeighborSearch, default=()
+        Of all samples that have any view, in all views together, if it has been computed.
+
+    Returns
+    -------
+    Neighborhoods
+    """
+    if mask is None:
+        joint = joint or [NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])]
+        views = [one.others(VIEW_NEIGHBORS) for one in searches]
+    else:
+        views = [
+            _scattered_neighbors(search, observed, VIEW_NEIGHBORS)
+            for search, observed in zip(searches, mask.T, strict=True)
+        ]
+    known = known_samples(mask)
+    if known is None:
+        together = [one.others(JOINT_NEIGHBORS) for one in joint]
+    else:
+        together = [_scattered_neighbors(one, known, JOINT_NEIGHBORS) for one in joint]
+    if mask is not None and not together:
+        together = [_shared_neighbors(searches, shares, mask)]
+    return Neighborhoods(together, views)
+
+
+def _scattered_neighbors(search: NeighborSearch, observed: NDArray[np.bool_], n_neighbors: int) -> NDArray[np.intp]:
+    """Neighbors of some samples among each other, as positions among all."""
+    samples = np.flatnonzero(observed)
+    own = samples[search.others(n_neighbors)]
+    neighbors = np.full((len(observed), own.shape[1]), -1)
+    neighbors[samples] = own
+    return neighbors
+
+
+def _shared_neighbors(
+    searches: Sequence[NeighborSearch], shares: NDArray[Any], mask: NDArray[np.bool_]
+) -> NDArray[np.intp]:
+    """Neighbors by the mean distance over the views that two samples share."""
+    n_samples = len(mask)
+    joint, weights = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
+    for search, share, observed in zip(searches, shares, mask.T, strict=True):
+        squared = euclidean_distances(search.placed, squared=True).astype(np.float64, copy=False)
+        mean = squared.mean()
+        if mean > 0:
+            joint[np.ix_(observed, observed)] += squared * (share / mean)
+            weights[np.ix_(observed, observed)] += share
+    joint = np.where(weights > 0, joint / np.where(weights > 0, weights, 1.0), np.inf)
+    np.fill_diagonal(joint, np.inf)
+    n_neighbors = min(JOINT_NEIGHBORS, n_samples - 1)
+    nearest = np.argpartition(joint, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    np.fill_diagonal(weights, 0.0)
+    shared = np.take_along_axis(weights, nearest, axis=1) > 0
+    return np.where(shared, nearest, -1)
+
+
+class Score(NamedTuple):
+    """Score of a clustering: of all samples, and of parts of them."""
+
+    value: float
+    parts: NDArray[np.float64]
+
+    @property
+    def spread(self) -> float:
+        """Standard error of the value."""
+        return standard_error(self.parts)
+
+
+def standard_error(parts: NDArray[Any]) -> float:
+    """Standard error of the mean of some values; zero for a single one."""
+    return float(np.std(parts, ddof=1) / np.sqrt(len(parts))) if len(parts) > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """The score of clusterings of some samples.
+
+    Attributes
+    ----------
+    neighborhoods : Neighborhoods
+    view_labels : list of list of ndarray of shape (n_samples,)
+        Clusterings of every view on its own; -1 for samples that lack it.
+    shares : ndarray of shape (n_views,)
+        How much every view counts; they sum to one.
+    known : ndarray of bool of shape (n_samples,) or None
+        Which samples have any view; None for all.
+    """
+
+    neighborhoods: Neighborhoods
+    view_labels: Sequence[Sequence[NDArray[np.intp]]]
+    shares: NDArray[Any]
+    known: NDArray[np.bool_] | None = None
+
+    def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
+        """Mean of the three informations."""
+        samples = np.arange(len(labels)) if self.known is None else np.flatnonzero(self.known)
+        # Shuffled, since an ordered data set could fill a part with one cluster.
+        order = np.random.default_rng(0).permutation(samples)
+        folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, len(samples) // 2))]
+        parts = np.array([self._score(labels, n_clusters, fold) for fold in folds])
+        return Score(self._score(labels, n_clusters, samples), parts)
+
+    def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
+        joint = np.mean(
+            [
+                neighbor_information(labels, neighbors, n_clusters, samples=samples)
+                for neighbors in self.neighborhoods.joint
+            ]
+        )
+        alone = [
+            neighbor_information(labels, neighbors, n_clusters, samples=samples)
+            for neighbors in self.neighborhoods.views
+        ]
+        single = [
+            np.mean([_information_about(labels[samples], one[samples], n_clusters) for one in several])
+            for several in self.view_labels
+        ]
+        return float((joint + self.shares @ alone + self.shares @ single) / 3)
+
+
+def _information_about(labels: NDArray[np.intp], others: NDArray[np.intp], n_clusters: int) -> float:
+    known = others >= 0
+    return shared_information(labels[known], others[known], n_clusters)

@@ -1,0 +1,467 @@
+"""The choices of `LateFusionClustering`: number of clusters, similarities, weights of views, λ; all without labels."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from latefusion.assignment import ASSIGNMENTS
+from latefusion.partitions.partitions import PartitionKey
+from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
+from latefusion.progress import progress_range, report_progress
+from latefusion.selection.candidates import (
+    KINDS,
+    WEIGHINGS,
+    CandidateSpace,
+    Choice,
+    Plan,
+    fit_space,
+    imputed_source,
+    keys_of_kind,
+)
+from latefusion.selection.cluster_number import (
+    GREATEST_NUMBER,
+    LEAST_CLUSTER,
+    LEAST_SAMPLES,
+    NUMBER_SAMPLES,
+    NumberOfClusters,
+    choose_number,
+)
+from latefusion.selection.criterion import Criterion, find_neighborhoods
+from latefusion.selection.sources import NamedSimilarities
+from latefusion.selection.table import Candidate, Selection, choose
+from latefusion.similarities import GivenPartition
+from latefusion.solvers.late_fusion_spectra import FusedSpectra
+
+logger = logging.getLogger("latefusion")
+
+# The similarities whose own clusterings a candidate is compared with.
+COMPARED = ("graph 10", "kernel", "given")
+COMPARED_STARTS = 3
+# Starts of the label assignment of a candidate. The chosen one gets all of ``n_init``. Where rows were imputed, all
+# candidates do: clusters are less clear there, and a bad start is more likely.
+CANDIDATE_STARTS = 4
+REGULARIZATIONS = (1.0, 2.0, 4.0)
+# Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
+# clusters need only two.
+VECTORS_PER_CLUSTER = (2, 4)
+ENOUGH_VECTORS = 160
+# The search uses no more samples than this, unless that leaves too few for every cluster.
+SEARCH_SAMPLES = 3000
+SEARCH_SAMPLES_PER_CLUSTER = 10
+# About the share of the time after which the number of clusters is known, and after which all choices are made.
+NUMBER_SHARE = 0.6
+SEARCH_SHARE = 0.9
+# Shared components per cluster from which missing rows are imputed; the first is the default.
+COMPONENTS_PER_CLUSTER = (1.0, 0.5, 2.0)
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Parameters of the search, as those of `LateFusionClustering`.
+
+    Attributes
+    ----------
+    n_clusters : int, "auto" or sequence of int
+    regularization : float or "auto"
+    named : NamedSimilarities
+    missing : {"impute", "align"}
+    assign_labels : str
+    n_init : int
+    seed : int
+    solver : dict
+        Of `solve_alignment`: ``init``, ``max_iter``, ``tol``.
+    n_jobs : int or None
+    verbose : bool
+        Log every candidate.
+    """
+
+    n_clusters: Any
+    regularization: Any
+    named: NamedSimilarities
+    missing: str
+    assign_labels: str
+    n_init: int
+    seed: int
+    solver: Mapping[str, Any]
+    n_jobs: int | None = None
+    verbose: bool = False
+
+    @property
+    def regularizations(self) -> tuple[float, ...]:
+        """Values of λ to try."""
+        return REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
+
+    @property
+    def numbers(self) -> list[int] | None:
+        """Numbers of clusters to try; None where the number is given."""
+        if isinstance(self.n_clusters, str):
+            return list(range(2, GREATEST_NUMBER + 1))
+        return None if isinstance(self.n_clusters, int) else list(self.n_clusters)
+
+    @property
+    def least_clusters(self) -> int:
+        """The smallest number of clusters that may be chosen."""
+        return self.n_clusters if self.numbers is None else self.numbers[0]
+
+    def numbers_for(self, n_samples: int) -> list[int]:
+        """The numbers of clusters to try that are not too large for the samples; at least one."""
+        numbers = self.numbers or [self.n_clusters]
+        limit = min(n_samples, NUMBER_SAMPLES) // (2 * LEAST_CLUSTER if isinstance(self.n_clusters, str) else 2)
+        return [one for one in numbers if one <= limit] or numbers[:1]
+
+    def assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
+        """Labels of consensus rows, and the rule that gives labels to new rows."""
+        assign = ASSIGNMENTS[self.assign_labels]
+        return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self.seed)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The outcome of the search.
+
+    Attributes
+    ----------
+    n_clusters : int
+    candidate : Candidate
+        The chosen one.
+    selection : Selection
+        All candidates.
+    number_selection : NumberOfClusters or None
+        The evidence for the number of clusters, where it was chosen.
+    plan : mapping of PartitionKey to float
+        The partitions to fuse, and the factor of each.
+    shares : ndarray of shape (n_views,)
+        How much every view counts.
+    samples : ndarray of int or None
+        The samples that the search used; None for all.
+    """
+
+    n_clusters: int
+    candidate: Candidate
+    selection: Selection
+    number_selection: NumberOfClusters | None
+    plan: Plan
+    shares: NDArray[np.float64]
+    samples: NDArray[np.intp] | None
+
+
+def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected, CandidateSpace]:
+    """Choose the number of clusters, the similarities, the weights of views and λ.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        One per view.
+    options : SearchOptions
+
+    Returns
+    -------
+    selected : Selected
+    space : CandidateSpace
+        The partitions that the search fitted for the chosen imputation.
+    """
+    number, n_clusters = None, options.n_clusters
+    if options.numbers is not None:
+        with progress_range(0.0, NUMBER_SHARE):
+            number = find_number(sources, options)
+        n_clusters = number.n_clusters
+    begun = 0.0 if number is None else NUMBER_SHARE
+    report_progress("similarities", begun)
+    samples = search_samples(sources, n_clusters, options.seed)
+    spaces = fit_spaces(sources if samples is None else [one.take(samples) for one in sources], n_clusters, options)
+    with warnings.catch_warnings():
+        # A single view may separate fewer groups than there are clusters. Its clustering is used all the same.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
+            candidates = _all_candidates(spaces, options)
+    selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
+    best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
+    space = spaces[best.n_directions]
+    return Selected(n_clusters, best, selection, number, space.plan(best.choice), space.shares, samples), space
+
+
+def fuse_selected(
+    sources: Sequence[Source], selected: Selected, space: CandidateSpace, options: SearchOptions
+) -> tuple[CandidateSpace, FusedSpectra]:
+    """Fuse the chosen partitions of all samples.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    selected : Selected
+    space : CandidateSpace
+        That of the search; partitions are fitted again if the search used only some of the samples.
+    options : SearchOptions
+
+    Returns
+    -------
+    space : CandidateSpace
+    fused : FusedSpectra
+    """
+    if selected.samples is not None:
+        keys = keys_to_fit(sources, list(selected.plan))
+        space = fit_spaces(
+            sources, selected.n_clusters, options, keys, selected.shares, [selected.candidate.n_directions]
+        )[selected.candidate.n_directions]
+    (fused,) = space.fuse(selected.plan, [selected.candidate.regularization], **options.solver)
+    return space, fused
+
+
+def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfClusters:
+    """Choose the number of clusters.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    options : SearchOptions
+
+    Returns
+    -------
+    NumberOfClusters
+    """
+    n_samples = count_samples(sources)
+    if n_samples < LEAST_SAMPLES:
+        raise ValueError(
+            f"n_clusters={options.n_clusters!r} compares halves of the samples and needs at least {LEAST_SAMPLES} of "
+            f"them, got {n_samples}. Set n_clusters to an integer."
+        )
+    # The samples are halved, and in each half every view needs some.
+    fewest = min(one.coordinates.shape[0] for one in sources) * min(1.0, NUMBER_SAMPLES / n_samples)
+    if fewest < LEAST_SAMPLES < n_samples:
+        raise ValueError(
+            f"n_clusters={options.n_clusters!r} needs about {LEAST_SAMPLES} samples in every view among the "
+            f"{min(n_samples, NUMBER_SAMPLES)} that are compared, but one view has about {fewest:.0f}. Set n_clusters "
+            f"to an integer, or remove this view."
+        )
+    # Given labels are the same in every half: their number of clusters would always be stable.
+    free = [one for one in sources if not isinstance(one.similarities.get("given"), GivenPartition)]
+    found = choose_number(
+        free or sources, options.numbers_for(n_samples), Choice("both", WEIGHINGS[0]), options.assign, options.seed
+    )
+    if not found.has_structure:
+        warnings.warn(found.reason, UserWarning, stacklevel=2)
+    return found
+
+
+def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDArray[np.intp] | None:
+    """The samples that the search uses, among those that have any view.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    n_clusters : int
+    seed : int
+
+    Returns
+    -------
+    ndarray of int of shape (n_used,) or None
+        In order; None for all.
+    """
+    mask = observed_mask(sources)
+    if mask is None:
+        chosen = draw_search_samples(count_samples(sources), n_clusters, seed)
+        return None if len(chosen) == count_samples(sources) else chosen
+    known = np.flatnonzero(mask.any(axis=1))
+    generator = np.random.default_rng(seed)
+    enough = _enough_samples(n_clusters)
+    if len(known) <= enough:
+        return None
+    chosen = known[np.sort(generator.choice(len(known), enough, replace=False))]
+    # More samples of views that few of these have.
+    rare = []
+    for observed in mask.T:
+        lacking = SEARCH_SAMPLES_PER_CLUSTER * n_clusters - np.count_nonzero(observed[chosen])
+        rare.append(generator.permutation(np.flatnonzero(observed))[: max(0, lacking)])
+    return np.unique(np.concatenate([chosen, *rare]))
+
+
+def draw_search_samples(n_samples: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
+    """The samples that the search uses where no view is missing, in order."""
+    enough = _enough_samples(n_clusters)
+    if n_samples <= enough:
+        return np.arange(n_samples)
+    return np.sort(np.random.default_rng(seed).choice(n_samples, enough, replace=False))
+
+
+def _enough_samples(n_clusters: int) -> int:
+    return max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
+
+
+def number_of_vectors(n_clusters: int, n_samples: int) -> int:
+    """Eigenvectors of every similarity."""
+    least, most = (number * n_clusters for number in VECTORS_PER_CLUSTER)
+    return min(max(least, min(most, ENOUGH_VECTORS)), n_samples)
+
+
+def fit_spaces(
+    sources: Sequence[Source],
+    n_clusters: int,
+    options: SearchOptions,
+    keys: Sequence[PartitionKey] | None = None,
+    shares: NDArray[Any] | None = None,
+    numbers: Sequence[int | None] | None = None,
+) -> dict[int | None, CandidateSpace]:
+    """Partitions of some samples, for every number of shared components from which missing rows are imputed.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    n_clusters : int
+    options : SearchOptions
+    keys : sequence of PartitionKey, default=None
+        Partitions to fit; by default all that any candidate needs.
+    shares : ndarray of shape (n_views,), default=None
+        How much every view counts where all views are put side by side; from the partitions by default.
+    numbers : sequence of int or None, default=None
+        Numbers of shared components; by default all that are tried.
+
+    Returns
+    -------
+    dict of int or None to CandidateSpace
+        The only key is None if no rows are imputed.
+    """
+    n_views = len(sources)
+    n_components = number_of_vectors(n_clusters, count_samples(sources))
+    own = [PartitionKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+    named = own if keys is None else [key for key in keys if key.view < n_views]
+    fitted = fit_space(sources, named, n_components, n_clusters, options.n_jobs)
+    similarities = options.named.joint(sources, options.missing)
+    together = list(similarities) if keys is None else [key.name for key in keys if key.view == n_views]
+    found = {}
+    for number in _numbers_of_components(sources, n_clusters, options) if numbers is None else numbers:
+        space = fitted.filled(options.missing, number)
+        if together:
+            if space.partitions.mask is not None:
+                joint = imputed_source(space, similarities)
+            else:
+                joint = joint_source(sources, similarities, space.shares if shares is None else shares)
+            space = space.with_joint(joint, together, n_components, options.n_jobs)
+        found[number] = space
+    return found
+
+
+def _numbers_of_components(sources: Sequence[Source], n_clusters: int, options: SearchOptions) -> list[int | None]:
+    """Numbers of shared components from which missing rows may be imputed."""
+    if observed_mask(sources) is None or options.missing == "align":
+        return [None]
+    return list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
+
+
+def keys_of_choice(
+    sources: Sequence[Source], choice: Choice, named: NamedSimilarities, missing: str
+) -> list[PartitionKey]:
+    """The partitions that a choice consists of."""
+    keys = keys_of_kind(sources, choice.kind)
+    if choice.weighing == WEIGHINGS[0]:
+        return keys
+    together = named.joint(sources, missing)
+    return keys + [PartitionKey(len(sources), name) for name in KINDS[choice.kind] if name in together]
+
+
+def keys_to_fit(sources: Sequence[Source], keys: list[PartitionKey]) -> list[PartitionKey]:
+    """Some partitions, and those from which missing rows are imputed."""
+    if observed_mask(sources) is None:
+        return keys
+    together = [key for key in keys if key.view == len(sources)]
+    own = [key for key in keys if key.view < len(sources)]
+    return [*dict.fromkeys([*own, *keys_of_kind(sources, "both")]), *together]
+
+
+def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: SearchOptions) -> list[Candidate]:
+    """All similarities, weights of views, λ and imputations, with their scores."""
+    criterion = fit_criterion(list(spaces.values()), options)
+    candidates: list[Candidate] = []
+    for position, (number, space) in enumerate(spaces.items()):
+        with progress_range(position / len(spaces), (position + 1) / len(spaces)):
+            candidates += _candidates(space, criterion, number, options)
+    return candidates
+
+
+def _candidates(
+    space: CandidateSpace, criterion: Criterion, n_directions: int | None, options: SearchOptions
+) -> Iterator[Candidate]:
+    partitions, n_clusters = space.partitions, space.n_clusters
+    n_init = options.n_init if partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
+    seen = set()
+    choices = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
+    for position, choice in enumerate(choices):
+        report_progress(f"candidates, {position + 1} of {len(choices)}", position / len(choices))
+        plan = space.plan(choice)
+        if tuple(plan.items()) in seen:  # views that leave no choice make several choices equal
+            continue
+        seen.add(tuple(plan.items()))
+        for value, fused in zip(
+            options.regularizations, space.fuse(plan, options.regularizations, **options.solver), strict=True
+        ):
+            rows = partitions.times(fused.coefficients)
+            labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
+            candidate = Candidate(n_clusters, choice, value, criterion.score(labels, n_clusters), n_directions)
+            if options.verbose:
+                logger.info("%s", candidate)
+            yield candidate
+
+
+def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> Criterion:
+    """The criterion that scores candidates: the same for all, however missing rows were imputed.
+
+    Parameters
+    ----------
+    spaces : sequence of CandidateSpace
+        One per imputation.
+    options : SearchOptions
+
+    Returns
+    -------
+    Criterion
+    """
+    space = spaces[0]
+    partitions, mask = space.partitions, space.partitions.mask
+    view_labels: list[list[NDArray[np.intp]]] = [[] for _ in range(space.n_views)]
+    for key, vectors in zip(partitions.keys, partitions.vectors, strict=True):
+        if key.view < space.n_views and key.name in COMPARED:
+            rows = vectors[:, : space.n_clusters]
+            observed = slice(None) if mask is None else mask[:, key.view]
+            labels = np.full(len(rows), -1)
+            labels[observed] = options.assign(rows[observed], space.n_clusters, n_init=COMPARED_STARTS)[0]
+            view_labels[key.view].append(labels)
+    joint = [one.searches[-1] for one in spaces if len(one.searches) > one.n_views]
+    neighborhoods = find_neighborhoods(space.searches[: space.n_views], space.shares, mask, joint)
+    weights = space.shares * space.presence
+    return Criterion(neighborhoods, view_labels, weights / weights.sum(), known_samples(mask))
+
+
+def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
+    """Labels and their rule from the samples that have any view; the rule gives labels to the others.
+
+    Rows of samples without any view coincide. They would be a cluster of their own, or attract a center.
+
+    Parameters
+    ----------
+    assign : callable
+        From rows to labels and a rule for other rows.
+    rows : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if no view is missing.
+    *args, **options
+        Of `assign`.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : object
+    """
+    known = known_samples(mask)
+    if known is None:
+        return assign(rows, *args, **options)
+    own, rule = assign(rows[known], *args, **options)
+    labels = np.asarray(rule.predict(rows))
+    labels[known] = own
+    return labels, rule

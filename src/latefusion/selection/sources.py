@@ -1,0 +1,168 @@
+"""The similarities of every view that candidates may use: nearest-neighbor graphs, a kernel, or what the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import lies_elsewhere
+from latefusion.encoding.preparation import Preparation
+from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
+from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.types import Array, Views
+from latefusion.validation import can_be_fused
+
+GRAPH_SIZES = (5, 10, 20)
+
+
+class NamedSimilarities(NamedTuple):
+    """The similarities that a view may have, by name.
+
+    Attributes
+    ----------
+    graphs : dict of str to GraphPartition
+    kernels : dict of str to KernelPartition
+    """
+
+    graphs: dict[str, Any]
+    kernels: dict[str, Any]
+
+    @classmethod
+    def of(cls, kernel: Any, kernel_params: Mapping[str, Any] | None) -> NamedSimilarities:
+        """Graphs of several sizes and one kernel."""
+        return cls(
+            {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES},
+            {"kernel": KernelPartition(kernel, kernel_params=kernel_params)},
+        )
+
+    @property
+    def all(self) -> dict[str, Any]:
+        """Graphs and kernels."""
+        return {**self.graphs, **self.kernels}
+
+    def joint(self, sources: Sequence[Source], missing: str) -> dict[str, Any]:
+        """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
+        names = {name for source in sources for name in source.similarities}
+        incomplete = any(source.observed is not None for source in sources)
+        if len(sources) < 2 or "given" in names or (incomplete and missing == "align"):
+            return {}
+        if incomplete:  # a kernel of imputed coordinates adds little to their mean similarity
+            return self.graphs
+        return {name: one for name, one in self.all.items() if name in names}
+
+
+def view_source(
+    views: Views, position: int, spec: Any, named: NamedSimilarities, observed: NDArray[np.bool_] | None = None
+) -> Source:
+    """The source of one view, of those samples that have it.
+
+    Parameters
+    ----------
+    views : Views
+    position : int
+        Which view.
+    spec : str or object
+        Its ``partition``.
+    named : NamedSimilarities
+    observed : ndarray of bool of shape (n_samples,), default=None
+        Which samples have it; all by default.
+
+    Returns
+    -------
+    Source
+    """
+    view, name = views.arrays[position], views.names[position]
+    if observed is None or observed.all():
+        return _source(view, spec, name, named, None)
+    rows = np.flatnonzero(observed)
+    part = view[rows]
+    return _source(part[:, rows] if _is_kernel(spec) else part, spec, name, named, observed)
+
+
+def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observed: NDArray[np.bool_] | None) -> Source:
+    if lies_elsewhere(view):
+        raise ValueError(
+            f"LateFusionClustering works on NumPy arrays and sparse matrices, but view {name!r} is a "
+            f"{type(view).__name__}. Convert it to NumPy, or use GlobalAlignmentClustering, which runs on devices."
+        )
+    if _is_kernel(spec):
+        own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
+        return kernel_source(view, {**named.graphs, "kernel": own}, observed)
+    if spec == "labels" or isinstance(spec, GivenPartition):
+        given = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
+        return Source(given.kind, given(view), {"given": GivenPartition("embedding")}, given, observed)
+    if hasattr(spec, "similarity"):
+        return Source("given", view, {"given": spec}, Preparation("given"), observed)
+    known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
+    if spec not in known:
+        raise ValueError(
+            f"partition must be one of {[*known, 'precomputed', 'labels']} or have a method `similarity`, got {spec!r}."
+        )
+    return feature_source(view, known[spec], observed)
+
+
+def _is_kernel(spec: Any) -> bool:
+    return spec == "precomputed" or isinstance(spec, PrecomputedPartition)
+
+
+def view_sources(
+    views: Views, specs: Sequence[Any], named: NamedSimilarities, mask: NDArray[np.bool_] | None
+) -> list[Source]:
+    """The sources of all views.
+
+    Parameters
+    ----------
+    views : Views
+    specs : sequence of str or object
+        The ``partition`` of every view.
+    named : NamedSimilarities
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None if no view is missing.
+
+    Returns
+    -------
+    list of Source
+    """
+    observed = [None] * len(specs) if mask is None else list(mask.T)
+    return [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
+
+
+def without_zero_rows(
+    views: Views,
+    specs: Sequence[Any],
+    named: NamedSimilarities,
+    sources: list[Source],
+    mask: NDArray[np.bool_],
+    n_clusters: int,
+) -> tuple[list[Source], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Sources in which rows of zeros are missing, for views that are compared by directions, if enough samples remain.
+
+    Parameters
+    ----------
+    views, specs, named, mask
+        As in `view_sources`.
+    sources : list of Source
+        Those that `view_sources` returned.
+    n_clusters : int
+        The smallest number of clusters that may be chosen.
+
+    Returns
+    -------
+    sources : list of Source
+    mask : ndarray of bool of shape (n_samples, n_views)
+    directed : ndarray of bool of shape (n_views,)
+        Views in which rows of zeros are missing.
+    """
+    found, directed = mask_zero_rows(sources, mask)
+    if not can_be_fused(found, n_clusters):
+        return sources, mask, np.zeros(len(sources), dtype=bool)
+    # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
+    changed = (found != mask).any(axis=0)
+    again = [
+        view_source(views, view, specs[view], named, found[:, view]) if changed[view] else source
+        for view, source in enumerate(sources)
+    ]
+    return again, found, directed

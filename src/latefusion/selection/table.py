@@ -1,0 +1,133 @@
+"""The table of candidates, and the choice among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from latefusion.selection.candidates import Choice
+from latefusion.selection.criterion import Score, standard_error
+
+
+class Candidate(NamedTuple):
+    """One way of fusing, and its score.
+
+    ``n_directions`` is the number of shared components that missing rows were imputed from; None if no view is missing.
+    """
+
+    n_clusters: int
+    choice: Choice
+    regularization: float
+    score: Score
+    n_directions: int | None = None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The candidates, their scores, and the reason for the choice.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        One per candidate, with the columns below.
+    reason : str
+        The choice in a sentence.
+    n_samples : int
+        Samples that the search used.
+    """
+
+    rows: tuple[Mapping[str, Any], ...]
+    reason: str
+    n_samples: int
+    columns: tuple[str, ...] = field(
+        default=("n_clusters", "kind", "weighing", "regularization", "score", "spread", "chosen")
+    )
+
+    def __len__(self) -> int:
+        """Number of candidates."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """The candidates, in the order in which they were tried."""
+        return iter(self.rows)
+
+    def __getitem__(self, position: int) -> Mapping[str, Any]:
+        """One candidate."""
+        return self.rows[position]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns by name, as a data frame takes them."""
+        return {column: [row.get(column) for row in self.rows] for column in self.columns}
+
+    def __str__(self) -> str:
+        """A table, best candidate first, and the reason."""
+        lines = ["  ".join(f"{column:>14s}" for column in self.columns)]
+        for row in sorted(self.rows, key=lambda one: -one["score"]):
+            lines.append("  ".join(f"{_shown(row.get(column)):>14s}" for column in self.columns))
+        return "\n".join([*lines, self.reason])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "*" if value else ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
+    """Take the candidate of the highest score, or the first one if the gain is within the standard error.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        The first is the default.
+    n_samples : int
+        Samples that the search used.
+
+    Returns
+    -------
+    Selection
+    """
+    default = candidates[0]
+    best = max(candidates, key=lambda one: one.score.value)
+    gain = best.score.value - default.score.value
+    error = standard_error(best.score.parts - default.score.parts)
+    # A gain that is printed as 0.000 is no reason to leave the default.
+    chosen = best if gain > error and round(gain, 3) > 0 else default
+    rows = tuple(_row(one, chosen=one is chosen) for one in candidates)
+    what = _described(chosen)
+    if chosen is default:
+        reason = f"The default was kept: {what}."
+        if best is not default:
+            reason += (
+                f" The best of {len(rows)} candidates scores {gain:.3f} ± {error:.3f} higher, which may be chance."
+            )
+    else:
+        reason = f"Best of {len(rows)} candidates: {what}. It scores {gain:.3f} ± {error:.3f} more than the default."
+    return Selection(rows, reason, n_samples, tuple(rows[0]))
+
+
+def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
+    number = candidate.n_directions
+    return {
+        "n_clusters": candidate.n_clusters,
+        "kind": candidate.choice.kind,
+        "weighing": candidate.choice.weighing,
+        "regularization": candidate.regularization,
+        **({} if number is None else {"n_directions": number}),
+        "score": candidate.score.value,
+        "spread": candidate.score.spread,
+        "chosen": chosen,
+    }
+
+
+def _described(candidate: Candidate) -> str:
+    parts = [
+        f"kind {candidate.choice.kind!r}",
+        f"views {candidate.choice.weighing}",
+        f"regularization={candidate.regularization:g}",
+    ]
+    number = candidate.n_directions
+    if number is not None:
+        parts.append(f"missing rows imputed from {number} shared component{'s' * (number != 1)}")
+    return ", ".join([*parts, f"score {candidate.score.value:.3f}"])

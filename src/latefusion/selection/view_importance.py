@@ -1,0 +1,284 @@
+"""The importance of views: intervals of their weights, and the effect of leaving each of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import array_api_compat.numpy as xp
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.metrics import match_labels
+from latefusion.partitions.partitions import PartitionKey
+from latefusion.partitions.sources import Source, count_samples, known_samples, take_samples, without_view
+from latefusion.progress import report_progress
+from latefusion.selection.candidates import WEIGHINGS, Choice, Plan
+from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
+from latefusion.selection.criterion import standard_error
+from latefusion.selection.search import (
+    SearchOptions,
+    Selected,
+    fit_criterion,
+    fit_spaces,
+    keys_of_choice,
+    keys_to_fit,
+)
+from latefusion.solvers import compress_partitions, solve_alignment
+
+# About the share of the time of `leave_one_view_out` that stabilities take.
+STABILITY_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """The training data and choices of a fitted `LateFusionClustering`, which its diagnostics need.
+
+    Attributes
+    ----------
+    sources : sequence of Source
+    options : SearchOptions
+    selected : Selected
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None if no view is missing.
+    mean : ndarray of shape (n_samples, n_clusters)
+        M, the partition of the mean similarity.
+    """
+
+    sources: Sequence[Source]
+    options: SearchOptions
+    selected: Selected
+    mask: NDArray[np.bool_] | None = None
+    mean: NDArray[Any] | None = None
+
+
+class WeightIntervals(NamedTuple):
+    """Intervals of the view weights.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_views,)
+        Those of all samples.
+    lower, upper : ndarray of shape (n_views,)
+    """
+
+    weights: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+
+class ViewVerdict(NamedTuple):
+    """The effect of leaving out one view.
+
+    Attributes
+    ----------
+    view : str
+    changed : float
+        Share of the samples whose label changes, after the best matching of clusters.
+    stability : float
+        Stability of the clusters of the other views between halves of the samples (adjusted Rand index).
+    gain : float
+        By how much that exceeds the stability with all views.
+    doubt : float
+        Standard error of the gain.
+    left_out : int
+        Samples that have no other view; they are excluded from all of the above.
+    """
+
+    view: str
+    changed: float
+    stability: float
+    gain: float
+    doubt: float
+    left_out: int = 0
+
+    def __str__(self) -> str:
+        """The verdict in a sentence."""
+        effect = "does not change significantly"
+        if abs(self.gain) > 2 * self.doubt:
+            effect = "rises" if self.gain > 0 else "falls"
+        verdict = (
+            f"Without {self.view!r}: {self.changed:.0%} of the labels change; stability {effect} "
+            f"({self.gain:+.3f} ± {self.doubt:.3f})."
+        )
+        if self.left_out == 0:
+            return verdict
+        return f"{verdict} {self.left_out} samples have no other view and are excluded."
+
+
+def weights_of_views(weights: NDArray[Any], plan: Plan, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of views from those of partitions; the weight of all views together is divided by shares.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_partitions,)
+    plan : mapping of PartitionKey to float
+        The partitions, in the order of the weights.
+    shares : ndarray of shape (n_views,)
+
+    Returns
+    -------
+    ndarray of shape (n_views,)
+    """
+    squares = np.bincount([key.view for key in plan], weights=weights**2, minlength=len(shares) + 1)
+    of_views: NDArray[np.float64] = np.sqrt(squares[:-1] + squares[-1] * shares / shares.sum())
+    return of_views
+
+
+def weight_intervals(
+    state: TrainingState,
+    partitions: Sequence[NDArray[Any]],
+    weights: NDArray[np.float64],
+    n_bootstrap: int,
+    level: float,
+) -> WeightIntervals:
+    """Bootstrap intervals of the view weights: samples are drawn again, partitions stay, the alignment is solved again.
+
+    Parameters
+    ----------
+    state : TrainingState
+    partitions : sequence of ndarray of shape (n_samples, n_clusters)
+        Those that were fused.
+    weights : ndarray of shape (n_views,)
+        Of all samples.
+    n_bootstrap : int
+    level : float
+        Share of the bootstrap weights inside the interval.
+
+    Returns
+    -------
+    WeightIntervals
+    """
+    if n_bootstrap < 2 or not 0 < level < 1:
+        raise ValueError(
+            f"n_bootstrap must be at least 2 and level between 0 and 1, got n_bootstrap={n_bootstrap!r} and "
+            f"level={level!r}."
+        )
+    selected, options = state.selected, state.options
+    generator = np.random.default_rng(options.seed)
+    known = known_samples(state.mask)
+    used: Any = slice(None) if known is None else known
+    assert state.mean is not None
+    mean = state.mean[used]
+    own = [factor * one[used] for factor, one in zip(selected.plan.values(), partitions, strict=True)]
+    n_samples, regularization = len(mean), selected.candidate.regularization
+    drawn = []
+    for _ in range(n_bootstrap):
+        roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
+        small = compress_partitions([roots * one for one in own], roots * mean, xp=xp)
+        result = solve_alignment(*small, regularization=regularization, **options.solver, xp=xp)
+        drawn.append(weights_of_views(result.weights, selected.plan, selected.shares))
+    tail = (1 - level) / 2
+    lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
+    return WeightIntervals(weights, lower, upper)
+
+
+def criterion_of(state: TrainingState) -> Callable[[NDArray[Any]], float]:
+    """The score that candidates were compared by, for any clustering of the training samples.
+
+    Parameters
+    ----------
+    state : TrainingState
+
+    Returns
+    -------
+    callable
+        From labels of all samples to the score of a candidate with these labels.
+    """
+    selected, sources = state.selected, state.sources
+    used: Any = slice(None) if selected.samples is None else selected.samples
+    if selected.samples is not None:
+        sources = [one.take(selected.samples) for one in sources]
+    keys = None  # where rows are imputed, neighbors in all views together are those of imputed coordinates
+    if state.mask is None:
+        keys = [PartitionKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
+    spaces = fit_spaces(sources, selected.n_clusters, state.options, keys)
+    criterion = fit_criterion(list(spaces.values()), state.options)
+
+    def score(labels: NDArray[Any]) -> float:
+        own = np.unique(labels, return_inverse=True)[1]
+        return criterion.score(own[used], selected.n_clusters).value
+
+    return score
+
+
+def leave_one_view_out(state: TrainingState, names: Sequence[str], labels: NDArray[np.intp]) -> list[ViewVerdict]:
+    """The effect of leaving out each view: labels that change, and the change of stability.
+
+    Parameters
+    ----------
+    state : TrainingState
+    names : sequence of str
+        Of the views.
+    labels : ndarray of shape (n_samples,)
+
+    Returns
+    -------
+    list of ViewVerdict
+        One per view.
+    """
+    if len(names) < 2:
+        raise ValueError("There is only one view, so that none can be left out.")
+    _check_halves(state, names)
+    report_progress("stability", 0.0)
+    verdicts = []
+    for view, (name, (whole, found)) in enumerate(zip(names, _stabilities(state), strict=True)):
+        report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
+        rest, kept = without_view(state.sources, view)
+        before = labels[kept]
+        after = match_labels(before, _labels_of(rest, state))
+        gains = found - whole
+        verdicts.append(
+            ViewVerdict(
+                name,
+                float(np.mean(after != before)),
+                float(found.mean()),
+                float(gains.mean()),
+                standard_error(gains),
+                len(labels) - len(before),
+            )
+        )
+    return verdicts
+
+
+def _check_halves(state: TrainingState, names: Sequence[str]) -> None:
+    """Both halves of the samples need some in every view."""
+    if state.mask is None:
+        return
+    share = min(1.0, NUMBER_SAMPLES / count_samples(state.sources))
+    for name, n_observed in zip(names, state.mask.sum(axis=0), strict=True):
+        if n_observed * share < LEAST_SAMPLES:
+            raise ValueError(
+                f"Stability is measured between halves of at most {NUMBER_SAMPLES} samples and needs about "
+                f"{LEAST_SAMPLES} of them in every view, but view {name!r} has about {n_observed * share:.0f}. Fit "
+                f"without this view."
+            )
+
+
+def _stabilities(state: TrainingState) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """For every view, stability with it and without it, between the same halves."""
+    selected, options = state.selected, state.options
+    arguments = (
+        Choice(selected.candidate.choice.kind, WEIGHINGS[0]), selected.n_clusters, options.assign, options.seed
+    )  # fmt: skip
+    if state.mask is None:
+        whole, *without = stability_without_views(state.sources, *arguments)
+        return [(whole, found) for found in without]
+    pairs = []
+    for view in range(len(state.sources)):
+        rest, kept = without_view(state.sources, view)
+        every = take_samples(state.sources, kept)
+        pairs.append((stability_of(every, *arguments), stability_of(rest, *arguments)))
+    return pairs
+
+
+def _labels_of(sources: Sequence[Source], state: TrainingState) -> NDArray[np.intp]:
+    """Labels from other views by the choice that was made for these."""
+    candidate, n_clusters, options = state.selected.candidate, state.selected.n_clusters, state.options
+    choice = Choice(candidate.choice.kind, candidate.choice.weighing if len(sources) > 1 else WEIGHINGS[0])
+    keys = keys_to_fit(sources, keys_of_choice(sources, choice, options.named, options.missing))
+    (space,) = fit_spaces(sources, n_clusters, options, keys, numbers=[candidate.n_directions]).values()
+    (fused,) = space.fuse(space.plan(choice), [candidate.regularization], **options.solver)
+    labels: NDArray[np.intp] = options.assign(space.partitions.times(fused.coefficients), n_clusters)[0]
+    return labels

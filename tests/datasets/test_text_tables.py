@@ -1,0 +1,184 @@
+"""How a text table is written is recognised, or asked for; errors name the line of the file."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latefusion.datasets import load_files, load_views
+from latefusion.datasets.options import BLANKS, TableOptions
+from latefusion.datasets.text_tables import line_of_row, read_text
+from tests.properties import examples
+
+pytest.importorskip("pandas")
+
+ROWS = [["s1", "1.5", "-2000.25"], ["s2", "30", "0.125"], ["s3", "0.5", "7"]]
+VALUES = [[1.5, -2000.25], [30, 0.125], [0.5, 7]]
+SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|", "blank": " ", "blanks": "   "}
+
+
+def write(path, text, encoding="utf-8"):
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("separator", SEPARATORS)
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("names", ["names", "no name of ids", "no names"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_separator_and_decimal_sign_are_recognised(tmp_path, separator, decimal, names, quoted):
+    if separator == "comma" and decimal == "," and not quoted:
+        return  # nobody could read this
+    sign = SEPARATORS[separator]
+    lines = {"names": [["id", "a", "b"]], "no name of ids": [["a", "b"]], "no names": []}[names]
+    lines += [[value.replace(".", decimal) for value in row] for row in ROWS]
+    if quoted:
+        lines = [[f'"{value}"' for value in line] for line in lines]
+    path = write(tmp_path / "t.txt", "\n".join(sign.join(line) for line in lines))
+    frame, dialect = read_text(path, TableOptions())
+    assert dialect.separator == (BLANKS if separator.startswith("blank") else sign)
+    assert dialect.decimal == decimal
+    assert dialect.has_names == (names != "no names")
+    views = load_views(path).views
+    np.testing.assert_array_equal(views.arrays[0], VALUES)
+    assert views.sample_ids.tolist() == ["s1", "s2", "s3"]
+    assert len(frame) == 3
+
+
+@pytest.mark.parametrize("sign", [":", "~", "^"])
+def test_other_separators_are_named(tmp_path, sign):
+    path = write(tmp_path / "t.txt", "\n".join(sign.join(row) for row in [["id", "a", "b"], *ROWS]))
+    with pytest.raises(
+        ValueError, match=r"t\.txt' has 3 rows and 0 columns.*divided at each comma.*separator= \(semicolon"
+    ):
+        load_views(path)
+    np.testing.assert_array_equal(load_views(path, separator=sign).views.arrays[0], VALUES)
+    other = write(tmp_path / "u.txt", path.read_text().replace("a", "c"))
+    assert load_files([path, other], separator=sign).views.widths == (2, 2)
+
+
+def test_a_separator_inside_ids_and_names_is_not_taken(tmp_path):
+    """Pipes stand in every line once, but only commas leave numbers."""
+    path = write(tmp_path / "t.csv", "gene|id,s1,s2\nTP53|7157,1,2\nMYC|4609,3,4\n")
+    assert load_views(path).views.widths == (2,)
+
+
+def test_words_with_blanks_are_not_divided(tmp_path):
+    write(tmp_path / "v.csv", "p,q\n1,2\n3,4\n5,6\n")
+    write(tmp_path / "labels.txt", "label\nT cell\nB cell\nT cell\n")
+    assert load_views(tmp_path).target_names == ("B cell", "T cell")
+    path = write(tmp_path / "ids.txt", "id\nPatient 1\nPatient 2\n")
+    with pytest.raises(ValueError, match="0 columns of values beside the ids in 'id'"):
+        load_views(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('id,a,b\ns1,"1,234.5",2\ns2,"12,345",3\n', [[1234.5, 2], [12345, 3]]),
+        ("id;a;b\ns1;1.234,5;2\ns2;12.345;3\n", [[1234.5, 2], [12345, 3]]),
+        ("id\ta\tb\ns1\t1,234,567\t2\ns2\t12,345\t3\n", [[1234567, 2], [12345, 3]]),
+        ("id;a;b\ns1;1,234;2\ns2;12,345;3\n", [[1.234, 2], [12.345, 3]]),
+        ('id,a,b\ns1,"1,234",2\ns2,7,3\n', [[1234, 2], [7, 3]]),
+    ],
+)
+def test_thousands(tmp_path, text, expected):
+    np.testing.assert_array_equal(load_views(write(tmp_path / "t.csv", text)).views.arrays[0], expected)
+
+
+def test_a_comma_that_may_mean_two_things_is_asked_about(tmp_path):
+    path = write(tmp_path / "t.tsv", "id\ta\ns1\t7\n\ns2\t1,234\n")
+    with pytest.raises(ValueError, match=r"t\.tsv', line 4: the comma in '1,234' may be .*decimal=',' if it is"):
+        load_views(path)
+    assert load_views(path, decimal=",").views.arrays[0].ravel().tolist() == [7, 1.234]
+    assert load_views(path, decimal=".").views.arrays[0].ravel().tolist() == [7, 1234]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("# made by a tool\n# on a day, 2020\nid,a\ns1,1\ns2,2\n", 3),
+        ("#id,a\ns1,1\ns2,2\n", 1),
+        ("# made by a tool\n#id,a\ns1,1\ns2,2\n", 2),
+        ("sep=,\nid,a\ns1,1\ns2,2\n", 2),
+        ("\n\n  \nid,a\n\ns1,1\n\t\ns2,2\n\n", 4),
+        ("\ufeffid,a\r\ns1,1\r\ns2,2\r\n", 1),
+        ("id,a\rs1,1\rs2,2", 1),
+        ("id,a\ns1,1\ns2,2\n,\n,\n", 1),
+        ("id , a \n s1 , 1 \n s2 , 2 \n", 1),
+        (",id,a\n0,s1,1\n1,s2,2\n", 1),
+        ("group,id,a\n1,s1,1\n1,s2,2\n", 1),
+    ],
+)
+def test_what_surrounds_a_table(tmp_path, text, line):
+    path = write(tmp_path / "t.csv", text)
+    data = load_views(path)
+    assert data.views.sample_ids.tolist() == ["s1", "s2"]
+    assert data.views.arrays[0][:, -1].tolist() == [1, 2]
+    assert data.feature_names["t"][-1] == "a"
+    assert read_text(path, TableOptions())[1].first_line == line
+
+
+def test_names_of_several_lines(tmp_path):
+    path = write(tmp_path / "t.csv", '"id","weight\n(mg)","b, c"\n"s1",1,2\n"s2",3,4\n')
+    assert load_views(path).feature_names["t"] == ["weight\n(mg)", "b, c"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id,a,b\ns1,1,2\n\ns2,3,4,5\n", r"line 4: 4 values, but there are 3 names in line 1 \(separated by comma\)"),
+        ("id,a,b\ns1,1,2\n\ns2,3\ns3,4,5\n", "line 4: 2 values, but there are 3 names in line 1"),
+        (
+            "# x\nid;a;b\ns1;1;2\ns2;3\n",
+            r"line 4: 2 values, but there are 3 names in line 2 \(separated by semicolon\)",
+        ),
+        ("1,2,3\n4,5,6\n7,8\n", "line 3: 2 values, but there are 3 values in line 1"),
+        ('id,a,b\ns1,1,2\ns2,"3,4\ns3,5,6\n', r'line 3: a quote \("\) is opened and not closed'),
+        ("id,a,b\ns1,1,2\n\ns2,x,4\n", "In 'a', 1 of 2 values are not, such as 'x' in line 4"),
+        ('id,"a\nb"\ns1,1\ns2,-\n', "such as '-' in line 4.*missing values are empty or NA"),
+        ("id,a\ns1,1\n\n,2\ns3,3\n", r"no id in line 4 \(empty or NA in column 'id'\)\. Add"),
+        ("id,a\ns1,1\n,2\nNA,3\n", "no id in line 3.*, nor in 1 other rows"),
+        ("id,a\nx,1\ns1,2\n\ns1 ,3\ns1,4\nx,5\n", "'x' 2 times .in column 'id', in line 2 and in line 7.*1 other ids"),
+        ("id,a,b,a\ns1,1,2,3\n", r"line 1: several columns with the same name, 'a' \(2 times: columns 2 and 4\)"),
+        ("id,a\0\ns1,1\n", "zero bytes"),
+    ],
+)
+def test_errors_name_the_line_of_the_file(tmp_path, text, message):
+    path = write(tmp_path / "t.csv", text)
+    with pytest.raises(ValueError, match=rf"t\.csv'.*{message}"):
+        load_views(path)
+
+
+def test_a_short_line_between_blanks(tmp_path):
+    path = write(tmp_path / "t.txt", "id a b\ns1 1 2\ns2 3 4\ns3 5\n")
+    with pytest.raises(ValueError, match=r"divided at each comma.*separator= \(.*blank"):
+        load_views(path)
+    with pytest.raises(ValueError, match=r"line 4: 2 values, but there are 3 names in line 1 \(separated by blank\)"):
+        load_views(path, separator="blank")
+
+
+@examples(40)
+@given(
+    st.lists(st.sampled_from(["", "   ", "s"]), min_size=1, max_size=12),
+    st.booleans(),
+    st.integers(0, 3),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_rows_are_found_in_their_lines(tmp_path, lines, has_names, n_comments, newline):
+    """Each row holds the number of its line, whatever stands between rows."""
+    before = ["# words"] * n_comments + ["id,a"] * has_names
+    numbered = itertools.count(1)
+    text, expected = [], []
+    for line in [*before, *lines, "s"]:
+        number = next(numbered)
+        text.append(f"s{number},{number}.5" if line == "s" else line)
+        expected += [number] * (line == "s")
+    values = [number + 0.5 for number in expected]
+    path = tmp_path / "t.csv"
+    path.write_bytes(newline.join(text).encode())
+    frame, _ = read_text(path, TableOptions())
+    assert frame.iloc[:, 1].tolist() == values
+    assert [line_of_row(path, row, TableOptions()) for row in range(len(frame))] == expected

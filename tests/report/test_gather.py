@@ -1,0 +1,101 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import latefusion as lf
+from latefusion.report.gather import complete_samples, gather, shorten
+
+
+def test_own_clusters_carry_the_names_of_the_consensus(gathered):
+    """Where views show planted clusters clearly, each alone finds those of the consensus."""
+    for view in gathered.views:
+        assert np.mean(view.labels == gathered.labels) > 0.95
+
+
+def test_names_and_ids_come_from_frames():
+    data = lf.datasets.make_views(n_samples=40, n_clusters=2, n_views=2, n_features=3, random_state=0)
+    ids = [f"s{i}" for i in range(40)]
+    frames = {
+        name: pd.DataFrame(array, index=ids, columns=[f"{name}:{one}" for one in "xyz"])
+        for name, array in data.views.items()
+    }
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit(frames)
+    found = gather(model, frames)
+    assert found.ids == ids
+    assert found.views[1].columns == ["view_1:x", "view_1:y", "view_1:z"]
+    assert gather(model, frames, sample_ids=range(40)).ids == [str(i) for i in range(40)]
+
+
+def test_columns_of_one_table():
+    data = lf.datasets.make_views(n_samples=40, n_clusters=2, n_views=2, n_features=3, random_state=0)
+    table = pd.DataFrame(np.concatenate(data.views.arrays, axis=1), columns=list("abcdef"))
+    model = lf.GlobalAlignmentClustering(2, views={"one": ["f", "a"], "two": slice(1, 4)}, random_state=0).fit(table)
+    assert [view.columns for view in gather(model, table).views] == [["f", "a"], ["b", "c", "d"]]
+
+
+def test_unnamed_columns_have_numbers(gathered):
+    assert gathered.views[0].columns == [f"column {i}" for i in range(4)]
+    assert gathered.ids is None
+
+
+def test_partitions_of_a_view_that_has_several(deciding, planted):
+    found = gather(deciding, planted.views)
+    several = sum(view == "view_0" for view, _ in deciding.partition_names_)
+    assert found.views[0].rows.shape == (90, several * deciding.n_clusters_)
+
+
+def test_labelings_keep_their_names(agreed, labelings):
+    text, partial, coarse = gather(agreed, labelings).views
+    assert [text.label_names[code] for code in text.labels] == labelings["text"].tolist()
+    assert not partial.observed[:10].any()
+    assert partial.observed[10:].all()
+    assert (partial.labels[:10] == -1).all()
+    assert coarse.width == 2
+
+
+def test_memberships_are_labels_by_the_largest(planted):
+    shares = np.eye(3)[planted.target] * 0.8 + 0.2 / 3
+    model = lf.ConsensusClustering(3, random_state=0).fit({"soft": shares, "hard": planted.target})
+    soft, hard = gather(model, {"soft": shares, "hard": planted.target}).views
+    np.testing.assert_array_equal(soft.labels, hard.labels)
+
+
+def test_label_views_among_features(planted):
+    names = np.array(["x", "y", "z"])[planted.target]
+    views = {"features": planted.views.arrays[0], "names": names}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
+    features, given = gather(model, views).views
+    assert (features.kind, given.kind) == ("features", "labels")
+    assert [given.label_names[code] for code in given.labels] == names.tolist()
+
+
+def test_labels_with_gaps_become_numbers_without(aligned, planted):
+    found = gather(aligned, planted.views)
+    assert set(found.labels.tolist()) == {0, 1, 2}
+    assert found.sizes.sum() == 90
+    np.testing.assert_array_equal([found.clusters[code] for code in found.labels], aligned.labels_.astype(str))
+
+
+@pytest.mark.parametrize("name", ["sample_ids", "target"])
+def test_lengths_are_checked(aligned, planted, name):
+    with pytest.raises(ValueError, match=f"{name} has 3 samples, but the model was fitted on 90"):
+        gather(aligned, planted.views, **{name: [1, 2, 3]})
+
+
+def test_other_samples_are_refused(aligned, planted):
+    with pytest.raises(ValueError, match="X has 50 samples"):
+        gather(aligned, planted.views[:50])
+
+
+def test_complete_samples(agreed, labelings):
+    found = gather(agreed, labelings)
+    np.testing.assert_array_equal(complete_samples(found, 100, np.random.default_rng(0)), np.arange(10, 90))
+    few = complete_samples(found, 7, np.random.default_rng(0))
+    assert len(few) == 7
+    assert (np.diff(few) > 0).all()
+    assert few.min() >= 10
+
+
+def test_shorten():
+    assert shorten(["a", "b"], 2) == "a, b"
+    assert shorten(["a", "b", "c", "d"], 2) == "a, b and 2 more"

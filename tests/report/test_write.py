@@ -1,0 +1,104 @@
+import re
+
+import pytest
+
+import latefusion as lf
+from latefusion.report import write as module
+from latefusion.report import write_report
+from latefusion.report.importance import explain_views
+
+
+def headings(path):
+    return re.findall(r'<h2 id="(\w+)-title">', path.read_text(encoding="utf-8"))
+
+
+def test_a_model_that_decides_has_all_sections(deciding, planted, tmp_path):
+    path = write_report(deciding, planted.views, tmp_path / "all.html", target=planted.target)
+    assert headings(path) == ["maps", "clusters", "views", "baselines", "choices", "convergence", "reproduce"]
+
+
+def test_a_consensus_of_labels(agreed, labelings, tmp_path):
+    path = write_report(agreed, labelings, tmp_path / "labels.html", embedding="pca")
+    assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "missing", "reproduce"]
+
+
+@pytest.mark.parametrize("partition", ["kernel", "graph"])
+def test_local_alignment(planted, tmp_path, partition):
+    model = lf.LocalAlignmentClustering(3, partition=partition, random_state=0).fit(planted.views)
+    path = write_report(model, planted.views, tmp_path / "local.html", baselines=False, embedding="pca")
+    assert "LocalAlignmentClustering" in path.read_text(encoding="utf-8")
+
+
+def test_one_view(planted, tmp_path):
+    table = planted.views.arrays[0]
+    model = lf.LateFusionClustering(3, random_state=0).fit(table)
+    path = write_report(model, table, tmp_path / "one.html", embedding="pca")
+    assert 'id="view-0"' not in path.read_text(encoding="utf-8")
+
+
+def test_two_runs_write_the_same(aligned, planted, tmp_path):
+    options = {"baselines": False, "sample_ids": range(90), "title": "t"}
+    first, second = (write_report(aligned, planted.views, tmp_path / f"{i}.html", **options) for i in range(2))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_given_baselines_are_taken(aligned, planted, tmp_path):
+    rows = lf.compare_baselines(planted.views, 3, random_state=0)
+    path = write_report(aligned, planted.views, tmp_path / "rows.html", baselines=rows, embedding="pca")
+    assert "baselines" in headings(path)
+    assert "baselines" not in headings(write_report(aligned, planted.views, path, baselines=[], embedding="pca"))
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(aligned, planted, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_report(aligned, planted.views, path, baselines=False, embedding="pca", force=True)
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_what_cannot_work_is_refused_before_any_work(aligned, planted, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"does not exist\. Create it first"):
+        write_report(aligned, planted.views, tmp_path / "nowhere" / "report.html")
+    with pytest.raises(ValueError, match="embedding must be one of"):
+        write_report(aligned, planted.views, tmp_path / "report.html", embedding="umap")
+    with pytest.raises(ValueError, match=r"report\.pdf' ends in '\.pdf'"):
+        write_report(aligned, planted.views, tmp_path / "report.pdf")
+    (tmp_path / "report.html").write_text("my own page")
+    with pytest.raises(ValueError, match="exists and is not a report of latefusion"):
+        write_report(aligned, planted.views, tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text() == "my own page"
+
+
+def test_an_older_report_is_replaced(aligned, planted, tmp_path):
+    for title in ("first", "second"):
+        path = write_report(aligned, planted.views, tmp_path / "a.html", title=title, baselines=False, embedding="pca")
+    assert "second" in path.read_text(encoding="utf-8")
+
+
+def test_given_explanation_and_warnings_are_not_computed_again(deciding, planted, tmp_path, monkeypatch):
+    explanation = explain_views(deciding)
+    own = write_report(deciding, planted.views, tmp_path / "own.html", baselines=False, embedding="pca")
+
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    for name in ("explain_views", "data_warnings"):
+        monkeypatch.setattr(module, name, refuse)
+    options = {"explain": explanation, "warnings": [], "baselines": False, "embedding": "pca"}
+    given = write_report(deciding, planted.views, tmp_path / "given.html", **options)
+    assert given.read_bytes() == own.read_bytes()
+    options["warnings"] = ["beware"]
+    assert "<li>beware</li>" in write_report(deciding, planted.views, given, **options).read_text(encoding="utf-8")
+
+
+def test_a_comparison_method(planted, tmp_path):
+    model = lf.baselines.METHODS["GMC"](n_clusters=3).fit(planted.views)
+    path = write_report(model, planted.views, tmp_path / "gmc.html", baselines=False, embedding="pca")
+    assert "GraphBasedClustering" in path.read_text(encoding="utf-8")

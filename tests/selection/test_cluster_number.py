@@ -1,0 +1,90 @@
+"""How many clusters."""
+
+import numpy as np
+import pytest
+
+import latefusion as lf
+from latefusion.selection.candidates import Choice
+from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters, stability_of, stability_without_views
+
+
+def evidence(stabilities, information=None):
+    information = np.log(np.arange(2, 2 + len(stabilities))) if information is None else information
+    return tuple(
+        NumberEvidence(2 + position, value, 0.01, told)
+        for position, (value, told) in enumerate(zip(stabilities, information, strict=True))
+    )
+
+
+def test_the_number_is_where_one_more_is_not_found_again_and_one_less_says_less():
+    found = NumberOfClusters(evidence([0.9, 0.95, 1.0, 0.7, 0.5]), evidence([0.3] * 5))
+    assert found.n_clusters == 4
+    assert found.has_structure
+    assert "Number of clusters: 4 (best of 2–6)" in found.reason
+    assert "1.00 ± 0.01" in found.reason
+
+
+def test_without_structure_the_most_stable_number_is_taken_and_it_is_said():
+    found = NumberOfClusters(evidence([0.6, 0.5, 0.45, 0.4]), evidence([0.61, 0.52, 0.44, 0.41]))
+    assert not found.has_structure
+    assert found.n_clusters == 2
+    assert "no evidence for clusters" in found.reason
+
+
+@pytest.mark.parametrize(("n_clusters", "balance"), [(2, None), (5, None), (4, (0.1, 0.2, 0.3, 0.4))])
+def test_planted_numbers_are_found(n_clusters, balance):
+    data = lf.datasets.make_views(n_samples=200, n_clusters=n_clusters, balance=balance, random_state=n_clusters)
+    model = lf.LateFusionClustering(range(2, 8), random_state=0).fit(data.views)
+    assert model.n_clusters_ == n_clusters
+    assert model.number_selection_.has_structure
+    assert [one.n_clusters for one in model.number_selection_.evidence] == list(range(2, 8))
+    assert model.consensus_.shape == (200, n_clusters)
+    assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
+    np.testing.assert_array_equal(model.predict(data.views), model.labels_)
+
+
+def test_auto_needs_no_more_than_the_views():
+    data = lf.datasets.make_views(n_samples=120, n_clusters=3, random_state=0)
+    model = lf.LateFusionClustering("auto", random_state=0).fit(data.views)
+    assert model.n_clusters_ == 3
+
+
+def test_noise_is_called_noise():
+    generator = np.random.default_rng(0)
+    views = [generator.standard_normal((150, 5)), generator.standard_normal((150, 4))]
+    with pytest.warns(UserWarning, match="no evidence for clusters"):
+        model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
+    assert not model.number_selection_.has_structure
+
+
+def test_kernels_have_a_number_of_clusters_too():
+    data = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=1)
+    kernels = [lf.kernels.gaussian_kernel(view) for view in data.views.arrays]
+    model = lf.LateFusionClustering(range(2, 6), partition="precomputed", random_state=0).fit(kernels)
+    assert model.n_clusters_ == 3
+
+
+def test_stability_without_views_compares_the_same_halves():
+    data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
+    model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
+    arguments = (model._state.sources, Choice("graph", "alike"), 3, model._state.options.assign)
+    found = stability_without_views(*arguments, 0)
+    assert found.shape == (5, 5)
+    np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))
+    assert found[0].mean() > 0.9
+    np.testing.assert_array_equal(stability_of(*arguments, 0), found[0])
+    # Without the view of noise nothing is lost; without another view something is.
+    assert found[4].mean() >= found[1:4].mean()
+
+
+@pytest.mark.parametrize("wrong", [[], [1, 2], [2.5, 3], "most"])
+def test_wrong_numbers_are_named(wrong):
+    data = lf.datasets.make_views(n_samples=60, n_clusters=2, random_state=0)
+    with pytest.raises(ValueError, match="n_clusters"):
+        lf.LateFusionClustering(wrong).fit(data.views)
+
+
+def test_too_few_samples_for_a_choice_are_named():
+    views = [np.random.default_rng(0).standard_normal((12, 3))]
+    with pytest.raises(ValueError, match="at least 20 of them, got 12"):
+        lf.LateFusionClustering("auto").fit(views)

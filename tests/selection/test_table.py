@@ -1,0 +1,58 @@
+"""The table of candidates, and the rule that the default is left only for a real gain."""
+
+import numpy as np
+
+from latefusion.selection.candidates import Choice
+from latefusion.selection.criterion import Score
+from latefusion.selection.table import Candidate, choose
+
+
+def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
+    return Candidate(3, Choice(kind, "alike"), regularization, Score(value, value + np.array(spread_by)))
+
+
+def chosen(selection):
+    [position] = [position for position, row in enumerate(selection) if row["chosen"]]
+    return position
+
+
+def test_the_best_candidate_wins():
+    selection = choose([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph"), candidate(0.7)], 60)
+    assert chosen(selection) == 2
+    assert all(word in selection.reason for word in ("Best of 4", "'graph'", "0.800", "0.300"))
+
+
+def test_the_default_is_kept_where_a_gain_may_be_chance():
+    selection = choose([candidate(0.5), candidate(0.52, (-0.3, 0.3))], 60)
+    assert chosen(selection) == 0
+    assert all(word in selection.reason for word in ("default was kept", "0.020", "chance", "0.300"))
+
+
+def test_the_default_is_kept_among_equals():
+    selection = choose([candidate(0.5), candidate(0.5, kind="graph")], 60)
+    assert chosen(selection) == 0
+    assert selection.reason.startswith("The default was kept")
+    assert chosen(choose([candidate(0.5)], 60)) == 0
+
+
+def test_selection_is_a_table():
+    selection = choose([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)], 60)
+    assert len(selection) == 2
+    assert [row["kind"] for row in selection] == ["both", "graph"]
+    assert selection[1]["regularization"] == 4.0
+    assert selection.n_samples == 60
+    columns = selection.to_dict()
+    assert set(columns) == set(selection.columns) == set(selection[0])
+    assert columns["score"] == [0.5, 0.8]
+    first, second, *_ = str(selection).splitlines()[1:]
+    assert "graph" in first
+    assert "*" in first
+    assert "both" in second
+    assert str(selection).endswith(selection.reason)
+
+
+def test_a_gain_that_is_printed_as_zero_is_no_reason_to_leave_the_default():
+    selection = choose([candidate(0.5), candidate(0.5004, kind="graph")], 60)
+    assert chosen(selection) == 0
+    assert "0.000 ± 0.000 more" not in selection.reason.replace("candidates scores", "")
+    assert chosen(choose([candidate(0.5), candidate(0.5006, kind="graph")], 60)) == 1
