@@ -73,3 +73,18 @@ def test_samples_that_coincide_are_not_novel():
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit([view, view + 1.0])
     assert np.all(model.novelty_ <= 1)
     assert novelty_of(model, [view[:1] + 5.0, view[:1] + 6.0])[0] > 1
+
+
+def test_one_product_for_all_views_gives_what_views_one_by_one_give(model, monkeypatch):
+    novelty, observed = model.consensus_map_.novelty, np.ones((300, 2), dtype=bool)
+    observed[0, 1] = False
+    whole = novelty(DATA.views)
+    np.testing.assert_allclose(novelty(DATA.views, observed)[1:], whole[1:])
+    monkeypatch.setattr("latefusion.estimators.novelty.BLOCK_ENTRIES", 7 * 256)
+    np.testing.assert_allclose(novelty(DATA.views), whole)
+
+
+def test_a_sample_without_any_view_is_not_novel(model):
+    observed = np.ones((300, 2), dtype=bool)
+    observed[3] = False
+    assert model.consensus_map_.novelty(DATA.views, observed)[3] == 0

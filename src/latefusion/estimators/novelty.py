@@ -35,7 +35,7 @@ QUANTILE = 0.99
 # Beyond this many samples, the novelty of training samples is computed only where it is asked for.
 LARGEST_TRAINING = 100_000
 # Distances that are held at a time.
-BLOCK_ENTRIES = 2**21
+BLOCK_ENTRIES = 2**19
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,9 @@ class Novelty:
 
     def _distances(self, views: Sequence[Array], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Distances to the nearest references."""
+        if observed.all() and self.observed.all():  # one product for all views
+            rows = np.hstack([sketch(view) for sketch, view in zip(self.sketches, views, strict=True)])
+            return _nearest(_squared_distances(rows, np.hstack(self.references))) / np.sqrt(len(views))
         squared = np.zeros((len(observed), len(self.observed)))
         shared = np.zeros_like(squared)
         for sketch, references, view, seen, known in zip(
@@ -113,11 +116,7 @@ class Novelty:
                 both = np.outer(seen, known)
                 squared += np.where(both, own, 0.0)
                 shared += both
-        mean = np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf)
-        nearest = np.partition(mean, min(NEAREST, mean.shape[1]) - 1, axis=1)[:, : min(NEAREST, mean.shape[1])]
-        # A sample that shares views with few references is compared with these.
-        farthest = np.max(np.where(np.isfinite(nearest), nearest, 0.0), axis=1)
-        return np.sqrt(farthest)
+        return _nearest(np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf))
 
 
 def to_numpy_rows(view: Array, rows: slice) -> Array:
@@ -231,6 +230,13 @@ def _level(distances: NDArray[np.float64]) -> float:
     if level > 0:
         return level
     return float(np.min(distances[distances > 0], initial=1.0))
+
+
+def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distance to the third nearest reference; of samples that share views with fewer, to the farthest of these."""
+    n_nearest = min(NEAREST, squared.shape[1])
+    nearest = np.partition(squared, n_nearest - 1, axis=1)[:, :n_nearest]
+    return np.sqrt(np.max(np.where(np.isfinite(nearest), nearest, 0.0), axis=1))
 
 
 def _squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
