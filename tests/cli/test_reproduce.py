@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said(folder, capsys):
     assert "no data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")
     assert reproduce(folder, "--data", str(folder / "data")) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be created or opened" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["reproduce", "--jobs", "0"])
 
