@@ -7,7 +7,7 @@ import pytest
 
 from latefusion.baselines.rmsc import (
     RobustMultiViewSpectral,
-    default_price,
+    default_regularization,
     share_transitions,
     solve_rmsc,
     stationary_distribution,
@@ -107,7 +107,7 @@ def test_stationary_distribution_of_a_walk_in_parts():
 @pytest.mark.parametrize("n_clusters", [2, 3, 5])
 def test_clusters_fade_below_the_break_even_price_and_stay_at_the_default(n_clusters):
     walk = np.kron(np.eye(n_clusters), np.full((6, 6), 1 / 6))
-    default = default_price(len(walk), 2, n_clusters)
+    default = default_regularization(len(walk), 2, n_clusters)
     # The second singular value of k separate clusters is one, that of none is zero. Break-even is half the default.
     low, kept = (
         np.linalg.svd(share_transitions([walk, walk], regularization=price, **AUTHORS).shared, compute_uv=False)[1]
@@ -117,8 +117,8 @@ def test_clusters_fade_below_the_break_even_price_and_stay_at_the_default(n_clus
     assert kept > 0.9
 
 
-def test_default_price_is_the_quoted_one_in_large_problems():
-    assert default_price(2000, 6, 10) == 0.005
+def test_default_regularization_is_the_quoted_one_in_large_problems():
+    assert default_regularization(2000, 6, 10) == 0.005
 
 
 def test_few_samples_keep_their_clusters(seed):

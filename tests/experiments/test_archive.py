@@ -91,5 +91,5 @@ def test_archives_that_do_not_belong_together_are_refused(archived):
 def test_what_is_no_archive_is_refused_by_name(tmp_path, text):
     path = tmp_path / "odd.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"odd\.json.* is no archive"):
+    with pytest.raises(ValueError, match=r"odd\.json.* is not an archive"):
         read_archive(path)

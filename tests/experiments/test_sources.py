@@ -83,7 +83,7 @@ def test_the_views_that_the_paper_uses(tmp_path):
     assert source.title == "MSRC-v1"
     assert source.load().views.names == ("CM", "HOG", "LBP", "CENT")
     np.savez(tmp_path / "msrc_v1.npz", names=names[:4], y=np.arange(20) % 2, **dict(list(views.items())[:4]))
-    with pytest.raises(ValueError, match=r"lacks the views \['CENT'\]"):
+    with pytest.raises(ValueError, match=r"has no views \['CENT'\]"):
         find_sources(tmp_path, ["MSRC-v1"])
 
 
@@ -102,7 +102,7 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
     with pytest.raises(NotADirectoryError, match="no folder"):
         find_sources(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(FileNotFoundError, match="holds no data set"):
+    with pytest.raises(FileNotFoundError, match="has no data set that can be read"):
         find_sources(tmp_path / "empty")
 
 

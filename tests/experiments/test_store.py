@@ -75,9 +75,9 @@ def test_a_folder_without_rights(tmp_path, small_cells):
     if root:
         os.seteuid(65534)
     try:
-        with pytest.raises(OSError, match="locked/deeper' cannot be made or entered"):
+        with pytest.raises(OSError, match="locked/deeper' cannot be created or opened"):
             ResultStore(locked / "deeper" / "results.sqlite")
-        with pytest.raises(OSError, match=r"locked.*(cannot be made or entered|cannot be read or written)"):
+        with pytest.raises(OSError, match=r"locked.*(cannot be created or opened|cannot be read or written)"):
             ResultStore(locked / "results.sqlite").record(small_cells[1], Outcome(1.0, [POINT]))
     finally:
         if root:

@@ -1,8 +1,8 @@
-"""The methods that the paper compares with, four later ones, and two lines of plain scikit-learn, under one interface.
+"""Comparison methods: those of the paper, four later ones, and two baselines from scikit-learn, with one interface.
 
-Every class takes the same kinds of X as our own estimators, and has `fit_predict`, `labels_`, `objective_`, `n_iter_`,
-`converged_`, and `view_weights_` and `consensus_` where the method has any. ``parameter_grid`` holds the values that
-the original papers try.
+Every class accepts the same kinds of X as the estimators of this package, and has `fit_predict`, `labels_`,
+`objective_`, `n_iter_`, `converged_`, and `view_weights_` and `consensus_` where the method has them.
+``parameter_grid`` holds the values that the original papers use.
 """
 
 from latefusion.baselines.average_kernel import AverageKernelKMeans

@@ -3,7 +3,7 @@
     min_H  Tr(K) - Tr(Hᵀ K H),    K = (1/m) Σ_p K_p,    subject to HᵀH = I
 
 Symbols: kernels K_p (n_samples x n_samples), m of them; consensus H (n_samples x n_clusters). One eigenproblem of size
-n for k vectors; the memory of one kernel beyond those given.
+n for k vectors; memory: one kernel in addition to those given.
 
 The relaxation is that of Zha, He, Ding, Simon, Gu: Spectral Relaxation for K-means Clustering. NIPS 2001.
 """
@@ -44,7 +44,7 @@ def solve_average_kernel(kernels: Sequence[NDArray[Any]], n_clusters: int) -> So
 class AverageKernelKMeans(ComparisonMethod):
     """Kernel k-means on the mean of all kernels (A-MKKM).
 
-    Every view has the same say and nothing is tuned.
+    All views have the same weight, and there is nothing to tune.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ class AverageKernelKMeans(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

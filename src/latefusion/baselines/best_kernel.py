@@ -1,14 +1,14 @@
-"""SB-KKM: kernel k-means on every kernel alone, the best one kept.
+"""SB-KKM: kernel k-means on every kernel alone, of which the best is selected.
 
     min_H  Tr(K_p) - Tr(Hᵀ K_p H)    subject to HᵀH = I,    for p = 1, ..., m
 
 Symbols: kernels K_p (n_samples x n_samples), m of them; consensus H (n_samples x n_clusters). One eigenproblem of size
 n for k vectors per kernel, no memory beyond the partitions.
 
-The literature calls a view best when its labels score highest against the known classes, score by score. That is no
-clustering method. Here the view is chosen without labels, as the one whose kernel is explained best: the lowest
-objective relative to Tr(K_p). Labels of all views are kept, so that an evaluation can still choose among them its own
-way.
+The literature calls a view best when its labels score highest against the known classes, score by score. That selection
+needs the classes. Here the view is selected without them, as the one whose kernel is explained best: the lowest
+objective relative to Tr(K_p). Labels of all views are kept, so that an evaluation can still select among them by other
+criteria.
 
 The relaxation is that of Zha, He, Ding, Simon, Gu: Spectral Relaxation for K-means Clustering. NIPS 2001.
 """
@@ -40,9 +40,9 @@ def solve_single_kernels(kernels: Sequence[NDArray[Any]], n_clusters: int) -> tu
     Returns
     -------
     results : list of SolverResult
-        One per kernel, which has all the weight there.
+        One per kernel, with weight one for that kernel and zero for the others.
     best : int
-        The kernel with the lowest objective relative to its trace; the first of equals.
+        The kernel with the lowest objective relative to its trace; the first of them if there are several.
     """
     results = []
     relative_costs = []
@@ -59,8 +59,8 @@ def solve_single_kernels(kernels: Sequence[NDArray[Any]], n_clusters: int) -> tu
 class BestKernelKMeans(ComparisonMethod):
     """Kernel k-means on the best single kernel (SB-KKM).
 
-    The view whose kernel k-means objective is lowest relative to the trace of its kernel wins; no labels are used. The
-    partitions and labels of all views are kept.
+    The view with the lowest kernel k-means objective relative to the trace of its kernel is selected; no labels are
+    used. The partitions and labels of all views are kept.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class BestKernelKMeans(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

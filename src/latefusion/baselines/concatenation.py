@@ -1,12 +1,11 @@
 """Concatenation: all views side by side, then plain k-means or spectral clustering of scikit-learn.
 
-Nothing of multi-view clustering, and therefore what every method has to beat. A view is brought to a common scale
-before:
+These are baselines that ignore which column belongs to which view. The views are first brought to a common scale:
 
 - columns of a dense view have mean zero and variance one;
 - rows of a view that is mostly zeros (counts, text) have norm one, and its zeros stay zeros;
 - then the view is divided by one number, so that the mean squared norm of its rows is one: a view with many columns has
-  no more say than one with few.
+  no more influence than one with few.
 
 Precomputed kernels are centred, scaled to unit diagonal and averaged; the features are the kernel principal
 components of the mean, whose inner products are the mean kernel itself.
@@ -115,19 +114,19 @@ def neighbor_graph(features: Array, n_neighbors: int) -> Array:
     ----------
     features : ndarray or sparse matrix of shape (n_samples, n_features)
     n_neighbors : int
-        Less where there are fewer samples.
+        Fewer if there are fewer samples.
 
     Returns
     -------
     sparse matrix of shape (n_samples, n_samples)
-        Weight one where both count the other among their neighbours, one half where only one of them does.
+        Weight one if each of two samples is a neighbour of the other, one half if only one of them is.
     """
     directed = kneighbors_graph(features, min(n_neighbors, features.shape[0] - 1), include_self=True)
     return 0.5 * (directed + directed.T)
 
 
 def normalized_cut(affinity: Array, labels: NDArray[np.intp]) -> float:
-    """Sum over the clusters of the share of their degree that leads out of them.
+    """Normalised cut: sum over the clusters of the share of their degree that belongs to edges to other clusters.
 
     Parameters
     ----------
@@ -149,7 +148,7 @@ def normalized_cut(affinity: Array, labels: NDArray[np.intp]) -> float:
 
 
 class _Concatenation(ComparisonMethod):
-    """What both methods do first."""
+    """Scaling and concatenation of the views, for both methods."""
 
     def _fit_concatenation(self, X: Any) -> Array:
         views = self._fit_views(X)
@@ -157,7 +156,7 @@ class _Concatenation(ComparisonMethod):
         kernels = [array for array, kind in pairs if kind == "precomputed"]
         features = [array for array, kind in pairs if kind != "precomputed"]
         if kernels:
-            # The mean kernel has unit diagonal: its features come with the scale of one view.
+            # The mean kernel has unit diagonal, so its features already have the scale of one view.
             blocks = [mean_kernel_features(kernels)]
             return np.concatenate([*blocks, _dense(concatenate_views(features))], axis=1) if features else blocks[0]
         return concatenate_views(features)
@@ -255,7 +254,7 @@ class ConcatSpectral(_Concatenation):
     partition : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels already computed.
     n_neighbors : int, default=10
-        Neighbours of a sample in the graph, itself included; less where there are fewer samples.
+        Neighbours of a sample in the graph, itself included; fewer if there are fewer samples.
     n_init : int, default=10
         Number of k-means starts for the labels.
     random_state : int, RandomState or None, default=None
@@ -327,12 +326,12 @@ class ConcatSpectral(_Concatenation):
 
     def _cut(self, graph: Array) -> NDArray[np.intp]:
         if self.n_clusters == graph.shape[0]:
-            # As many clusters as samples leave the eigensolver nothing to do.
+            # The eigensolver needs fewer clusters than samples.
             return np.arange(graph.shape[0])
         spectral = SpectralClustering(
             self.n_clusters, affinity="precomputed", n_init=self.n_init, random_state=self.random_state
         )
         with warnings.catch_warnings():
-            # Clusters far from each other have no neighbours in common: that is success, not a problem.
+            # Well separated clusters share no neighbours: a disconnected graph is not a problem here.
             warnings.filterwarnings("ignore", message="Graph is not fully connected", category=UserWarning)
             return np.asarray(spectral.fit_predict(graph))

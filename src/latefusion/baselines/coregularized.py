@@ -19,10 +19,10 @@ regularization  λ       number
 Every update is a set of leading eigenvectors, so the objective never falls. A sweep costs m eigenproblems of size n
 for k vectors; the terms U_qU_qᵀ are applied as factors unless k is a large part of n. Memory: the affinities.
 
-The seed paper of this library lists the method twice, as CRSC (on kernels) and as Co-reg (on features). In the
-pairwise form the authors read labels off the first view, which they advise to be the best one; nobody knows which
-that is, so labels come from all embeddings side by side unless ``labels_from="first"``. (In the code "concatenation"
-keeps k columns: the first view again.)
+The paper of this library lists the method twice, as CRSC (on kernels) and as Co-reg (on features). In the pairwise form
+the authors take the labels from the first view, which should be the best one. Which view is best is not known without
+classes, so the labels come from the embeddings of all views side by side unless ``labels_from="first"``. (The
+"concatenation" in their code keeps only k columns, which are the first view again.)
 
 Kumar, Rai, Daumé: Co-regularized Multi-view Spectral Clustering. NIPS 2011.
 """
@@ -44,7 +44,7 @@ from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
-from latefusion.baselines.support.kernel_kmeans import explained_traces, has_settled
+from latefusion.baselines.support.kernel_kmeans import explained_traces, has_converged
 from latefusion.types import SolverResult
 
 
@@ -66,9 +66,9 @@ def solve_pairwise(
     regularization : float, default=0.01
         The weight λ of the agreement.
     max_iter : int, default=50
-        Most sweeps over the views.
+        Maximum number of sweeps over the views.
     tol : float, default=1e-4
-        Relative change of the objective at which to stop; zero takes all sweeps unless nothing changes any more.
+        Relative change of the objective at which to stop; with zero, only if it does not change at all.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def solve_pairwise(
     embeddings : ndarray of shape (n_views, n_samples, n_clusters)
     """
     embeddings = _spectral_embeddings(affinities, n_clusters)
-    # The authors' order: the first view comes last, so that it has seen all the others.
+    # The authors' order: the first view comes last, so that its update uses the new embeddings of all others.
     order = [*range(1, len(affinities)), 0]
     objective: list[float] = []
     converged = False
@@ -86,7 +86,7 @@ def solve_pairwise(
             others = np.delete(embeddings, view, axis=0)
             embeddings[view] = _pulled_embedding(affinities[view], others, regularization)
         objective.append(pairwise_objective(affinities, embeddings, regularization))
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(None, None, objective, len(objective), converged), embeddings
 
 
@@ -108,7 +108,7 @@ def solve_centroid(
     regularization : float, default=0.01
         The weight λ of the agreement.
     max_iter : int, default=50
-        Most sweeps over the views.
+        Maximum number of sweeps over the views.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
 
@@ -126,7 +126,7 @@ def solve_centroid(
         for view, affinity in enumerate(affinities):
             embeddings[view] = _pulled_embedding(affinity, consensus[None], regularization)
         objective.append(centroid_objective(affinities, embeddings, consensus, regularization))
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(consensus, None, objective, len(objective), converged), embeddings
 
 
@@ -187,7 +187,7 @@ SOLVERS = {"pairwise": solve_pairwise, "centroid": solve_centroid}
 class CoregularizedSpectral(ComparisonMethod):
     """Co-regularised spectral clustering (CRSC, Co-reg).
 
-    Spectral embeddings of all views that are pulled together, in pairs or towards a common one.
+    Computes spectral embeddings of all views that agree with each other, in pairs or with a common one.
 
     Parameters
     ----------
@@ -207,10 +207,10 @@ class CoregularizedSpectral(ComparisonMethod):
     regularization : float, default=0.01
         Weight λ of the agreement of the views.
     labels_from : {"all", "first"}, default="all"
-        What k-means sees in the pairwise form: the embeddings of all views side by side, or that of the first view,
-        as the authors do.
+        Input of k-means in the pairwise form: the embeddings of all views side by side, or that of the first view, as
+        in the authors' code.
     max_iter : int, default=50
-        Most sweeps over the views.
+        Maximum number of sweeps over the views.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -231,7 +231,7 @@ class CoregularizedSpectral(ComparisonMethod):
     n_iter_ : int
         Number of sweeps.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -299,7 +299,7 @@ class CoregularizedSpectral(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

@@ -3,7 +3,7 @@
     max  Tr(Fᵀ (Σ_p β_p H_p W_p + λ M)),    H_p = [H_p° ; H_pᵘ]
     subject to FᵀF = I, W_pᵀW_p = I, (H_pᵘ)ᵀH_pᵘ = I, β >= 0, Σ_p β_p^q = 1
 
-The rows of the observed samples, H_p°, stay as they are; the rows of the missing ones, H_pᵘ, are filled in from the
+The rows of the observed samples, H_p°, do not change; the rows of the missing ones, H_pᵘ, are imputed from the
 consensus. λ = 0 is EE-IMVC, λ > 0 the regularised version.
 
 ==============  ======  =================================================================
@@ -11,7 +11,7 @@ here            paper   shape
 ==============  ======  =================================================================
 consensus       F       n_samples x n_clusters, orthonormal columns
 partitions      H_p     m matrices, n_samples x n_clusters, zero rows where missing
-filled          H_p     the same with the missing rows filled in
+filled          H_p     the same with the missing rows imputed
 average         M       n_samples x n_clusters, partition of the mean of the kernels with zeros
 rotations       W_p     m matrices, n_clusters x n_clusters
 weights         β       m
@@ -23,12 +23,12 @@ An iteration costs O(m n k²). Every step is exact on its own block: the objecti
 
 With u < k missing rows, H_pᵘ cannot have orthonormal columns. The constraint is then ‖H_pᵘ‖₂ <= 1, of which the
 orthonormal columns are the extreme points for u >= k, and the maximiser has orthonormal rows; with no row missing
-nothing is filled. H_p as a whole is not orthonormal, H_pᵀH_p = 2I once k rows are missing, so views with gaps weigh
-more: that is the method.
+nothing is imputed. H_p as a whole is not orthonormal, H_pᵀH_p = 2I once k rows are missing, so views with missing
+samples get larger weights; this is a property of the method.
 
-Where this departs from the authors' code: they centre and scale the complete kernels and apply the mask afterwards,
-which uses values that would be missing; here the observed block is centred on itself. Rotations start at
-``polar(H_pᵀ M)`` by default.
+Differences from the authors' code: they centre and scale the complete kernels and apply the mask afterwards, which uses
+values that would be missing; here the observed block is centred on itself. Rotations start at ``polar(H_pᵀ M)`` by
+default.
 
 Liu, Li, Tang, Xia, Xiong, Liu, Kloft, Zhu: Efficient and Effective Regularized Incomplete Multi-view Clustering.
 IEEE Trans. Pattern Analysis and Machine Intelligence, 2021. The unregularised version: Liu, Zhu, Li, Tang, Zhu,
@@ -48,7 +48,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.late_fusion_blocks import (
     Start,
     align_rotations,
@@ -73,7 +73,7 @@ def solve_ee_imvc(
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> SolverResult:
-    """Fill in missing rows of base partitions and fuse them.
+    """Impute the missing rows of base partitions and fuse them.
 
     Parameters
     ----------
@@ -113,14 +113,14 @@ def solve_ee_imvc(
         gains = alignments(filled, rotations, consensus)
         weights = view_weights(gains, exponent)
         objective.append(float(weights @ gains) + regularization * float(np.vdot(consensus, average)))
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(consensus, weights, objective, len(objective), converged, rotations=np.stack(list(rotations)))
 
 
 def fill_missing(
     partition: NDArray[Any], rotation: NDArray[Any], consensus: NDArray[Any], observed: NDArray[np.bool_]
 ) -> NDArray[Any]:
-    """Rows of the missing samples from the consensus, H_pᵘ = polar(F_u W_pᵀ); the observed rows stay.
+    """Impute the rows of the missing samples from the consensus, H_pᵘ = polar(F_u W_pᵀ); observed rows do not change.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def fill_missing(
 
 
 class EfficientIncompleteLateFusion(ComparisonMethod):
-    """Late fusion that fills in the missing rows of base partitions (EE-IMVC, EE-R-IMVC).
+    """Late fusion that imputes the missing rows of base partitions (EE-IMVC, EE-R-IMVC).
 
     Maximises Tr(Fᵀ (Σ_p β_p H_p W_p + λ M)) over orthonormal F, orthogonal W_p, weights β and the rows of H_p that
     belong to missing samples; the other rows hold the leading eigenvectors of the kernel of the observed samples.
@@ -165,9 +165,9 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         Exponent q > 1 of the constraint Σ_p β_p^q = 1 on the weights.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "align" turns every base partition towards that of the mean kernel; "identity" is the
-        authors' and depends on the arbitrary signs of eigenvectors.
+        choice of the authors and depends on the arbitrary signs of eigenvectors.
     max_iter : int, default=200
-        Cap on the iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -259,7 +259,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         Parameters
         ----------
         X : list, dict, Views, array or data frame
-            The views. `Views` with a mask may lack samples in some of them.
+            The views. Samples may be missing in some of them (`Views` with a mask).
         y : ignored
 
         Returns

@@ -3,8 +3,8 @@
     min  Σ_v [ Σ_ij d^v_ij s^v_ij + γ ‖S_v‖² ] + Σ_v w_v ‖U - S_v‖² + 2λ Tr(FᵀL_U F),
 
 over rows of S_v and U on the probability simplex and FᵀF = I, with w_v = 1 / (2 ‖U - S_v‖_F). The view graphs and the
-unified graph U correct each other; λ drives U to exactly k components. γ disappears: it is set, sample by sample, so
-that q neighbours remain.
+unified graph U correct each other; λ drives U to exactly k components. γ is set for every sample so that q neighbours
+remain.
 
 ==============  =========  ==========================================================
 here            paper      shape
@@ -20,12 +20,12 @@ A round costs O(mnq) for the view graphs, O(mnqk) for U and k eigenvectors of a 
 
 The authors' code departs from the minimiser of this objective twice, and is the default (``updates="published"``): U
 is drawn to the plain mean, u_i = proj(mean_v(s^v_i - λ / (2 m w_v) d_i)), and the rows of S_v keep the order of the
-distances d even where U changes it, so they need not sum to one, and where U outweighs nearly equal distances the
-order turns upside down. ``updates="exact"`` takes u_i = proj((Σ_v w_v s^v_i - (λ/2) d_i) / Σ_v w_v) and ranks the
-neighbours anew.
+distances d even where U changes it, so they need not sum to one, and where U outweighs nearly equal distances their
+order is reversed. ``updates="exact"`` takes u_i = proj((Σ_v w_v s^v_i - (λ/2) d_i) / Σ_v w_v) and ranks the neighbours
+anew.
 
-Our own departures: duplicated samples are never their own neighbours (in the code a twin can push a sample into its own
-list), components are counted in the graph, and only the k eigenvectors needed are computed.
+Further differences: a sample is never its own neighbour (in the code, duplicates can put a sample into its own list),
+components are counted in the graph, and only the k eigenvectors needed are computed.
 
 Wang, Yang, Liu: GMC: Graph-based Multi-view Clustering. IEEE Transactions on Knowledge and Data Engineering, 2020.
 """
@@ -78,7 +78,7 @@ def solve_gmc(
         Nearest samples in every view.
     n_clusters : int
     updates : {"published", "exact"}, default="published"
-        Those of the authors' code, or the minimisers of the objective.
+        Those of the authors' code, or the exact minimisers of the objective.
     max_iter : int, default=20
 
     Returns
@@ -115,13 +115,13 @@ def solve_gmc(
 
 def _view_weights(unified: scipy.sparse.csr_array, graphs: Graphs) -> NDArray[Any]:
     # w_v = 1 / (2 ‖U - S_v‖). A single view starts with U = S_v and then reproduces it: without a floor its weight
-    # would be infinite, the penalty without effect, and U never move.
+    # would be infinite, the penalty without effect, and U would never change.
     floor = SMALLEST_DISTANCE * float(scipy.sparse.linalg.norm(unified))
     return self_weights(graph_distances(unified, graphs), floor=floor)
 
 
 def _effective_distances(near: Neighbors, unified: scipy.sparse.csr_array, weight: float) -> NDArray[Any]:
-    # e_ij = d_ij - 2 w u_ij: completing the square, the distances that the view graph sees once U has its say
+    # e_ij = d_ij - 2 w u_ij: by completing the square, the distances of the view graph corrected by U
     rows = np.arange(len(near.indices))[:, None]
     effective: NDArray[Any] = near.squared_distances - 2 * weight * unified[rows, near.indices].toarray()
     return effective
@@ -168,7 +168,7 @@ UPDATES = {
 def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
     """Give every sample mean zero and unit deviation over its features; one with equal features becomes zero.
 
-    A view with one or two features stays as it is: nothing but a sign would be left of it.
+    A view with one or two features stays as it is: only signs would be left of it.
     """
     if view.shape[1] < 3:
         return view
@@ -194,8 +194,8 @@ class GraphBasedClustering(ComparisonMethod):
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph of a view; less where there are fewer samples. Doubled until the mean of the
-        graphs has no more components than clusters are sought.
+        Neighbours of a sample in the graph of a view; fewer if there are fewer samples. Doubled until the mean of the
+        graphs has at most ``n_clusters`` components.
     normalize : bool, default=True
         Whether every sample is standardised over its features, view by view, as in the authors' code: mean zero and
         unit deviation of each *row*. Kernels, and views with fewer than three features, stay as they are. Features of
@@ -204,9 +204,9 @@ class GraphBasedClustering(ComparisonMethod):
         Updates of the authors' code, or the minimisers of the objective, which weigh the views and keep all rows on the
         simplex.
     max_iter : int, default=20
-        Most rounds.
+        Maximum number of rounds.
     n_init : int, default=10
-        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+        Number of k-means starts, used only if the graph does not have ``n_clusters`` components.
     random_state : int, RandomState or None, default=None
         Seed of these starts.
 
@@ -217,7 +217,7 @@ class GraphBasedClustering(ComparisonMethod):
     graph_ : csr_array of shape (n_samples, n_samples)
         The learned graph, rows sum to one.
     n_components_ : int
-        Number of its connected components; ``n_clusters`` where the method succeeded.
+        Number of its connected components; ``n_clusters`` if the method succeeded.
     n_neighbors_ : int
         Number of neighbours in the graphs of the views.
     consensus_ : ndarray of shape (n_samples, n_clusters)
@@ -225,12 +225,12 @@ class GraphBasedClustering(ComparisonMethod):
     view_weights_ : ndarray of shape (n_views,)
         Inverse distances of the views' graphs to the unified one, scaled to sum one.
     objective_ : ndarray of shape (n_iter_,)
-        Sum over the views of the distances of their graphs to the unified one. It may rise: more is asked of the
-        graph in every round.
+        Sum over the views of the distances of their graphs to the unified one. It may rise, because the penalty λ
+        changes from round to round.
     n_iter_ : int
         Number of rounds.
     converged_ : bool
-        Whether the graph fell into ``n_clusters`` components before ``max_iter``.
+        Whether the graph reached ``n_clusters`` components before ``max_iter``.
 
     See Also
     --------
@@ -238,7 +238,7 @@ class GraphBasedClustering(ComparisonMethod):
 
     Notes
     -----
-    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    If the graph does not have ``n_clusters`` components, a warning is issued and the labels come from spectral
     clustering: k-means on its lowest Laplacian eigenvectors.
 
     References
@@ -297,7 +297,7 @@ class GraphBasedClustering(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

@@ -3,8 +3,9 @@
     max  Tr(Fᵀ Σ_p H_p W_p) + λ Σ_p Tr(H_pᵀ H_p⁰)
     subject to FᵀF = I, H_pᵀH_p = I, W_pᵀW_p = I
 
-The base partitions are variables: each is repaired to agree with the consensus, and held near the partition H_p⁰ of the
-samples observed in its view. Rows of samples that are not observed are zero in H_p⁰, so nothing holds them.
+The base partitions are variables: each is adjusted to agree with the consensus, and kept close to the partition H_p⁰ of
+the samples observed in its view. Rows of samples that are not observed are zero in H_p⁰, so that they are not
+constrained.
 
 ==============  ======  ===================================================
 here            paper   shape
@@ -13,15 +14,15 @@ consensus       F       n_samples x n_clusters, orthonormal columns
 partitions      H_p⁰    m matrices, n_samples x n_clusters
 repaired        H_p     m matrices, n_samples x n_clusters, orthonormal columns
 rotations       W_p     m matrices, n_clusters x n_clusters
-regularization  λ       pull of the repaired partitions towards H_p⁰
+regularization  λ       weight that keeps the adjusted partitions close to H_p⁰
 ==============  ======  ===================================================
 
 An iteration costs O(m n k²). Every step is a polar factor, exact on its own block: the objective never falls.
 
-Where this departs from the authors' code: their demonstration loads the pattern of missing samples and never uses
-it, and divides the rows of H_p⁰ by their norms, which gives λ another scale; here H_p⁰ is the partition of the
-observed samples, centred on them. Rotations start at ``polar(H_pᵀ M)`` by default, where M is the partition of the
-mean kernel. There are no view weights, in the code and here.
+Differences from the authors' code: their demonstration loads the pattern of missing samples but does not use it, and
+divides the rows of H_p⁰ by their norms, which gives λ another scale; here H_p⁰ is the partition of the observed
+samples, centred on them. Rotations start at ``polar(H_pᵀ M)`` by default, where M is the partition of the mean kernel.
+The method has no view weights.
 
 Liu, Zhu, Li, Wang, Tang, Yin, Shen, Wang, Gao: Late Fusion Incomplete Multi-View Clustering. IEEE Trans. Pattern
 Analysis and Machine Intelligence, 2019.
@@ -40,7 +41,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.late_fusion_blocks import (
     Start,
     align_rotations,
@@ -61,7 +62,7 @@ def solve_lf_imvc(
     max_iter: int = 200,
     tol: float = 1e-4,
 ) -> SolverResult:
-    """Repair base partitions and fuse them.
+    """Adjust base partitions and fuse them.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ def solve_lf_imvc(
         fit = alignments(repaired, rotations, consensus).sum()
         fidelity = sum(float(np.vdot(new, old)) for new, old in zip(repaired, partitions, strict=True))
         objective.append(float(fit + regularization * fidelity))
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(consensus, None, objective, len(objective), converged, rotations=np.stack(list(rotations)))
 
 
@@ -100,7 +101,7 @@ def repair_partitions(
     consensus: NDArray[Any],
     regularization: float,
 ) -> list[NDArray[Any]]:
-    """H_p = polar(F W_pᵀ + λ H_p⁰): the best compromise between the consensus and what was observed."""
+    """H_p = polar(F W_pᵀ + λ H_p⁰): a compromise between the consensus and the observed partition."""
     return [
         polar(consensus @ rotation.T + regularization * partition, xp=np).isometry
         for partition, rotation in zip(partitions, rotations, strict=True)
@@ -108,11 +109,10 @@ def repair_partitions(
 
 
 class IncompleteLateFusion(ComparisonMethod):
-    """Late fusion that repairs the base partitions of incomplete views (LF-IMVC).
+    """Late fusion that adjusts the base partitions of incomplete views (LF-IMVC).
 
     Maximises Tr(Fᵀ Σ_p H_p W_p) + λ Σ_p Tr(H_pᵀ H_p⁰) over orthonormal F and H_p and orthogonal W_p, where H_p⁰
-    holds the leading eigenvectors of the kernel of the samples observed in view p. Without missing samples it is a
-    late fusion method like others.
+    holds the leading eigenvectors of the kernel of the samples observed in view p. It also applies to complete views.
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ class IncompleteLateFusion(ComparisonMethod):
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
     regularization : float, default=1.0
-        Pull λ of the repaired partitions towards those of the observed samples.
+        Weight λ that keeps the adjusted partitions close to those of the observed samples.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "align" turns every base partition towards that of the mean kernel; "identity" is the
-        authors' and depends on the arbitrary signs of eigenvectors.
+        choice of the authors and depends on the arbitrary signs of eigenvectors.
     max_iter : int, default=200
-        Cap on the iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -217,7 +217,7 @@ class IncompleteLateFusion(ComparisonMethod):
         Parameters
         ----------
         X : list, dict, Views, array or data frame
-            The views. `Views` with a mask may lack samples in some of them.
+            The views. Samples may be missing in some of them (`Views` with a mask).
         y : ignored
 
         Returns

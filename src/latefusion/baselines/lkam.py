@@ -24,9 +24,10 @@ Set-up: O(n² log n) for the neighbours, one product of two n x n matrices for A
 eigenproblem of size n for k vectors, m products of an n x n with an n x k matrix and a quadratic programme in m
 unknowns. Memory: the kernels twice.
 
-Two copies of the code circulate. One follows the paper; the other adds kernels with γ_p in place of γ_p² and, because
-two arguments are swapped in a call, takes the global M_pq = Tr(K_p K_q). ``combination="linear",
-local_alignment=False`` is that one; its objective need not fall. The neighbourhood size rounds halves up, as there.
+There are two versions of the code. One follows the paper; the other combines kernels with γ_p in place of γ_p² and,
+because two arguments are swapped in a call, takes the global M_pq = Tr(K_p K_q). ``combination="linear",
+local_alignment=False`` selects the second; its objective need not fall. As in the code, halves are rounded up in the
+size of a neighbourhood.
 
 Li, Liu, Wang, Dou, Yin, Zhu: Multiple Kernel Clustering with Local Kernel Alignment Maximization. IJCAI 2016.
 """
@@ -73,7 +74,7 @@ def solve_lkam(
     combination : {"squared", "linear"}, default="squared"
         Whether the partition comes from Σ γ_p² L_p (paper) or Σ γ_p L_p.
     local_alignment : bool, default=True
-        Whether the penalty is local, too, or takes Tr(K_p K_q).
+        Whether the penalty is local as well, or Tr(K_p K_q).
     max_iter : int, default=20
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
@@ -95,7 +96,7 @@ def solve_lkam(
 
 
 def shared_neighborhoods(kernel: NDArray[Any], n_neighbors: int) -> NDArray[Any]:
-    """How many neighbourhoods every pair of samples shares: A_jl = #{i : j and l in N(i)}.
+    """Number of neighbourhoods that every pair of samples shares: A_jl = #{i : j and l in N(i)}.
 
     Of equally similar samples those with the lowest index come first.
     """
@@ -125,7 +126,7 @@ def local_products(kernels: Sequence[NDArray[Any]], local_kernels: Sequence[NDAr
 class LocalKernelAlignment(ComparisonMethod):
     """Multiple kernel clustering with local kernel alignment maximisation (LKAM).
 
-    Learns one weight per view together with the clustering, trusting similarities only between samples that share
+    Learns one weight per view together with the clustering, and uses only similarities between samples that share
     neighbourhoods of the mean kernel.
 
     Parameters
@@ -146,12 +147,12 @@ class LocalKernelAlignment(ComparisonMethod):
     neighborhood : float or int, default=0.3
         Size τ of a neighbourhood, as a fraction of the samples or as a count; clipped to n_samples - 1.
     combination : {"squared", "linear"}, default="squared"
-        Whether kernels are added with squared weights, as in the paper, or with the weights themselves, as in one copy
-        of the code; then the objective may rise.
+        Whether kernels are added with squared weights, as in the paper, or with the weights themselves, as in one
+        version of the code; then the objective may rise.
     local_alignment : bool, default=True
         Whether the penalty compares kernels on the neighbourhoods, as in the paper, or as a whole.
     max_iter : int, default=20
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -172,7 +173,7 @@ class LocalKernelAlignment(ComparisonMethod):
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -245,7 +246,7 @@ class LocalKernelAlignment(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

@@ -16,21 +16,21 @@ For fixed H the weights solve a convex quadratic programme,
 
     min_Θ  Σ_p θ_pᵀ Q_p θ_p,    Q_p = (I - HHᵀ) ∘ K_p,
 
-over a product of n simplices. The authors hand it to a general solver as one dense mn x mn matrix. Here it stays m
-separate matrices, and is solved by accelerated projected gradients:
+over a product of n simplices. The authors pass it to a general solver as one dense mn x mn matrix. Here the m matrices
+stay separate, and the problem is solved by accelerated projected gradients:
 
 - Q_p is positive semi-definite and its largest eigenvalue is at most the largest diagonal entry of K_p, because I -
-  HHᵀ is a projection. So the step length is known beforehand.
+  HHᵀ is a projection. So the step length is known in advance.
 - With unit diagonals Q_p = I - (HHᵀ) ∘ K_p, and the part that is subtracted is positive semi-definite with trace k:
   all but a few eigenvalues are close to one, which is why some tens of steps suffice.
 - For any feasible Θ with gradient G the value is at most Σ_i (Σ_p Θ_ip G_ip - min_p G_ip) above the minimum. The steps
-  end when this bound is small, so the accuracy is known and not guessed.
+  end when this bound is small, so the accuracy is known.
 
 An iteration costs one eigenproblem of size n for k vectors and some tens of products of the m matrices with a vector;
 memory: the kernels twice. Both steps lower the objective.
 
 The objective of the code is the negative of ours. The paper takes ten iterations, after which the objective still
-moves; that count is the default here. As in the code the weights returned are one update newer than the consensus.
+changes; that count is the default here. As in the code the weights returned are one update newer than the consensus.
 
 Gönen, Margolin: Localized Data Fusion for Kernel k-Means Clustering with Application to Cancer Biology. NIPS 2014.
 """
@@ -49,11 +49,11 @@ from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.simplex import project_rows_to_simplex
 from latefusion.types import SolverResult
 
-# Relative distance to the minimum at which a quadratic programme counts as solved, and a cap that is not met in
+# Relative distance to the minimum at which a quadratic programme counts as solved, and a limit that is not reached in
 # practice.
 WEIGHT_TOLERANCE = 1e-8
 MAX_GRADIENT_STEPS = 500
@@ -75,8 +75,8 @@ def solve_lmkkm(
     n_clusters : int
     max_iter : int, default=10
     tol : float or None, default=None
-        Relative change of the objective at which to stop; None takes exactly ``max_iter`` iterations, as the paper
-        does, and calls that converged.
+        Relative change of the objective at which to stop; None takes exactly ``max_iter`` iterations, as in the paper,
+        and counts as converged.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def solve_lmkkm(
         _weight_quadratics(kernels, partition, out=quadratics)
         sample_weights, value = minimize_over_simplices(quadratics, sample_weights, curvature)
         objective.append(value)
-        settled = tol is not None and has_settled(objective, tol)
+        settled = tol is not None and has_converged(objective, tol)
     result = SolverResult(partition, sample_weights.mean(axis=0), objective, len(objective), settled or tol is None)
     return result, sample_weights
 
@@ -119,7 +119,7 @@ def localized_objective(
 def minimize_over_simplices(
     quadratics: NDArray[Any], start: NDArray[Any], curvature: float
 ) -> tuple[NDArray[Any], float]:
-    """Minimise Σ_p θ_pᵀ Q_p θ_p over matrices Θ whose rows lie on the simplex.
+    """Minimise Σ_p θ_pᵀ Q_p θ_p over matrices Θ whose rows are on the simplex.
 
     Accelerated projected gradients; the momentum is dropped whenever it points uphill.
 
@@ -179,7 +179,7 @@ def _multiply(quadratics: NDArray[Any], sample_weights: NDArray[Any]) -> NDArray
 class LocalizedMKKM(ComparisonMethod):
     """Localised multiple kernel k-means (LMKKM).
 
-    Learns, together with the clustering, how much every sample trusts every view.
+    Learns a weight of every view for every sample, together with the clustering.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ class LocalizedMKKM(ComparisonMethod):
     max_iter : int, default=10
         Number of iterations.
     tol : float or None, default=None
-        Relative change of the objective at which to stop earlier. None takes exactly ``max_iter`` iterations, as the
-        paper does, and never warns.
+        Relative change of the objective at which to stop earlier. None takes exactly ``max_iter`` iterations, as in the
+        paper, without a warning.
     n_init : int, default=10
         Number of k-means starts for the labels.
     random_state : int, RandomState or None, default=None
@@ -219,7 +219,7 @@ class LocalizedMKKM(ComparisonMethod):
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the objective settled, or True when ``tol`` is None.
+        Whether the objective converged, or True when ``tol`` is None.
 
     See Also
     --------
@@ -281,7 +281,7 @@ class LocalizedMKKM(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

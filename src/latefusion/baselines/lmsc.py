@@ -3,8 +3,9 @@
     min  ‖[E_h ; E_r]‖_{2,1} + λ ‖Z‖_*
     subject to X = P H + E_h, H = H Z + E_r, P an isometry
 
-One latent representation H explains the features of all views and expresses itself: every sample is a combination Z of
-the others. Spectral clustering of |Z| + |Zᵀ| gives the labels. ‖·‖_{2,1} sums the norms of the columns, one per sample.
+One latent representation H explains the features of all views, and every sample in it is a linear combination of the
+others, with coefficients Z. Spectral clustering of |Z| + |Zᵀ| gives the labels. ‖·‖_{2,1} sums the norms of the
+columns, one per sample.
 
 ==============  ==========  ===================================================================================
 here            paper       shape
@@ -28,14 +29,14 @@ so are Z and Z - Y_3/μ, and all of them are kept as products of thin matrices w
 J plus twice n_components. The threshold needs two QR factorisations of n x q matrices and a small singular value
 decomposition. The step for H is a Sylvester equation A H + H B = C, where A = μ PᵀP is a multiple of a projector,
 so it falls into one or two linear systems with B, the identity plus a matrix of rank 2 q. With d features and K latent
-dimensions an iteration costs O(n q² + d n K) in place of O(n³), for the very same iterates.
+dimensions an iteration costs O(n q² + d n K) in place of O(n³), for the same iterates.
 
-Where this departs from the authors' code (read in a copy kept by others):
+Differences from the authors' code (from a third-party copy):
 
 - There the right-hand side of the Sylvester equation has the wrong sign, which negates H, misses the tolerance and
   ends at a much higher objective (``sylvester_sign="published"``); and 10⁻⁸ I is added before the threshold.
 - The start is random there; the default here comes from the principal components of X and is the same in every run.
-- With more features than samples, the triangular factor of a QR factorisation stands for X: no norm changes.
+- With more features than samples, the triangular factor of a QR factorisation replaces X, which changes no norm.
 
 Zhang, Hu, Fu, Zhu, Cao: Latent Multi-view Subspace Clustering. CVPR 2017.
 """
@@ -75,7 +76,7 @@ RIDGE = 1e-6
 
 
 class LatentExpression(NamedTuple):
-    """What the method of multipliers ends with.
+    """Result of the method of multipliers.
 
     Attributes
     ----------
@@ -110,7 +111,7 @@ def solve_lmsc(
         Start of H, from `start_latent`.
     n_clusters : int
     regularization : float, default=0.1
-        Price λ of the rank of Z.
+        Weight λ of the nuclear norm of Z.
     sylvester_sign : {"exact", "published"}, default="exact"
         "published" negates H in every iteration, as the authors' code does.
     max_iter : int, default=200
@@ -126,7 +127,7 @@ def solve_lmsc(
     )
     magnitudes = np.abs(found.expression)
     affinity = magnitudes + magnitudes.T
-    # A sample at the origin of every view is expressed by nobody: it is left alone with itself.
+    # A sample that is zero in every view is not part of any combination: it is connected to itself only.
     alone = np.flatnonzero(affinity.sum(axis=1) == 0)
     affinity[alone, alone] = 1.0
     embedding = top_eigenpairs(normalized_affinity(affinity), n_clusters)[1]
@@ -171,9 +172,9 @@ def start_latent(features: Matrix, n_components: int, init: str, random_state: n
     Notes
     -----
     The principal components themselves are a saddle: all matrices of the iteration then share the singular vectors
-    of X and never leave the leading ones, except by rounding errors, which grow until they decide the result. Every
+    of X and never leave the leading ones, except by rounding errors, which grow until they determine the result. Every
     entry x is therefore replaced by x |x|, scaled to the largest of its component. That leads out of the saddle, and
-    is the same whatever the signs of the components and the order of samples and views.
+    does not depend on the signs of the components or on the order of samples and views.
     """
     if init == "random":
         return random_state.uniform(size=(min(n_components, *features.shape), features.shape[1]))
@@ -228,7 +229,7 @@ def express_latent(
         residual = fitted - errors
         multipliers += penalty * residual
         objective.append(float(np.linalg.norm(errors, axis=0).sum()) + regularization * nuclear_norm)
-        # J - Z has n x n entries: it is looked at only when the other constraints hold.
+        # J - Z has n x n entries: it is computed only when the other constraints hold.
         converged = _largest_row_sum(residual) < tol and _largest_row_sum(dual.dense() - update.dense()) < tol
         dual = Product(update.left, ratio * update.right)
         penalty /= ratio
@@ -258,7 +259,7 @@ def update_latent(
         The solution H of PᵀP H + H ((I - Z)(I - Z)ᵀ + ridge I) = Pᵀ (X - E_h + Y_1/μ) + (E_r - Y_2/μ) (I - Z)ᵀ.
     """
     right = dictionary.T @ remainder + latent_targets - expression.apply_transposed(latent_targets)
-    # PᵀP is a projector: rows in its range see the identity in place of it, rows in its null space see nothing.
+    # PᵀP is a projector: rows in its range are multiplied by one, rows in its null space by zero.
     projector = dictionary.T @ dictionary
     latent = solve_gap_system(projector @ right, expression, 1.0 + ridge)
     if round(np.trace(projector)) < len(projector):
@@ -292,15 +293,15 @@ class LatentSubspaceClustering(ComparisonMethod):
     partition : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels; the features of a kernel are its kernel principal components.
     regularization : float, default=0.1
-        Price λ of the rank of the self-expression Z.
+        Weight λ of the nuclear norm of the self-expression Z.
     n_components : int, default=100
         Dimension of the latent representation; less where there are fewer features or samples.
     init : {"pca", "random"}, default="pca"
-        Start of the latent representation. "random" is the authors'.
+        Start of the latent representation. The authors use "random".
     sylvester_sign : {"exact", "published"}, default="exact"
-        "published" repeats an error of sign in the authors' code.
+        "published" reproduces a sign error in the authors' code.
     max_iter : int, default=200
-        Cap on the iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
         Largest row sum of the residuals of the constraints at which to stop.
     n_init : int, default=10

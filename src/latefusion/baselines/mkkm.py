@@ -15,12 +15,12 @@ costs         a_p     m
 exponent      q       scalar
 ============  ======  ==========================================
 
-An iteration costs one eigenproblem of size n for k vectors and m products of an n x n with an n x k matrix; the memory
-of one kernel beyond those given. Both steps are exact, so the objective never rises.
+An iteration costs one eigenproblem of size n for k vectors and m products of an n x n with an n x k matrix; memory: one
+kernel in addition to those given. Both steps are exact, so the objective never rises.
 
-A kernel with few large eigenvalues costs little whatever the clusters are, and takes nearly all the weight: that is
-the method, not a defect. A method with hard memberships goes by the same name elsewhere; it is another one. As in the
-authors' code the weights returned are one update newer than the consensus.
+A kernel with few large eigenvalues has a low cost for any clusters and gets nearly all the weight; this is a property
+of the method. A different method with hard memberships has the same name. As in the authors' code the weights returned
+are one update newer than the consensus.
 
 Huang, Chuang, Chen: Multiple Kernel Fuzzy Clustering. IEEE Transactions on Fuzzy Systems, 2012.
 """
@@ -37,7 +37,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.kernel_kmeans import has_settled, kernel_kmeans, partition_costs
+from latefusion.baselines.support.kernel_kmeans import has_converged, kernel_kmeans, partition_costs
 from latefusion.types import SolverResult
 
 
@@ -73,14 +73,14 @@ def solve_mkkm(
         costs = partition_costs(kernels, partition)
         weights = optimal_weights(costs, exponent)
         objective.append(float(costs @ weights**exponent))
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(partition, weights, objective, len(objective), converged)
 
 
 def optimal_weights(costs: NDArray[Any], exponent: float) -> NDArray[Any]:
     """Minimise Σ_p γ_p^q a_p on the simplex: γ_p is proportional to a_p^(-1/(q-1)).
 
-    Kernels that cost nothing share all the weight.
+    Kernels with zero cost share all the weight.
     """
     lowest = costs.min()
     ratios = lowest / costs if lowest > 0 else (costs == 0).astype(costs.dtype)
@@ -111,7 +111,7 @@ class MultipleKernelKMeans(ComparisonMethod):
     exponent : float, default=2
         Power q > 1 of the weights in the sum of kernels. Larger values spread the weight over more views.
     max_iter : int, default=50
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -132,17 +132,16 @@ class MultipleKernelKMeans(ComparisonMethod):
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
-    latefusion.baselines.mkkm_mr.MatrixRegularizedMKKM : Also keeps similar views from sharing the weight.
+    latefusion.baselines.mkkm_mr.MatrixRegularizedMKKM : Also penalises weights of similar views.
     latefusion.baselines.simple_mkkm.SimpleMKKM : Minimises over weights the best partition's fit: a convex problem.
 
     Notes
     -----
-    A view whose kernel has few large eigenvalues costs little whatever the clusters are, and takes nearly
-    all the weight.
+    A view whose kernel has few large eigenvalues has a low cost for any clusters and gets nearly all the weight.
 
     References
     ----------
@@ -199,7 +198,7 @@ class MultipleKernelKMeans(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

@@ -3,7 +3,7 @@
     min_{H, γ}  Σ_p γ_p² a_p + (λ/2) γᵀ M γ,    a_p = Tr(K_p) - Tr(Hᵀ K_p H),    M_pq = Tr(K_p K_q)
     subject to HᵀH = I, γ >= 0, Σ_p γ_p = 1
 
-The penalty makes two similar kernels expensive to weigh both, so the weight goes to kernels that differ.
+The penalty on weights of similar kernels moves weight to kernels that differ.
 
 ==============  ======  ==========================================
 here            paper   shape
@@ -15,18 +15,19 @@ regularization  λ       scalar
 ==============  ======  ==========================================
 
 M costs O(m² n²) once. An iteration costs one eigenproblem of size n for k vectors, m products of an n x n with an n x
-k matrix and a quadratic programme in m unknowns; the memory of one kernel beyond those given.
+k matrix and a quadratic programme in m unknowns; memory: one kernel in addition to those given.
 
 Where paper and published code differ:
 
 - The code takes H from Σ_p γ_p K_p but updates γ as if the kernels were combined with γ_p². These are steps on two
   different objectives, and the value can rise. ``combination="squared"`` is the paper, with an objective that never
   rises; ``combination="linear"`` is the code.
-- The code has no iteration cap. As there, the objective is recorded before the weights are updated.
+- The code has no maximum number of iterations. As in the code, the objective is recorded before the weights are
+  updated.
 
-A trap: M is not normalised. With unit diagonals its entries grow like n², the costs a_p like n, so a λ that is right
-for a hundred samples is ten times too strong for a thousand. For large λ the weights depend on M alone and no longer
-on the clusters.
+Note that M is not normalised. With unit diagonals its entries grow like n², the costs a_p like n, so a λ that is
+suitable for a hundred samples is ten times too strong for a thousand. For large λ the weights depend on M alone and no
+longer on the clusters.
 
 Liu, Dou, Yin, Wang, Zhu: Multiple Kernel k-Means Clustering with Matrix-Induced Regularization. AAAI 2016.
 """
@@ -105,10 +106,10 @@ class MatrixRegularizedMKKM(ComparisonMethod):
     regularization : float, default=0.0625
         Strength λ of the penalty. Useful values shrink as the number of samples grows, see Notes.
     combination : {"squared", "linear"}, default="squared"
-        Whether kernels are added with squared weights, as the paper's objective has it, or with the weights themselves,
-        as the published code does; then the objective may rise.
+        Whether kernels are added with squared weights, as in the paper, or with the weights themselves, as the
+        published code does; then the objective may rise.
     max_iter : int, default=100
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -129,7 +130,7 @@ class MatrixRegularizedMKKM(ComparisonMethod):
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -199,7 +200,7 @@ class MatrixRegularizedMKKM(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

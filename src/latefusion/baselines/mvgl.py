@@ -20,9 +20,9 @@ sample_weights    α       n_samples x m, rows sum to one
 With ``local`` edges stay among the neighbours: an inner step costs O(ek) for e edges and k eigenvectors of a sparse
 matrix, memory is O(me). Without it every pair of samples is an edge: O(n²k + n³) and O(mn²).
 
-As in the authors' code the distances shape the first graph only: the rows of S_v are then found from its embedding
-alone. Departures: the outer loop has a cap (the code has none), components are counted in the graph, and of twin
-views, whose weights are determined up to their sum only, each gets the same.
+As in the authors' code, the distances determine the first graph only; the rows of S_v are then found from its embedding
+alone. Differences: the outer loop has a maximum number of rounds (the code has none), components are counted in the
+graph, and identical views, whose weights are determined only up to their sum, get equal weights.
 
 Zhan, Zhang, Guan, Wang: Graph Learning for Multiview Clustering. IEEE Transactions on Cybernetics, 2018.
 """
@@ -67,7 +67,7 @@ def solve_mvgl(
     local : bool, default=True
         Whether the graphs may only have edges of the neighbourhoods.
     max_iter : int, default=100
-        Most outer rounds.
+        Maximum number of outer rounds.
     tol : float, default=1e-3
         Stop when the objective changes by less than this fraction.
 
@@ -143,7 +143,7 @@ def combination_weights(values: NDArray[Any], views: NDArray[Any], columns: scip
     traces = np.trace(gram, axis1=1, axis2=2)[:, None]
     spectrum, axes = np.linalg.eigh(gram)
     loads = axes.sum(axis=1)
-    # A direction that sums to zero over the views moves weight between twins and changes nothing else.
+    # A direction that sums to zero over the views moves weight between identical views and changes nothing else.
     loads[np.abs(loads) < 1e-8] = 0.0
     damped = np.maximum(spectrum, 0.0) + np.finfo(float).eps * traces
     scaled = np.where(traces > 0, loads / np.where(damped > 0, damped, 1.0), loads)
@@ -153,7 +153,7 @@ def combination_weights(values: NDArray[Any], views: NDArray[Any], columns: scip
 
 
 def _pattern(graphs: Sequence[scipy.sparse.csr_array], *, local: bool) -> scipy.sparse.csr_array:
-    """Store zeros at every place where some graph can have an edge, columns in order."""
+    """Store a zero at every position where some graph can have an edge, columns in order."""
     if not local:
         return _full_pattern(graphs[0].shape[0])
     union = mean_graph([abs(graph) for graph in graphs])
@@ -184,7 +184,7 @@ def _column_sums(pattern: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 
 def _on_pattern(graph: scipy.sparse.csr_array, pattern: scipy.sparse.csr_array) -> NDArray[Any]:
-    """Read the values of a graph at the places of a pattern that holds all its edges."""
+    """Read the values of a graph at the positions of a pattern that holds all its edges."""
     rows = graph.tocoo()
     n_columns = pattern.shape[1]
     places = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr)) * n_columns + pattern.indices
@@ -209,17 +209,17 @@ class GraphLearning(ComparisonMethod):
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=15
-        Neighbours of a sample in the first graph of a view; less where there are fewer samples. Doubled, view by
-        view, until that graph has no more components than clusters are sought.
+        Neighbours of a sample in the first graph of a view; fewer if there are fewer samples. Doubled, view by view,
+        until that graph has at most ``n_clusters`` components.
     local : bool, default=True
         Whether edges stay within the first graphs. Otherwise every pair of samples is an edge and the cost is cubic
         in the number of samples.
     max_iter : int, default=100
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-3
         Relative change of the objective at which to stop.
     n_init : int, default=10
-        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+        Number of k-means starts, used only if the graph does not have ``n_clusters`` components.
     random_state : int, RandomState or None, default=None
         Seed of these starts.
 
@@ -230,7 +230,7 @@ class GraphLearning(ComparisonMethod):
     graph_ : csr_array of shape (n_samples, n_samples)
         The learned graph.
     n_components_ : int
-        Number of its connected components; ``n_clusters`` where the method succeeded.
+        Number of its connected components; ``n_clusters`` if the method succeeded.
     n_neighbors_ : ndarray of shape (n_views,)
         Number of neighbours in the first graph of every view.
     consensus_ : ndarray of shape (n_samples, n_clusters)
@@ -244,7 +244,7 @@ class GraphLearning(ComparisonMethod):
     n_iter_ : int
         Number of rounds.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -252,7 +252,7 @@ class GraphLearning(ComparisonMethod):
 
     Notes
     -----
-    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    If the graph does not have ``n_clusters`` components, a warning is issued and the labels come from spectral
     clustering: k-means on its lowest Laplacian eigenvectors.
 
     References
@@ -311,7 +311,7 @@ class GraphLearning(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

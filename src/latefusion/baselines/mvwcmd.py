@@ -1,10 +1,10 @@
 """MvWCMD: a weighted consensus graph, discretised by a matrix decomposition. A RECONSTRUCTION.
 
 Named after Chen, Huang, Wang, Huang: Multi-view Spectral Clustering via Multi-view Weighted Consensus and
-Matrix-Decomposition Based Discretization. DASFAA 2019. Neither the section that describes the method nor any code of
-it was at hand. What is known: a consensus proximity matrix is learned from weighted views, discrete labels are
-learned at the same time, and the discretisation is a matrix decomposition. Everything else is our own reading, so
-numbers obtained here must not be compared with those of that paper.
+Matrix-Decomposition Based Discretization. DASFAA 2019. Neither the section that describes the method nor its code was
+available. What is known: a consensus proximity matrix is learned from weighted views, discrete labels are learned at
+the same time, and the discretisation is a matrix decomposition. Everything else is our interpretation, so results of
+this class must not be compared with those of that paper.
 
     min  Σ_v ‖S - A_v‖_F + 2α Tr(FᵀL_S F) + β ‖F - YG‖_F²,
 
@@ -51,7 +51,7 @@ from latefusion.baselines.support.graphs import (
     reach_components,
     symmetrize,
 )
-from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.rank_constraint import graph_distances, penalized_rows, self_weights
 from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult
@@ -70,16 +70,16 @@ def solve_mvwcmd(
     max_iter: int = 100,
     tol: float = 1e-5,
 ) -> tuple[SolverResult, scipy.sparse.csr_array]:
-    """Update consensus graph, embedding and labels in turns.
+    """Update the consensus graph, the embedding and the labels in turn.
 
     Parameters
     ----------
     graphs : sequence of csr_array of shape (n_samples, n_samples)
         Rows sum to one.
     embedding : ndarray of shape (n_samples, n_clusters)
-        Where F starts.
+        Start of F.
     labels : ndarray of shape (n_samples,)
-        Where Y starts; every cluster has a member.
+        Start of Y; every cluster has a member.
     smoothness : float, default=1.0
         The weight α of the embedding's smoothness on the graph.
     discretization : float, default=1.0
@@ -112,7 +112,7 @@ def solve_mvwcmd(
         rough = float(np.vdot(embedding, laplacian @ embedding))
         spread = float(np.sum((embedding - centers[labels]) ** 2))
         objective.append(disagreement + 2 * smoothness * rough + discretization * spread)
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     weights = self_weights(graph_distances(graph, graphs))
     return SolverResult(embedding, weights, objective, len(objective), converged, labels=labels), graph
 
@@ -148,10 +148,11 @@ def cluster_centers(embedding: NDArray[Any], labels: NDArray[np.intp]) -> NDArra
 
 
 def nearest_labels(embedding: NDArray[Any], centers: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Give every sample its nearest centre; a cluster that would lose all its members keeps the least unwilling one.
+    """Assign every sample to its nearest centre; a cluster that would become empty keeps its cheapest member.
 
-    A sample that stays costs what it cost before, so the objective does not rise, and as every call back settles one
-    sample for good, calling back ends.
+    The cheapest member is the one whose distance to its old centre exceeds that to the nearest one least. A sample that
+    stays does not change the objective, so that the objective does not rise. Every step fixes one sample, so the loop
+    ends.
     """
     squared = (centers**2).sum(axis=1) - 2.0 * embedding @ centers.T
     moved: NDArray[np.intp] = np.argmin(squared, axis=1)
@@ -175,8 +176,8 @@ class WeightedDiscreteConsensus(ComparisonMethod):
     """Weighted consensus graph with discretisation by matrix decomposition (MvWCMD), a RECONSTRUCTION.
 
     Learns a consensus graph from self-weighted views, its embedding, and discrete labels, all with one objective. The
-    publication gives its name and its idea; the algorithm is our reading of them, because neither the description of
-    the method nor code was at hand. Do not compare its numbers with the published ones.
+    publication gives its name and its idea; the algorithm is our interpretation, because neither the description of the
+    method nor its code was available. Do not compare its results with the published ones.
 
     Parameters
     ----------
@@ -188,14 +189,14 @@ class WeightedDiscreteConsensus(ComparisonMethod):
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=15
-        Neighbours of a sample in the graph of a view; less where there are fewer samples. Doubled until the mean of the
-        graphs has no more components than clusters are sought.
+        Neighbours of a sample in the graph of a view; fewer if there are fewer samples. Doubled until the mean of the
+        graphs has at most ``n_clusters`` components.
     smoothness : float, default=1.0
         Weight α of the smoothness of the embedding on the consensus graph.
     discretization : float, default=1.0
         Weight β of the distance of the embedding to its cluster centres.
     max_iter : int, default=100
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-5
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -220,7 +221,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
     n_iter_ : int
         Number of rounds.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -287,7 +288,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

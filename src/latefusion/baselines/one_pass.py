@@ -16,21 +16,20 @@ labels        Y       n_samples, the column of the one in every row
 fused         R       Σ_p β_p H_p W_p, n_samples x n_clusters
 ============  ======  ==================================================
 
-An iteration costs O(m n k²) and never sees a kernel. Every step is exact on its own block, so the objective never
-falls.
+An iteration costs O(m n k²) and needs no kernel. Every step is exact on its own block, so the objective never falls.
 
-Where this departs from the authors' code:
+Differences from the authors' code:
 
-- Nothing there keeps a cluster from running empty. Here Y ranges over clusterings in which every cluster has a
-  sample: an empty cluster takes the sample that loses least by moving, and if that is worse than the clustering
-  before, the latter stays; the objective is monotone all the same.
-- A view whose alignment is negative (possible with ``init="identity"``, where the weights are updated with
-  rotations that have not yet met the clustering) gets no weight, instead of a negative one.
+- The code does not prevent empty clusters. Here Y ranges over clusterings in which every cluster has a sample: an empty
+  cluster takes the sample that loses least by moving, and if that is worse than the clustering before, the latter
+  stays; so the objective is still monotone.
+- A view whose alignment is negative (possible with ``init="identity"``, where the weights are updated with rotations
+  that do not depend on the clustering yet) gets no weight, instead of a negative one.
 - The start C is the polar factor of the k-means centroids, the nearest orthogonal matrix to them. The authors keep
   the left singular vectors only, which mixes the centroids.
 - Rotations start at ``polar(H_pᵀ M)`` by default, where M is the partition of the mean kernel.
 
-Columns of Y are not scaled by the cluster sizes, which favours large clusters: that is the method.
+Columns of Y are not scaled by the cluster sizes, which favours large clusters; this is a property of the method.
 
 Liu, Liu, Liao, Wang, Zhang, Tu, Tang, Liu, Zhu: One Pass Late Fusion Multi-view Clustering. ICML 2021.
 """
@@ -49,7 +48,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latefusion.arrays import polar
 from latefusion.assignment import assign_by_kmeans
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.kernel_kmeans import has_settled
+from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.late_fusion_blocks import (
     Start,
     align_rotations,
@@ -95,7 +94,7 @@ def solve_one_pass(
     labels: NDArray[np.intp] | None = None
     objective: list[float] = []
     converged = False
-    # With one cluster and centred kernels the objective is zero, and all it ever changes by is rounding error.
+    # With one cluster and centred kernels the objective is zero, and its changes are rounding errors.
     rounding = float(np.finfo(fused.dtype).eps) * fused.size
     while not converged and len(objective) < max_iter:
         labels = assign_rows(fused @ centroids.T, labels)
@@ -105,7 +104,7 @@ def solve_one_pass(
         rotations = align_rotations(partitions, target)
         fused = fuse(partitions, rotations, weights)
         objective.append(float(np.vdot(target, fused)))
-        converged = has_settled(objective, tol) or abs(objective[-1]) <= rounding
+        converged = has_converged(objective, tol) or abs(objective[-1]) <= rounding
     return SolverResult(
         fused, weights, objective, len(objective), converged, rotations=np.stack(list(rotations)), labels=labels
     )
@@ -124,8 +123,8 @@ def assign_rows(scores: NDArray[Any], previous: NDArray[np.intp] | None = None) 
     Returns
     -------
     ndarray of shape (n_samples,)
-        The best label of every row. A cluster that nobody chose takes the row that loses least by moving, among
-        those that do not leave another cluster empty.
+        The best label of every row. An empty cluster takes the row that loses least by moving, among those that do not
+        leave another cluster empty.
     """
     labels: NDArray[np.intp] = np.argmax(scores, axis=1)
     rows = np.arange(len(scores))
@@ -151,7 +150,7 @@ def _cluster_sums(fused: NDArray[Any], labels: NDArray[np.intp]) -> NDArray[Any]
 
 
 class OnePassLateFusion(ComparisonMethod):
-    """Late fusion straight to labels, without k-means on a consensus embedding (OPLFMVC).
+    """Late fusion that learns the labels directly, without k-means on a consensus embedding (OPLFMVC).
 
     Maximises Tr((Y C)ᵀ Σ_p β_p H_p W_p) over one-hot Y, orthogonal C and W_p, and weights β on the unit sphere,
     where the base partition H_p holds the leading eigenvectors of the kernel of view p. Samples may be missing in
@@ -171,9 +170,9 @@ class OnePassLateFusion(ComparisonMethod):
         Parameters of the kernel; those left out come from the data.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "align" turns every base partition towards that of the mean kernel; "identity" is the
-        authors' and depends on the arbitrary signs of eigenvectors.
+        choice of the authors and depends on the arbitrary signs of eigenvectors.
     max_iter : int, default=100
-        Cap on the iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
         Relative change of the objective at which to stop.
     n_init : int, default=10
@@ -256,7 +255,7 @@ class OnePassLateFusion(ComparisonMethod):
         Parameters
         ----------
         X : list, dict, Views, array or data frame
-            The views. `Views` with a mask may lack samples in some of them.
+            The views. Samples may be missing in some of them (`Views` with a mask).
         y : ignored
 
         Returns

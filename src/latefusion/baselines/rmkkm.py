@@ -3,8 +3,8 @@
     min_{z, C, w}  Σ_i sqrt( Σ_p w_p ‖φ_p(x_i) - c_p(z_i)‖² )
     subject to z_i in {1, ..., k}, w >= 0, Σ_p w_p^q = 1 with 0 < q < 1
 
-Distances count once, not squared, so that outliers pull less. A centre is a convex combination of the samples of its
-cluster, the same one in every view: c_p(j) = Σ_i G_ij φ_p(x_i).
+Distances are not squared, which reduces the influence of outliers. A centre is a convex combination of the samples of
+its cluster, the same one in every view: c_p(j) = Σ_i G_ij φ_p(x_i).
 
 ============  ======  =====================================================
 here          paper   shape
@@ -18,14 +18,14 @@ deviations    A       n_samples x m, squared distance to the own centre, by kern
 ============  ======  =====================================================
 
 An iteration costs m products of an n x n with an n x k matrix, and (n_init + 1) times some ten such products for the
-clustering; the memory of one kernel beyond those given.
+clustering; memory: one kernel in addition to those given.
 
-Where this departs from the authors' code:
+Differences from the authors' code:
 
-- There, the clustering starts afresh in every iteration from ten random draws and forgets the last one, the objective
-  goes up and down, and a test against a variable that is never updated lets the loop always run to its cap. Here the
-  last clustering is one more start, the best of all is kept, and the loop ends when the objective no longer falls. It
-  never rises.
+- In the code, the clustering starts in every iteration from ten random draws and not from the last clustering, so the
+  objective can rise, and a test against a variable that is never updated always runs the loop to its end. Here the last
+  clustering is one more start, the best result is kept, and the loop ends when the objective no longer falls. It never
+  rises.
 - The weights start at m^(-1/q), which fulfils their constraint, and not at 1/m. This rescales the first kernel only.
 - An empty cluster takes the farthest sample, but never the last one of another cluster.
 
@@ -53,7 +53,7 @@ from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.kernels import combine_kernels
 from latefusion.types import SolverResult
 
-# A squared distance this far below the largest is zero: its inverse root would drown all other samples. The authors
+# A squared distance this far below the largest is zero: its inverse root would dominate all other samples. The authors
 # take an absolute bound, but the weights, and with them all distances, become tiny with many kernels or a small
 # exponent.
 ZERO_DISTANCE = 1e-10
@@ -95,7 +95,7 @@ def solve_rmkkm(
     exponent : float, default=0.3
         The power q of the weights in their constraint, between 0 and 1.
     n_init : int, default=10
-        Number of random starts in every iteration, besides the clustering before.
+        Number of random starts in every iteration, besides the previous clustering.
     max_iter : int, default=100
     tol : float, default=1e-5
         Relative change of the objective at which to stop.
@@ -143,7 +143,7 @@ def robust_kernel_kmeans(kernel: NDArray[Any], centers: NDArray[Any], *, max_ite
     centers : ndarray of shape (n_samples, n_clusters)
         Start, as coefficients.
     max_iter : int, default=30
-        Cap on the rounds, which end when the labels stay.
+        Maximum number of rounds; they also end when the labels do not change.
 
     Returns
     -------
@@ -170,7 +170,7 @@ def squared_distances(kernel: NDArray[Any], centers: NDArray[Any]) -> NDArray[An
 
 
 def nearest_centers(squared: NDArray[Any]) -> NDArray[np.intp]:
-    """Find the nearest centre of every sample; a centre that nobody is nearest to takes the farthest sample."""
+    """Find the nearest centre of every sample; a centre without samples takes the farthest sample."""
     labels: NDArray[np.intp] = np.argmin(squared, axis=1)
     sizes = np.bincount(labels, minlength=squared.shape[1])
     distances = squared[np.arange(len(labels)), labels]
@@ -183,7 +183,7 @@ def nearest_centers(squared: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def reweighted_centers(squared: NDArray[Any], labels: NDArray[np.intp], n_clusters: int) -> NDArray[Any]:
-    """Means in which every sample counts by the inverse of its distance to the centre before.
+    """Means in which the weight of a sample is the inverse of its distance to the previous centre.
 
     Parameters
     ----------
@@ -222,9 +222,9 @@ def robust_weights(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """One step on the weights.
 
-    The objective Σ_i sqrt(Σ_p w_p A_ip) is concave in w, so its tangent at the old weights lies above it. The tangent
-    has slopes h_p = Σ_i A_ip / (2 sqrt(Σ_q w_q A_iq)), and its minimum under the constraint is w_p proportional to
-    h_p^(1/(q-1)).
+    The objective Σ_i sqrt(Σ_p w_p A_ip) is concave in w, so its tangent at the old weights is an upper bound. The
+    tangent has slopes h_p = Σ_i A_ip / (2 sqrt(Σ_q w_q A_iq)), and its minimum under the constraint is w_p proportional
+    to h_p^(1/(q-1)).
 
     Parameters
     ----------
@@ -268,11 +268,11 @@ class RobustMKKM(ComparisonMethod):
         Power q in the constraint Σ_p w_p^q = 1 on the weights, between 0 and 1. Small values spread the weight over the
         views, values near one give it to a single view.
     max_iter : int, default=100
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-5
         Relative change of the objective at which to stop.
     n_init : int, default=10
-        Number of random starts in every iteration, besides the clustering before.
+        Number of random starts in every iteration, besides the previous clustering.
     random_state : int, RandomState or None, default=None
         Seed of these starts.
 
@@ -287,7 +287,7 @@ class RobustMKKM(ComparisonMethod):
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -353,7 +353,7 @@ class RobustMKKM(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

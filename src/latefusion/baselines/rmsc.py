@@ -15,18 +15,18 @@ low_rank        Q       n_samples x n_samples, the copy of P that is low-rank
 multipliers     Y_p     m matrices, n_samples x n_samples, for T_p = P + E_p
 coupling        Z       n_samples x n_samples, multiplier for P = Q
 penalty         μ       grows by the factor ρ in every iteration
-regularization  λ       price of the errors
+regularization  λ       weight of the errors
 ==============  ======  =====================================================
 
 The method of multipliers updates P (a projection of every row to the simplex), Q (singular values lowered by 1/μ),
 and E_p (entries lowered by λ/μ) in turn. The penalty grows fast, so the result is near the convex optimum, not at
 it, and depends on the start and growth of the penalty: the authors' values are the defaults. As in their code the
-iterations stop when all T_p - E_p - P are small; that P - Q is small, too, is not asked.
+iterations stop when all T_p - E_p - P are small; whether P - Q is small as well is not tested.
 
 Cost. An iteration takes O(m n²) and one threshold of the singular values of an n x n matrix B. The singular values
-that survive are roots of eigenvalues of BᵀB above 1/μ². While the penalty is small there are none, which a bound on
-the norm of B tells; while they are few, only they are computed. Memory is that of about 3 m + 10 matrices of size
-n x n, the affinities included: errors E_p are never kept, because Y_p and P determine them.
+that survive are roots of eigenvalues of BᵀB above 1/μ². While the penalty is small there are none, as a bound on the
+norm of B shows; while they are few, only these are computed. Memory is that of about 3 m + 10 matrices of size n x n,
+the affinities included: errors E_p are never kept, because Y_p and P determine them.
 
 Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse Decomposition. AAAI 2014.
 """
@@ -50,14 +50,14 @@ from latefusion.similarities.spectral import positive_degrees
 from latefusion.types import SolverResult
 
 MAX_PENALTY = 1e10
-# The price of the errors that is usually quoted.
+# The weight of the errors that is usually quoted.
 QUOTED_PRICE = 0.005
 # Probability of a jump to a random sample: the stationary distribution is unique even if the graph falls into parts.
 TELEPORTATION = 1e-8
 
 
 class SharedTransitions(NamedTuple):
-    """The transition matrix shared by all views, and how it was found.
+    """The transition matrix shared by all views, and the course of its computation.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ def solve_rmsc(
         Non-negative, with positive row sums.
     n_clusters : int
     regularization : float, default=0.005
-        Price λ of the errors.
+        Weight λ of the errors.
     penalty : float, default=1e-3
         First penalty μ.
     penalty_growth : float, default=1.9
@@ -117,12 +117,12 @@ def solve_rmsc(
     return SolverResult(embedding, None, found.objective, len(found.objective), found.converged)
 
 
-def default_price(n_samples: int, n_views: int, n_clusters: int) -> float:
-    """Price λ of the errors that leaves room for clusters, max(0.005, k / (m n)).
+def default_regularization(n_samples: int, n_views: int, n_clusters: int) -> float:
+    """Weight λ of the errors that preserves clusters, max(0.005, k / (m n)).
 
     Separate clusters of equal size give P the nuclear norm k. A P with the same distribution in every row has norm one
-    and errors of 2 (1 - 1/k) in every row of every view: the cheaper choice, in which clusters fade, unless λ exceeds
-    k / (2 m n). The price is twice that, and never below the one usually quoted.
+    and errors of 2 (1 - 1/k) in every row of every view: a lower objective without clusters, unless λ exceeds k / (2 m
+    n). The default is twice that, and never below the value that is usually quoted.
     """
     return max(QUOTED_PRICE, n_clusters / (n_views * n_samples))
 
@@ -151,7 +151,7 @@ def share_transitions(
     """
     n_views = len(transitions)
     multipliers = [np.zeros_like(transition) for transition in transitions]
-    # What P is drawn to, Q - Z/μ + Σ_p (T_p - E_p - Y_p/μ); all but T_p are zero at the start.
+    # The target of P, Q - Z/μ + Σ_p (T_p - E_p - Y_p/μ); all but T_p are zero at the start.
     attraction = np.sum(transitions, axis=0)
     coupling = np.zeros_like(attraction)
     rank = 0
@@ -285,14 +285,14 @@ class RobustMultiViewSpectral(ComparisonMethod):
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
     regularization : float or "auto", default="auto"
-        Price λ of the errors. "auto" is 0.005, the value usually quoted, or k / (m n) for k clusters, m views and n
-        samples where that is more: with few samples 0.005 makes errors so cheap that clusters fade from P.
+        Weight λ of the errors. "auto" is 0.005, the value usually quoted, or k / (m n) for k clusters, m views and n
+        samples where that is more: with few samples, 0.005 makes errors so cheap that P loses the clusters.
     penalty : float, default=1e-3
         First penalty μ of the method of multipliers. The result depends on it, slightly.
     penalty_growth : float, default=1.9
         Factor of the penalty from one iteration to the next.
     max_iter : int, default=300
-        Cap on the iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
         Largest row sum of the residuals T_p - P - E_p at which to stop.
     n_init : int, default=10
@@ -385,7 +385,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
         affinities = self._fit_affinities(X)
         price = self.regularization
         if price == "auto":
-            price = default_price(len(affinities[0]), len(affinities), self.n_clusters)
+            price = default_regularization(len(affinities[0]), len(affinities), self.n_clusters)
         result = solve_rmsc(
             affinities,
             self.n_clusters,

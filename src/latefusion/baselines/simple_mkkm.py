@@ -1,10 +1,10 @@
-"""SimpleMKKM: the weights that make the best partition's fit as small as possible.
+"""SimpleMKKM: the weights that minimise the fit of the best partition.
 
     min_γ f(γ),    f(γ) = max_H Tr(Hᵀ K_γ H),    K_γ = Σ_p γ_p² K_p
     subject to HᵀH = I, γ >= 0, Σ_p γ_p = 1
 
-f(γ) is the sum of the k largest eigenvalues of K_γ. As a maximum of convex quadratics it is convex: the weights,
-unlike those of the other multiple kernel methods, depend on no start.
+f(γ) is the sum of the k largest eigenvalues of K_γ. As a maximum of convex quadratics it is convex: unlike those of the
+other multiple kernel methods, the weights do not depend on a start.
 
 ============  ======  ==========================================
 here          paper   shape
@@ -12,24 +12,24 @@ here          paper   shape
 kernels       K_p     m matrices, n_samples x n_samples
 consensus     H       n_samples x n_clusters, orthonormal columns
 weights       γ       m, on the simplex
-cuts          c       one row Tr(Hᵀ K_p H), p = 1..m, per partition met
+cuts          c       one row Tr(Hᵀ K_p H), p = 1..m, per partition
 ============  ======  ==========================================
 
 The authors follow a reduced gradient with a golden-section search, some tens of eigenproblems per step, and stop about
 1e-7 above the minimum. It assumes that f is smooth, which fails where the eigenvalues k and k + 1 of K_γ meet; with
-many kernels the minimum likes to sit there. Here f is modelled from below instead:
+many kernels the minimum is often at such a point. Here f is modelled from below instead:
 
 1. At γ, one eigenproblem gives H and its cut c_p = Tr(Hᵀ K_p H). Then f(γ) = Σ_p γ_p² c_p, and for every other γ this
-   quadratic lies below f.
-2. The next γ minimises the largest of the quadratics met so far. By duality the minimum is max_μ 1 / Σ_p 1/x_p with x
-   = Σ_j μ_j c_j and μ on the simplex, attained at γ_p proportional to 1/x_p. This is a tiny problem: m numbers per
-   cut, and cuts with μ_j = 0 are dropped.
+   quadratic is at most f.
+2. The next γ minimises the largest of the quadratics so far. By duality the minimum is max_μ 1 / Σ_p 1/x_p with x = Σ_j
+   μ_j c_j and μ on the simplex, attained at γ_p proportional to 1/x_p. This is a small problem: m numbers per cut, and
+   cuts with μ_j = 0 are dropped.
 
 The model's minimum is a lower bound of min f and the best f(γ) so far an upper one, so the solver stops at a known
-distance from the minimum. Ten to twenty eigenproblems usually do.
+distance from the minimum. Ten to twenty eigenproblems are usually enough.
 
-An iteration costs one eigenproblem of size n for k vectors and m products of an n x n with an n x k matrix; the memory
-of one kernel beyond those given. The consensus belongs to the weights returned; in the authors' code it belongs to one
+An iteration costs one eigenproblem of size n for k vectors and m products of an n x n with an n x k matrix; memory: one
+kernel in addition to those given. The consensus belongs to the weights returned; in the authors' code it belongs to one
 end of the last search interval.
 
 Liu, Zhu, Liu, Hospedales, Wang, Wang: SimpleMKKM: Simple Multiple Kernel K-means. IEEE Transactions on Pattern
@@ -70,14 +70,14 @@ def solve_simple_mkkm(
     kernels : sequence of ndarray of shape (n_samples, n_samples)
     n_clusters : int
     max_iter : int, default=200
-        Cap on the number of eigenproblems.
+        Maximum number of eigenproblems.
     tol : float, default=1e-7
         Relative distance of the objective to its minimum at which to stop.
 
     Returns
     -------
     SolverResult
-        The objective is the best value met so far. Consensus and weights are those of its last value.
+        The objective is the best value so far. Consensus and weights are those of its last value.
     """
     weights = np.full(len(kernels), 1.0 / len(kernels))
     cuts, multipliers = np.empty((0, len(kernels))), np.empty(0)
@@ -149,7 +149,7 @@ class SimpleMKKM(ComparisonMethod):
     """Simple multiple kernel k-means (SimpleMKKM).
 
     Learns one weight per view by a min-max problem that is convex: among all weighted sums of kernels it takes the one
-    whose best partition fits least, so that no view can win by its scale alone.
+    whose best partition fits least, so that no view dominates by its scale alone.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class SimpleMKKM(ComparisonMethod):
     kernel_params : dict, default=None
         Parameters of the kernel; those left out come from the data.
     max_iter : int, default=200
-        Largest number of iterations.
+        Maximum number of iterations.
     tol : float, default=1e-7
         Relative distance of the objective to its minimum at which to stop.
     n_init : int, default=10
@@ -182,7 +182,7 @@ class SimpleMKKM(ComparisonMethod):
     view_weights_ : ndarray of shape (n_views,)
         Weight of every view, non-negative with sum one.
     objective_ : ndarray of shape (n_iter_,)
-        Lowest value met up to every iteration.
+        Lowest value up to every iteration.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -245,7 +245,7 @@ class SimpleMKKM(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

@@ -1,19 +1,19 @@
-"""SC: spectral clustering of every view alone, the best one kept.
+"""SC: spectral clustering of every view alone, of which the best is selected.
 
     max_U  Tr(UᵀS_pU)    subject to UᵀU = I,    S_p = D_p^{-1/2} A_p D_p^{-1/2},    for p = 1, ..., m
 
 Symbols: affinities A_p with degrees D_p (n_samples x n_samples), m of them; embeddings U_p (n_samples x n_clusters).
 One eigenproblem of size n for k vectors per view; memory is that of the affinities.
 
-The literature calls a view best when its labels score highest against the known classes, score by score. That is no
-clustering method. Here the view is chosen without labels. The normalised cut of a clustering into k parts is at least
-k - Tr(UᵀS_pU); a view that has clusters comes close to that bound, one that has none does not. So the view wins whose
-labels lose the least,
+The literature calls a view best when its labels score highest against the known classes, score by score. That selection
+needs the classes. Here the view is selected without them. The normalised cut of a clustering into k parts is at least k
+- Tr(UᵀS_pU); a view that has clusters comes close to that bound, one that has none does not. So the view with the
+  lowest loss is selected,
 
     loss_p = (cut_p - (k - Tr(UᵀS_pU))) / (Tr(UᵀS_pU) - 1),
 
-where the one that is subtracted is the share of the trivial eigenvector. Labels of all views are kept, so that an
-evaluation can still choose among them its own way.
+where the subtracted one is the contribution of the trivial eigenvector. Labels of all views are kept, so that an
+evaluation can still select among them by other criteria.
 
 Ng, Jordan, Weiss: On spectral clustering: analysis and an algorithm. NIPS 2001. The normalised cut is that of Shi,
 Malik: Normalized cuts and image segmentation. IEEE Transactions on Pattern Analysis and Machine Intelligence, 2000.
@@ -64,9 +64,9 @@ def solve_single_views(normalized: Sequence[Array], n_clusters: int) -> list[Spe
 
 
 def nearest_affinities(affinity: NDArray[Any], n_neighbors: int) -> scipy.sparse.csr_array:
-    """Keep the affinity of every sample to its most similar others only, and to those that have it among theirs.
+    """Keep the affinities of every sample to its nearest neighbours and to the samples whose neighbour it is.
 
-    Ties at the last place are all kept, so the order of the samples plays no part.
+    Ties at the last position are all kept, so the result does not depend on the order of the samples.
     """
     others = affinity.copy()
     np.fill_diagonal(others, -np.inf)
@@ -76,7 +76,7 @@ def nearest_affinities(affinity: NDArray[Any], n_neighbors: int) -> scipy.sparse
 
 
 def normalized_cut(affinity: Array, labels: NDArray[np.intp], n_clusters: int) -> float:
-    """Add up, over clusters, the affinity that leaves them relative to all they have; an empty one is all cut."""
+    """Normalised cut: sum over clusters of the share of their affinity that is cut, one for an empty cluster."""
     n_samples = len(labels)
     members = np.zeros((n_samples, n_clusters))
     members[np.arange(n_samples), labels] = 1.0
@@ -88,7 +88,7 @@ def normalized_cut(affinity: Array, labels: NDArray[np.intp], n_clusters: int) -
 
 
 def rounding_loss(cut: float, embedding: SpectralEmbedding) -> float:
-    """Measure how far a cut lies above its spectral bound, relative to what nontrivial eigenvectors explain."""
+    """Difference of a cut and its spectral bound, relative to what nontrivial eigenvectors explain."""
     explained = float(embedding.values.sum())
     beyond_trivial = explained - float(embedding.values[0])
     excess = cut - (len(embedding.values) - explained)
@@ -98,7 +98,7 @@ def rounding_loss(cut: float, embedding: SpectralEmbedding) -> float:
 class BestViewSpectral(ComparisonMethod):
     """Spectral clustering of the best single view (SC).
 
-    The view wins whose clusters come nearest to the spectral bound of its normalised cut; no labels are used. The
+    The view whose clusters are closest to the spectral bound of its normalised cut is selected; no labels are used. The
     embeddings and labels of all views are kept.
 
     Parameters
@@ -136,7 +136,7 @@ class BestViewSpectral(ComparisonMethod):
     view_objectives_ : ndarray of shape (n_views,)
         Normalised cut of the labels of every view.
     view_losses_ : ndarray of shape (n_views,)
-        How far that cut lies above its spectral bound, relative to what the embedding explains; the lowest is chosen.
+        Difference of that cut and its spectral bound, relative to what the embedding explains; the lowest is selected.
     view_weights_ : ndarray of shape (n_views,)
         One for the chosen view, zero for the others.
     objective_ : ndarray of shape (1,)
@@ -205,7 +205,7 @@ class BestViewSpectral(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

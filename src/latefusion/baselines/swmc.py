@@ -2,8 +2,8 @@
 
     min_S  Σ_v ‖S - A_v‖_F,    rows of S on the probability simplex,  rank(L_S) = n - k.
 
-The norms are not squared, so every view gets the weight α_v = 1 / (2 ‖S - A_v‖_F) by itself, and S solves the squared
-problem with those weights under the rank constraint (`latefusion.baselines.support.rank_constraint`).
+The norms are not squared, so the weight of every view is α_v = 1 / (2 ‖S - A_v‖_F), and S solves the squared problem
+with those weights under the rank constraint (`latefusion.baselines.support.rank_constraint`).
 
 ============  ======  ====================================================
 here          paper   shape
@@ -15,10 +15,11 @@ embedding     F       n_samples x n_clusters
 ============  ======  ====================================================
 
 An inner step costs O(ek) for a graph with e edges and k eigenvectors of a sparse matrix; memory is that of the graphs.
-The objective falls as a rule, but the rank constraint is met by a search over its penalty, so a small rise is possible.
+The objective usually falls, but a small rise is possible because the rank constraint is met by a search over its
+penalty.
 
-Departures from the authors' code: weights start equal instead of random, and an outer round that failed to reach k
-components hands on its last sound embedding instead of an arbitrary one.
+Differences from the authors' code: weights start equal instead of random, and an outer round that did not reach k
+components passes on its last valid embedding instead of an arbitrary one.
 
 Nie, Li, Li: Self-weighted Multiview Clustering with Multiple Graphs. IJCAI 2017.
 """
@@ -60,7 +61,7 @@ def solve_swmc(
         Non-negative, without stored zeros.
     n_clusters : int
     max_iter : int, default=50
-        Most outer rounds.
+        Maximum number of outer rounds.
     tol : float, default=1e-8
         Stop when the objective changes by less.
 
@@ -91,7 +92,8 @@ class SelfWeightedGraph(ComparisonMethod):
     """Self-weighted multi-view clustering with one graph (SWMC).
 
     Learns the graph with exactly ``n_clusters`` connected components that is nearest, in unsquared norm, to the
-    adaptive-neighbour graphs of all views; the components are the clusters, and the views weigh themselves.
+    adaptive-neighbour graphs of all views; the components are the clusters, and the distances determine the weights of
+    the views.
 
     Parameters
     ----------
@@ -103,14 +105,14 @@ class SelfWeightedGraph(ComparisonMethod):
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=10
-        Neighbours of a sample in the graph of a view; less where there are fewer samples. Doubled until the mean of the
-        graphs has no more components than clusters are sought.
+        Neighbours of a sample in the graph of a view; fewer if there are fewer samples. Doubled until the mean of the
+        graphs has at most ``n_clusters`` components.
     max_iter : int, default=50
-        Most rounds.
+        Maximum number of rounds.
     tol : float, default=1e-8
         Change of the objective at which to stop.
     n_init : int, default=10
-        Number of k-means starts, used only where the graph does not fall into ``n_clusters`` components.
+        Number of k-means starts, used only if the graph does not have ``n_clusters`` components.
     random_state : int, RandomState or None, default=None
         Seed of these starts.
 
@@ -121,7 +123,7 @@ class SelfWeightedGraph(ComparisonMethod):
     graph_ : csr_array of shape (n_samples, n_samples)
         The learned graph, rows sum to one.
     n_components_ : int
-        Number of its connected components; ``n_clusters`` where the method succeeded.
+        Number of its connected components; ``n_clusters`` if the method succeeded.
     n_neighbors_ : int
         Number of neighbours in the graphs of the views.
     consensus_ : ndarray of shape (n_samples, n_clusters)
@@ -133,7 +135,7 @@ class SelfWeightedGraph(ComparisonMethod):
     n_iter_ : int
         Number of rounds.
     converged_ : bool
-        Whether the objective settled before ``max_iter``.
+        Whether the objective converged before ``max_iter``.
 
     See Also
     --------
@@ -141,7 +143,7 @@ class SelfWeightedGraph(ComparisonMethod):
 
     Notes
     -----
-    Where the graph does not fall into ``n_clusters`` components, a warning says so and the labels come from spectral
+    If the graph does not have ``n_clusters`` components, a warning is issued and the labels come from spectral
     clustering: k-means on its lowest Laplacian eigenvectors.
 
     References
@@ -197,7 +199,7 @@ class SelfWeightedGraph(ComparisonMethod):
         Parameters
         ----------
         X : list, dict or Views of arrays, or one array
-            The views, rows are samples.
+            The views; rows are samples.
         y : ignored
 
         Returns

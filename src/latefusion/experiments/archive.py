@@ -1,4 +1,4 @@
-"""Results in one file that can be handed on: everything that tables and most figures are made of, without the data.
+"""Results of an evaluation in one file: the content of all tables and most figures, without the data.
 
 The store holds every score of every cell, which is megabytes per data set; an archive holds one line per data set and
 method. Scores are rounded to six digits, those of single restarts to five.
@@ -22,14 +22,14 @@ from latefusion.experiments.summary import Best, Level, Summary
 
 
 class Archive(NamedTuple):
-    """What an evaluation found.
+    """The results of an evaluation.
 
     Attributes
     ----------
     code : str
         Version of the code that computed it.
     effort : str
-        How much was run, in words.
+        Description of what was run.
     summaries : list of Summary
         Without the paths of the data. Levels are kept for the alignments only, whose figures need them.
     """
@@ -50,7 +50,7 @@ def write_archive(path: Path, archive: Archive) -> Path:
 
 
 def read_archive(path: Path) -> Archive:
-    """Read what `write_archive` has written.
+    """Read a file of `write_archive`.
 
     Parameters
     ----------
@@ -67,11 +67,12 @@ def read_archive(path: Path) -> Archive:
         summaries = [_unpacked(one, by_name[one["dataset"]]) for one in content["results"]]
         return Archive(content["code"], content["effort"], summaries)
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{str(path)!r} is no archive of an evaluation: {type(error).__name__}: {error}.") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{str(path)!r} is not an archive of an evaluation: {reason}.") from error
 
 
 def merge_archives(archives: Sequence[Archive]) -> Archive:
-    """Put together what several runs of the same code found, as when data sets or methods were divided among machines.
+    """Merge the results of several runs of the same code, for example when data sets were divided among machines.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def merge_archives(archives: Sequence[Archive]) -> Archive:
     Returns
     -------
     Archive
-        Of every data set and method the result of which the fewest cells are missing; of equal ones the first.
+        For every data set and method, the result with the fewest missing cells; the first one if there are several.
 
     Raises
     ------
@@ -90,8 +91,8 @@ def merge_archives(archives: Sequence[Archive]) -> Archive:
     codes = list(dict.fromkeys(one.code for one in archives))
     if len(codes) > 1:
         raise ValueError(
-            f"The archives come from different code, {' and '.join(codes)}, whose results do not belong in one table: "
-            f"run one of them again with the code of the other."
+            f"The archives come from different code, {' and '.join(codes)}, so their results cannot be merged. Run "
+            f"one of them again with the code of the other."
         )
     checksums: dict[str, str] = {}
     found: dict[tuple[str, str], Summary] = {}

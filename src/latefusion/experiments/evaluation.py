@@ -1,4 +1,4 @@
-"""The tables of an evaluation: ours beside the printed values, both protocols side by side."""
+"""The tables of an evaluation: our values and the printed ones, for both protocols."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ SCORE_TABLES = {
 }
 # For every table of scores, the table of its printed times and the method that the speed-up is relative to.
 TIME_TABLES = {"kernel": ("", "MKKM"), "graph": ("graph time", "MVGL"), "large": ("large time", "MKKM-MR")}
-# What methods are held against, under each protocol: what we would use there.
+# The reference method of each protocol.
 REFERENCES: dict[Protocol, str] = {"oracle": LAM, "label-free": OURS}
 NOTHING = "–"
-# A difference of accuracy, in points, that the report has to account for.
+# Differences of accuracy above this, in points, are explained in the report.
 TOLERANCE = 4.0
 READING = (
-    "oracle / paper: the label-best of grid and restarts, in per cent, and the printed value. label-free: mean ± "
-    "standard deviation over seeds, no classes used. Marked: the best, and those not significantly worse "
+    "oracle / paper: the best of grid and restarts by the classes, in per cent, and the printed value. label-free: "
+    "mean ± standard deviation over seeds, no classes used. Marked: the best, and those not significantly worse "
     f"({TEST}; seeds vary the starts, not the samples)."
 )
 
 
 def comparison_kind(name: str) -> str:
-    """How a data set relates to the paper's."""
+    """Relation of a data set to the one in the paper."""
     known = paper_dataset(name)
     return NOT_IN_PAPER if known is None else known[1].likeness
 
@@ -94,7 +94,7 @@ def dataset_table(summaries: Sequence[Summary]) -> Table:
 
 
 def overview_table(summaries: Sequence[Summary], protocol: Protocol) -> Table:
-    """Every method over all data sets, beside one of ours on the same ones.
+    """Every method over all data sets, compared with one of ours on the same data sets.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def overview_table(summaries: Sequence[Summary], protocol: Protocol) -> Table:
     Returns
     -------
     Table
-        Empty where the method of reference has no results.
+        Empty if the reference method has no results.
     """
     reference = REFERENCES[protocol]
     found: dict[str, dict[str, Summary]] = {}
@@ -137,7 +137,7 @@ def overview_table(summaries: Sequence[Summary], protocol: Protocol) -> Table:
 
 
 def unfinished_table(summaries: Sequence[Summary]) -> Table:
-    """What was not run, and what was but gave nothing, by data set."""
+    """Cells that were not run or failed, by data set."""
     rows = []
     for group in by_dataset(summaries):
         missing = [f"{one.method} ({one.n_missing} of {one.n_cells})" for one in group if one.n_missing]
@@ -170,7 +170,7 @@ def score_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
 
 
 def time_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
-    """Seconds of one clustering, and how many times faster it is than a method of reference."""
+    """Seconds of one clustering, and the speed-up relative to a reference method."""
     found = {}
     for name, (printed, reference) in TIME_TABLES.items():
         part = _part(summaries, name)
@@ -179,14 +179,14 @@ def time_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
             header = ["data set", "comparison", *_methods(part, name)]
             note = (
                 f"ours / paper in seconds, and how many times faster than {reference} (ours / paper). One fit with "
-                "default parameters and its labels; the paper's machine is another one, so only ratios compare."
+                "default parameters and its labels; the paper used another machine, so only ratios are comparable."
             )
             found[f"{name}-time"] = Table(f"Running time, {SCORE_TABLES[name]}", header, rows, [note])
     return found
 
 
 def long_table(summaries: Sequence[Summary]) -> Table:
-    """One line per data set, method and score: everything that the other tables are made of."""
+    """One line per data set, method and score: the content of all other tables."""
     header = ["data set", "comparison", "method", "score", "oracle", "oracle, lowest cost", "oracle parameters"]
     header += ["paper", "label-free mean", "label-free sd", "seconds", "reason"]
     rows = []
@@ -228,14 +228,14 @@ def differences(summaries: Sequence[Summary]) -> Table:
     header = ["data set", "method", "ACC oracle / paper", "difference", "lowest cost", "mean start", "why"]
     note = (
         "Parameters are chosen with the classes in all columns. lowest cost: of the restarts the one with the lowest "
-        "k-means cost, as the authors' code takes it, and not the one with the best score, as the paper says. mean "
+        "k-means cost, as in the authors' code, instead of the one with the best score, as in the paper. mean "
         "start: the mean over the restarts."
     )
     return Table(f"Accuracies more than {TOLERANCE:g} points from the printed ones", header, rows, [note])
 
 
 def _why(one: Summary, printed: float) -> str:
-    """What is known, else what the numbers show, else that it is not explained."""
+    """The known reason of a difference, or what the values suggest, or that it is not explained."""
     known = explanations().get((one.source.title, one.method))
     kind = comparison_kind(one.source.name)
     if known is not None:
@@ -245,9 +245,9 @@ def _why(one: Summary, printed: float) -> str:
     best = one.oracle["accuracy"]
     for words, value in (("the start with the lowest cost", best.lowest_cost), ("one start on average", best.mean)):
         if value is not None and abs(100 * value - printed) <= TOLERANCE:
-            return f"{words} comes within {TOLERANCE:g} points of the printed value; the best of all starts is higher"
+            return f"{words} is within {TOLERANCE:g} points of the printed value; the best of all starts is higher"
     if best.mean < printed / 100 < best.value:
-        return "not explained; the printed value lies between one start on average and the best of all"
+        return "not explained; the printed value is between one start on average and the best of all"
     return "not explained"
 
 

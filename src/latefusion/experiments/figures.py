@@ -1,7 +1,7 @@
-"""The paper's figures, from the results of an evaluation and from a few fits of its own.
+"""The figures of the paper, from the results of an evaluation and from a few additional fits.
 
-Every figure becomes a PNG and an SVG file. Colours are those of `latefusion.plots`, which stay apart for colour-blind
-readers; lines differ in marker and dash as well.
+Every figure becomes a PNG and an SVG file. Colours are those of `latefusion.plots`, which colour-blind readers can
+distinguish; lines differ in marker and dash as well.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ MOST_SAMPLES = 2500
 EVOLUTION = (1, 5, 10, 20)
 AFFINITIES = (1, 2, 5, 10)
 DOTS_PER_INCH = 150
-# Not among those that the alignments are compared with.
+# Methods of this package, which are not comparison methods.
 MINE = (GAM, LAM, OURS)
-# Beyond the colours that stay apart, classes take them again with another shape.
+# With more classes than colours, the colours are repeated with another marker.
 MARKERS = "o^sDvP"
 
 
@@ -55,12 +55,12 @@ def draw_figures(
     endings: Sequence[str] = ("png", "svg"),
     dots_per_inch: int = DOTS_PER_INCH,
 ) -> list[Picture]:
-    """Draw whatever the results allow.
+    """Draw all figures for which there are results.
 
     Parameters
     ----------
     folder : Path
-        Where the figures go.
+        Folder of the figures.
     summaries : sequence of Summary
     fits : bool, default=True
         Whether to draw those that need the data and a fit of their own: objective, evolution, affinity and gap.
@@ -71,7 +71,7 @@ def draw_figures(
     Returns
     -------
     list of Picture
-        Paths are relative to where the folder lies.
+        Paths are relative to the parent of the folder.
     """
     pictures: list[Picture] = []
 
@@ -282,5 +282,5 @@ def _steps(partitions: Sequence[NDArray[Any]], average: NDArray[Any], n_steps: i
     for state in states:
         gap = objective_gap(partitions, state.rotations, state.weights, state.consensus)
         yield Iterate(state.consensus, gap.residual, gap.surrogate)
-    for _ in range(n_steps - len(states)):  # it stood still before
+    for _ in range(n_steps - len(states)):  # it had converged before
         yield Iterate(states[-1].consensus, gap.residual, gap.surrogate)

@@ -1,10 +1,10 @@
-"""The values printed in the paper, and which files of a data folder stand for its data sets.
+"""The values printed in the paper, and the files of a data folder that correspond to its data sets.
 
 ``paper/values.csv`` holds every number of the paper's result tables: the table and its label, data set, method, metric,
-value (scores in per cent), its standard deviation where one is given, and the words as printed; a dash, for a method
+value (scores in per cent), its standard deviation where one is given, and the text as printed; a dash, for a method
 that ran out of memory, has no value. Names are ours throughout: the paper also writes CSRC for CRSC, MKAM for LKAM, LFA
-for LF-MVC, and "Ours" for LF-MVC-LAM. ``paper/explanations.csv`` holds why a value of ours differs, where we know. The
-paper's data sets, and how close a file comes to each, are in the catalogue of `latefusion.datasets`.
+for LF-MVC, and "Ours" for LF-MVC-LAM. ``paper/explanations.csv`` holds known reasons why our values differ. The paper's
+data sets, and how closely a file matches each, are in the catalogue of `latefusion.datasets`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def paper_datasets() -> tuple[DatasetEntry, ...]:
 
 
 def paper_dataset(name: str) -> tuple[DatasetEntry, DatasetCopy] | None:
-    """The paper's data set that a file (named without ending) or data set of this name stands for, and which copy."""
+    """The paper's data set that a file (named without ending) or data set of this name corresponds to, and the copy."""
     copies = [(entry, copy) for entry in paper_datasets() for copy in entry.copies]
     by_file = [one for one in copies if name == Path(one[1].file).stem]
     by_name = [one for one in copies if name in (one[0].name, one[0].paper)]

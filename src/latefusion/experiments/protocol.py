@@ -1,15 +1,15 @@
-"""The paper's protocol, which chooses with the classes, and the honest one, which does not.
+"""The protocol of the paper, which selects with the classes, and a protocol without classes.
 
 *Oracle*, as the paper reports: kernels are centred and scaled to unit diagonal, every method runs over its grid, the
-final k-means is started 50 times, and of all this the best value of each score is taken, chosen with the classes. Every
-point of a grid has starts of its own, as when one generator of random numbers runs on.
+final k-means is started 50 times, and the best value of each score is reported, which needs the classes. Every point of
+a grid has its own random starts.
 
-*Label-free*: default parameters (`LateFusionClustering` makes its own choice), the estimator's own k-means starts, one
-run per seed; mean and standard deviation over the seeds are reported.
+*Label-free*: default parameters (`LateFusionClustering` selects its own), the estimator's own k-means starts, one run
+per seed; mean and standard deviation over the seeds are reported.
 
-A cell is the piece of work that is done, stored and limited as a whole: one data set, one method, one protocol, part of
-a grid and some seeds. Most methods end in k-means on an embedding that depends on no seed: it is computed once and
-k-means repeated. Methods that find labels themselves are fitted anew for every seed, in a cell of its own. A grid that
+A cell is the unit of work that is run, stored and limited as a whole: one data set, one method, one protocol, part of a
+grid and some seeds. Most methods end in k-means on an embedding that does not depend on the seed: it is computed once,
+and k-means is repeated. Methods that find labels themselves are fitted once per seed, in one cell each. A grid that
 shares its base partitions (that of LF-MVC) is one cell, any other grid has one cell per point.
 """
 
@@ -45,17 +45,17 @@ NEIGHBORHOODS = [tenths / 10 for tenths in range(1, 11)]
 
 @dataclass(frozen=True)
 class Contender:
-    """How a method takes part.
+    """A method of the evaluation.
 
     Attributes
     ----------
     estimator : class
     grid : dict of str to list
-        What the oracle chooses from.
+        Grid of the oracle.
     finds_labels : bool
         Whether labels come from the method itself and not from k-means on its embedding.
     decides : bool
-        Whether the method scales the views and chooses its parameters itself.
+        Whether the method scales the views and selects its parameters itself.
     """
 
     estimator: Any
@@ -74,16 +74,16 @@ CONTENDERS: dict[str, Contender] = {
 
 
 class Effort(NamedTuple):
-    """How much is run.
+    """Number of runs.
 
     Attributes
     ----------
     restarts : int
         Starts of k-means under the oracle.
     seeds : int
-        Seeds without classes.
+        Seeds of the label-free protocol.
     grid_values : int
-        Most values of one parameter, evenly taken from its list; 0 for all.
+        Maximum number of values of one parameter, evenly spaced in its list; 0 for all.
     """
 
     restarts: int = 50
@@ -97,7 +97,7 @@ QUICK = Effort(restarts=10, seeds=5, grid_values=3)
 
 @dataclass(frozen=True)
 class Cell:
-    """One piece of work.
+    """One unit of work.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Cell:
 
 
 class Point(NamedTuple):
-    """What one point of a grid gave.
+    """The result of one point of a grid.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class Point(NamedTuple):
     scores : dict of str to list of float
         One value per seed.
     costs : list of float
-        Of k-means, one per seed; empty where the method has no such step.
+        Costs of k-means, one per seed; empty if the method has no such step.
     """
 
     parameters: dict[str, Any]
@@ -144,7 +144,7 @@ class Labeling(NamedTuple):
 
 
 def plan(sources: Sequence[Source], methods: Sequence[str], effort: Effort) -> list[Cell]:
-    """All cells of an evaluation: small data sets first, and on each what needs no classes before the grids.
+    """All cells of an evaluation: small data sets first, and for each the label-free protocol before the grids.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def plan(sources: Sequence[Source], methods: Sequence[str], effort: Effort) -> l
     methods : sequence of str
         Names in `CONTENDERS`.
     effort : Effort
-        `FULL` is what the paper does.
+        `FULL` is the effort of the paper.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def _with_seeds(
 
 
 def _parts(method: str, grid: Grid) -> list[Grid]:
-    """The grid as a whole where its points share their work, else point by point."""
+    """The whole grid if its points share their work, otherwise point by point."""
     return [grid] if method in (GAM, LAM) else [{key: [value] for key, value in one.items()} for one in points(grid)]
 
 
@@ -204,7 +204,7 @@ def _thinned(grid: Grid, most: int) -> Grid:
 
 
 def evaluate(cell: Cell) -> list[Point]:
-    """Do the work of one cell.
+    """Run one cell.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def evaluate(cell: Cell) -> list[Point]:
     """
     target = cell.source.load().target
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what did not converge still counts, as it does in the paper
+        warnings.simplefilter("ignore")  # results that did not converge count, as in the paper
         return [
             Point(parameters, seconds, _scores(target, found), [one.cost for one in found if one.cost is not None])
             for parameters, seconds, found in _clusterings(cell)
@@ -244,7 +244,7 @@ def _clusterings(cell: Cell) -> Iterator[tuple[dict[str, Any], float, list[Label
 
 
 def _fitted(cell: Cell) -> Iterator[tuple[dict[str, Any], Any, Any]]:
-    """Parameters, fitted model, and its embedding where it is not to be taken from the model."""
+    """Parameters, fitted model, and its embedding if it is not an attribute of the model."""
     grid = json.loads(cell.grid)
     data = cell.source.load()
     views = list(data.views.arrays) if CONTENDERS[cell.method].decides else standardized(data)
@@ -269,17 +269,17 @@ def estimator(cell: Cell) -> Any:
     if cell.source.load().kind == "kernels":
         options["partition"] = "precomputed"
     if cell.protocol == "oracle" and not contender.decides:
-        options["n_init"] = 1  # a restart is one start; which of them is best, the classes say
+        options["n_init"] = 1  # a restart is one start; the best of them is selected with the classes
     return contender.estimator(**options)
 
 
 def random_state(cell: Cell, parameters: Mapping[str, Any], seed: int) -> int:
-    """The seed itself; under the oracle another one for every point of a grid."""
+    """The seed itself; for the oracle, a different one for every point of a grid."""
     return zlib.crc32(json.dumps([parameters, seed], sort_keys=True).encode()) if cell.protocol == "oracle" else seed
 
 
 def _candidates(model: Any, embedding: Any, oracle: bool) -> dict[str, Any]:
-    """The embeddings that k-means sees, by view where the oracle may choose one; None where labels need no k-means."""
+    """The input of k-means, by view if the oracle may select one; None if the labels need no k-means."""
     if embedding is not None:
         return {"": embedding}
     if hasattr(model, "view_consensus_"):

@@ -42,7 +42,7 @@ class Heading(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """A picture of the report: its file, as seen from the report, and what it shows."""
+    """A picture of the report: its file, relative to the report, and its caption."""
 
     path: str
     caption: str
@@ -71,7 +71,7 @@ def write_report(
     code : str
         Version of the code that computed them.
     effort : str
-        How much was run, in words.
+        Description of what was run.
     refused : mapping of str to str, default={}
         Data sets that were not used, and why.
     pictures : sequence of Picture, default=()
@@ -81,7 +81,7 @@ def write_report(
     Returns
     -------
     Path
-        The report in Markdown; it stands in HTML beside it.
+        The report in Markdown; the HTML version is in the same folder.
     """
     tables = evaluation_tables(summaries)
     for name, table in tables.items():
@@ -94,7 +94,7 @@ def write_report(
 
 
 def evaluation_tables(summaries: Sequence[Summary]) -> dict[str, Table]:
-    """All tables by name: over all data sets, one per data set, the paper's, times, differences, what has no result.
+    """All tables by name: over all data sets, one per data set, scores and times of the paper, differences, failures.
 
     Data sets without any result appear in the last one only.
     """
@@ -120,13 +120,13 @@ def report_blocks(
     refused: Mapping[str, str],
     pictures: Sequence[Picture],
 ) -> list[Block]:
-    """What the report says, in order."""
+    """The content of the report, in order."""
     sources = list(dict.fromkeys(one.source for one in summaries))
     blocks: list[Block] = [
         Heading("Evaluation of late fusion multi-view clustering"),
         f"latefusion {code}. {effort}",
         "Oracle is the paper's protocol: parameters and restarts are chosen with the true classes, score by score, so "
-        "it says what could be reached by somebody who knows the answer. Label-free is what a user gets: default "
+        "it is an upper bound that needs the classes. Label-free is what a user gets: default "
         "parameters, or the method's own choice. Only a comparison with the same kernels is a reproduction; the others "
         "show how methods rank on related data. NMI is divided by the larger entropy, as the authors of the paper do.",
         Heading("Data sets"),
@@ -136,8 +136,8 @@ def report_blocks(
     layout = [table for name, table in tables.items() if name.startswith(tuple(SCORE_TABLES))]
     for title, shown in (
         ("Over all data sets", _named(tables, "overview") if len(sources) > 1 else []),
-        ("Where we differ from the paper", _named(tables, "differences") or ["No accuracy that it prints differs so."]),
-        ("What has no result", _named(tables, "unfinished") or ["Nothing: every cell was run and gave a result."]),
+        ("Differences from the paper", _named(tables, "differences") or ["All accuracies are within the tolerance."]),
+        ("Cells without result", _named(tables, "unfinished") or ["None: every cell was run and has a result."]),
         ("The paper's tables", layout),
         ("Every method, data set by data set", _named(tables, "data-")),
         ("Figures", pictures),
@@ -151,7 +151,7 @@ def _named(tables: Mapping[str, Table], beginning: str) -> list[Block]:
 
 
 def sources_table(sources: Sequence[Source]) -> Table:
-    """The data sets, and what each has to do with the paper's."""
+    """The data sets, and their relation to those of the paper."""
     rows = []
     for source in sources:
         known = paper_dataset(source.name)
@@ -163,7 +163,7 @@ def sources_table(sources: Sequence[Source]) -> Table:
 
 
 def missing_datasets(sources: Sequence[Source]) -> str:
-    """Which data sets of the paper were not there, and how to bring them."""
+    """The data sets of the paper that were not found, and how to add them."""
     present = {source.title for source in sources}
     absent = [entry for entry in paper_datasets() if entry.paper not in present]
     if not absent:
@@ -171,7 +171,7 @@ def missing_datasets(sources: Sequence[Source]) -> str:
     named = ", ".join(f"{entry.paper} ({' or '.join(copy.file for copy in entry.copies)})" for entry in absent)
     return (
         f"Data sets of the paper that were not evaluated: {named}. Put such files into a folder and name it with "
-        f"--data or LATEFUSION_DATA; the command 'latefusion info --datasets' says where each comes from."
+        f"--data or LATEFUSION_DATA; the command 'latefusion info --datasets' lists their sources."
     )
 
 

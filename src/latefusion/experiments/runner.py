@@ -1,8 +1,8 @@
-"""Run cells in parallel processes, each within its limits, and hand over every result as it comes.
+"""Run cells in parallel processes with limits of time and memory, and report every result as soon as it is computed.
 
-Workers are processes that evaluate one cell after the other. One that dies, or takes too long and is killed, leaves a
-cell with a reason and is replaced; everything else goes on. Only the process that calls writes results, so killing it
-at any moment costs the cells in work and nothing else; workers end with it.
+Workers are processes that evaluate one cell after the other. If a worker dies, or is killed because it takes too long,
+its cell gets that reason, and the worker is replaced. Only the calling process writes results, so that killing it loses
+only the cells that are running; the workers end with it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ MIB = 2**20
 
 
 class Limits(NamedTuple):
-    """What one cell may take.
+    """Limits of one cell.
 
     Attributes
     ----------
     seconds : float or None
     memory : int or None
-        MiB beyond what Python and its libraries take; kept to where the system can (Linux).
+        MiB in addition to the memory of Python and its libraries; enforced on Linux only.
     """
 
     seconds: float | None = None
@@ -45,7 +45,7 @@ class Limits(NamedTuple):
 
 
 def cheapest_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Cells in an order by which a run that is broken off has most to show.
+    """Cells in an order that gives an interrupted run as many complete results as possible.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ def cheapest_first(cells: Sequence[Cell]) -> list[Cell]:
     Returns
     -------
     list of Cell
-        What belongs together, a method and protocol on one data set, stays together; what costs least comes first.
+        Cells of one method, protocol and data set stay together; the cheapest groups come first.
     """
     sizes = Counter(map(_group, cells))
     return sorted(cells, key=lambda cell: sizes[_group(cell)] * cost(cell))
 
 
 def cost(cell: Cell) -> float:
-    """What a cell costs beside others, roughly: the square of its number of samples."""
+    """Rough relative cost of a cell: the square of its number of samples."""
     return float(cell.source.n_samples) ** 2
 
 
@@ -83,13 +83,13 @@ def run_cells(
     ----------
     cells : sequence of Cell
     record : callable
-        Called here, in this process, with every cell and its outcome as soon as it is there.
+        Called in this process with every cell and its outcome.
     jobs : int, default=1
         Number of processes.
     limits : Limits, default=None
         No limits when None.
     work : callable, default=None
-        What is done with a cell, a function that can be imported by its name; `evaluate` when None.
+        Function that runs a cell, which can be imported by its name; `evaluate` when None.
     """
     work, limits = work or evaluate, limits or Limits()
     context = _context(work)
@@ -128,7 +128,7 @@ def run_cells(
 
 
 class _Worker:
-    """One process, and the cell it is at."""
+    """A process and its current cell."""
 
     def __init__(self, context: Any, work: Callable[..., Any], limits: Limits, threads: int) -> None:
         self.connection, other = context.Pipe()
@@ -141,14 +141,14 @@ class _Worker:
         self.deadline: float | None = None
 
     def begin(self, cell: Cell) -> None:
-        """Hand over a cell."""
+        """Send a cell to the process."""
         self.cell = cell
         self.started = time.monotonic()
         self.deadline = None if self.limits.seconds is None else self.started + self.limits.seconds
         self.connection.send(cell)
 
     def poll(self) -> Outcome | None:
-        """What became of its cell, if that is known by now."""
+        """The outcome of its cell, if it is finished."""
         if self.connection.poll():
             try:
                 message = self.connection.recv()
@@ -166,7 +166,7 @@ class _Worker:
         return None
 
     def kill(self) -> None:
-        """End the process and all it has started."""
+        """Kill the process and its children."""
         self.gone = True
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -189,7 +189,7 @@ class _Worker:
 
 
 def _context(work: Callable[..., Any]) -> Any:
-    """Processes that start clean, with the library already imported where the system can do that."""
+    """Context of new processes, with the library already imported if the system supports that."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -199,10 +199,10 @@ def _context(work: Callable[..., Any]) -> Any:
 
 def _serve(connection: Connection, work: Callable[[Any], Any], memory: int | None, threads: int) -> None:
     if hasattr(os, "setsid"):
-        os.setsid()  # a group of its own, which can be killed as a whole
+        os.setsid()  # a process group, which can be killed as a whole
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _limit_memory(memory)
-    with threadpool_limits(min(threads, product_threads())):  # no more than the environment allows
+    with threadpool_limits(min(threads, product_threads())):  # at most as many as the environment allows
         connection.send("ready")
         while True:
             try:
@@ -217,7 +217,7 @@ def _outcome(work: Callable[[Any], Any], cell: Any) -> tuple[list[Point], str]:
         return work(cell), ""
     except MemoryError as error:
         return [], " ".join(["out of memory:", str(error).split(". ")[0]]).rstrip(": ")
-    except Exception as error:  # noqa: BLE001 (whatever a method may raise is the reason why it has no result)
+    except Exception as error:  # noqa: BLE001 (any error of a method becomes the reason of its cell)
         return [], f"{type(error).__name__}: {error}"
 
 

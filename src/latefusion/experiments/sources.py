@@ -1,4 +1,4 @@
-"""Where the data of an evaluation come from: the files of a folder, or the sets that need no file."""
+"""The data sets of an evaluation: files of a folder, or embedded data sets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMBEDDED: dict[str, Callable[[], MultiViewDataset]] = {"planted": _planted, **ca
 
 @dataclass(frozen=True)
 class Source:
-    """One data set of an evaluation: enough to load it in another process, and to know it again later.
+    """One data set of an evaluation, with all that is needed to load it in another process and to identify it later.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Source:
     path : str
         Empty for an embedded set.
     checksum : str
-        SHA-256 of the file, or of the arrays; of the views and samples that are used, too, where that is not all.
+        SHA-256 of the file, or of the arrays; also of the names of views and the number of samples if not all are used.
     n_samples, n_views, n_clusters : int
     use : tuple of str
         Names of the views to use; all when empty.
     most : int
-        Samples to use, evenly spaced; 0 for all.
+        Number of samples to use, evenly spaced; 0 for all.
     """
 
     name: str
@@ -59,12 +59,12 @@ class Source:
         return self.name if known is None else known[0].paper
 
     def load(self) -> MultiViewDataset:
-        """The data; the last one is remembered."""
+        """Load the data; the last data set is cached."""
         return _load(self)
 
 
 class Found(NamedTuple):
-    """What there is to evaluate on, and what could not be used, with the reason.
+    """The data sets that can be evaluated, and those that cannot, with the reason.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def find_sources(
     Parameters
     ----------
     folder : Path, default=None
-        Its files are taken, whatever `load_views` reads; the embedded sets when None.
+        All files that `load_views` reads are used; the embedded data sets when None.
     only : sequence of str, default=()
         Names of files without ending, of data sets of the paper, or of embedded sets; all when empty.
     most_embedded : int, default=0
@@ -119,8 +119,8 @@ def _files(folder: Path) -> dict[str, Path]:
     found = [one.path for one in find_datasets(folder) if one.path is not None and one.path.parent == folder]
     if not found:
         raise FileNotFoundError(
-            f"The data folder {str(folder)!r} holds no data set that can be read: `latefusion info --datasets` says "
-            f"what is looked for."
+            f"The data folder {str(folder)!r} has no data set that can be read. `latefusion info --datasets` "
+            f"lists the files that are searched."
         )
     return {path.stem: path for path in sorted(found)}
 
@@ -132,7 +132,9 @@ def _known(name: str, paths: dict[str, Path]) -> str:
         if candidate in paths or candidate in EMBEDDED:
             return candidate
     there = ", ".join([*paths, *EMBEDDED])
-    raise ValueError(f"There is no data set {name!r}. There are {there}; files come from --data or LATEFUSION_DATA.")
+    raise ValueError(
+        f"Unknown data set {name!r}. Available are {there}. Set the folder of files with --data or LATEFUSION_DATA."
+    )
 
 
 def _file_source(path: Path) -> Source:
@@ -151,7 +153,7 @@ def _described(name: str, path: str, checksum: str, use: tuple[str, ...], most: 
     partial = [",".join(use)] * bool(use) + [f"{most} samples"] * bool(most)
     data = _load(Source(name, path, " ".join([checksum, *partial]), 0, 0, 0, use, most))
     if data.target is None:
-        raise ValueError(f"{name} has no classes, so there is nothing to score with.")
+        raise ValueError(f"{name} has no classes, which the scores need.")
     n_clusters = len(np.unique(data.target))
     return Source(
         name, path, " ".join([checksum, *partial]), len(data.views), data.views.n_views, n_clusters, use, most
@@ -175,7 +177,7 @@ def _load(source: Source) -> MultiViewDataset:
         arrays = dict(views.items())
         absent = [name for name in source.use if name not in arrays]
         if absent:
-            raise ValueError(f"{source.path!r} lacks the views {absent}; it has {list(views.names)}.")
+            raise ValueError(f"{source.path!r} has no views {absent}; it has {list(views.names)}.")
         views = Views({name: arrays[name] for name in source.use})
     if source.most and source.most < len(views):
         rows = np.linspace(0, len(views) - 1, source.most).astype(np.intp)
@@ -184,7 +186,7 @@ def _load(source: Source) -> MultiViewDataset:
 
 
 def standardized(data: MultiViewDataset) -> list[Any]:
-    """Views as the paper's methods get them: dense columns have unit variance, all else is as given."""
+    """Views for the methods of the paper: columns of dense views have unit variance, other views do not change."""
     if data.kind == "kernels":
         return list(data.views.arrays)
     return [array if scipy.sparse.issparse(array) else _unit_variance(array) for array in data.views.arrays]

@@ -1,7 +1,7 @@
-"""Results on disk: one row per cell in an SQLite file, each written as a whole or not at all.
+"""Results on disk: one row per cell in an SQLite file, each written atomically.
 
-A row belongs to the code that computed it and to the data it was computed from. What another version of either has left
-is kept, and neither shown nor used.
+A row belongs to the code that computed it and to the data it was computed from. Rows of other versions are kept but not
+used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ COMPUTING_FILES = ("experiments/protocol.py", "experiments/sources.py")
 
 
 class Outcome(NamedTuple):
-    """What became of a cell.
+    """The outcome of a cell.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Outcome(NamedTuple):
     points : list of Point
         Empty when it failed.
     reason : str
-        Why it failed; empty when it did not.
+        Reason of a failure; empty otherwise.
     """
 
     seconds: float
@@ -53,7 +53,7 @@ class ResultStore:
     Parameters
     ----------
     path : Path
-        Made when it does not exist, with its folder.
+        Created with its folder if it does not exist.
     code : str, default=None
         Version of the code; that of this package when None.
     """
@@ -64,7 +64,7 @@ class ResultStore:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            words = f"The folder {str(path.parent)!r} cannot be made or entered: {error.strerror or error}."
+            words = f"The folder {str(path.parent)!r} cannot be created or opened: {error.strerror or error}."
             raise OSError(f"{words} Choose another --output.") from error
         with self._named():
             self._database = sqlite3.connect(path)
@@ -72,7 +72,7 @@ class ResultStore:
                 self._database.execute(SCHEMA)
 
     def record(self, cell: Cell, outcome: Outcome) -> None:
-        """Write what became of a cell; when this returns, it is on disk."""
+        """Write the outcome of a cell to disk."""
         values = (outcome.seconds, outcome.reason, json.dumps(outcome.points))
         with self._named(), self._database:
             self._database.execute(
@@ -80,7 +80,7 @@ class ResultStore:
             )
 
     def load(self, cells: list[Cell]) -> dict[Cell, Outcome]:
-        """Those of the cells that are done, in their order."""
+        """The outcomes of the cells that are done, in their order."""
         with self._named():
             rows = self._database.execute("SELECT * FROM cells WHERE code = ?", (self.code,)).fetchall()
         done = {row[:7]: row[7:] for row in rows}
@@ -114,8 +114,9 @@ class ResultStore:
             yield
         except sqlite3.Error as error:
             raise OSError(
-                f"The results in {str(self.path)!r} cannot be read or written: {error}. What was written before is "
-                f"intact; make room or rights, or choose another --output, and run the same command again to go on."
+                f"The results in {str(self.path)!r} cannot be read or written: {error}. Earlier results are intact. "
+                f"Free disk space, check the permissions or choose another --output, and run the same command again to "
+                f"continue."
             ) from error
 
 

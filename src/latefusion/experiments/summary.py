@@ -1,4 +1,4 @@
-"""From the outcomes of cells to one line per data set and method: oracle, label-free, time, and what failed."""
+"""From the outcomes of cells to one summary per data set and method: oracle, label-free, time, and failures."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ LEVEL = 0.05
 
 
 class Best(NamedTuple):
-    """The label-best value of one score.
+    """The best value of one score, selected with the classes.
 
     Attributes
     ----------
     value : float
         The best over grid and restarts.
     parameters : dict
-        Where it was found.
+        Parameters of the best value.
     sample : ndarray of shape (n_restarts,)
         All restarts at these parameters.
     mean : float
-        The best over the grid of the mean over restarts: what one start gives, parameters chosen with the classes.
+        The best over the grid of the mean over restarts: the expected score of one start, with parameters selected with
+        the classes.
     lowest_cost : float or None
-        The best over the grid when every point takes the restart with the lowest k-means cost, which needs no classes.
+        The best over the grid if every point uses the restart with the lowest k-means cost, which needs no classes.
     """
 
     value: float
@@ -45,7 +46,7 @@ class Best(NamedTuple):
 
 
 class Level(NamedTuple):
-    """The accuracy that one point of a grid gave.
+    """The accuracy of one point of a grid.
 
     Attributes
     ----------
@@ -62,14 +63,14 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True)
 class Summary:
-    """What one method reached on one data set.
+    """The results of one method on one data set.
 
     Attributes
     ----------
     source : Source
     method : str
     oracle : dict of str to Best
-        By metric; empty when nothing came out.
+        By metric; empty if there are no results.
     label_free : dict of str to ndarray of shape (n_seeds,)
         By metric.
     seconds : float or None
@@ -77,11 +78,11 @@ class Summary:
     levels : list of Level
         One per point of the grid.
     reasons : Counter of str
-        Why cells failed, and how many did.
+        Reasons of failed cells, and their numbers.
     n_missing : int
-        Cells that were not run.
+        Number of cells that were not run.
     n_cells : int
-        Cells that there are.
+        Number of all cells.
     """
 
     source: Source
@@ -96,13 +97,13 @@ class Summary:
 
 
 def summarize(cells: Sequence[Cell], outcomes: Mapping[Cell, Outcome]) -> list[Summary]:
-    """Put the outcomes of all cells together.
+    """Summarise the outcomes of all cells.
 
     Parameters
     ----------
     cells : sequence of Cell
     outcomes : mapping of Cell to Outcome
-        Those that there are.
+        The outcomes so far.
 
     Returns
     -------
@@ -134,7 +135,7 @@ def _summary(source: Source, method: str, cells: Sequence[Cell], outcomes: Mappi
 
 
 def _joined(outcomes: Sequence[Outcome]) -> list[Point]:
-    """One point per set of parameters; seeds that had cells of their own stand side by side, in their order."""
+    """One point per set of parameters; seeds of separate cells are concatenated in their order."""
     groups: dict[str, list[Point]] = {}
     for outcome in outcomes:
         for point in outcome.points:
@@ -179,7 +180,7 @@ def best_and_equals(samples: Mapping[str, NDArray[np.float64]], heights: Mapping
     samples : mapping of str to ndarray of shape (n_seeds,)
         Scores of every method, paired by seed.
     heights : mapping of str to float
-        The value by which the best one is found.
+        The value that determines the best method.
 
     Returns
     -------
@@ -214,8 +215,8 @@ def signed_rank_pvalue(differences: NDArray[np.float64]) -> float:
 
     Notes
     -----
-    Exact, given the ranks: the distribution of the sum is built up pair by pair. Where there are ties, SciPy tries all
-    signs, which takes a hundred times as long.
+    Exact, given the ranks: the distribution of the sum is built up pair by pair. With ties, SciPy tries all signs,
+    which takes a hundred times as long.
     """
     kept = differences[differences != 0]
     doubled = np.rint(2 * rankdata(np.abs(kept))).astype(int)  # mean ranks are multiples of a half

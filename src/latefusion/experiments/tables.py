@@ -1,4 +1,4 @@
-"""Tables, and how they look as plain text, Markdown, LaTeX, CSV and HTML."""
+"""Tables in plain text, Markdown, LaTeX, CSV and HTML."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LATEX_SIGNS = str.maketrans(
     | {"–": "--", "±": r"$\pm$", "×": r"$\times$", "λ": r"$\lambda$", "τ": r"$\tau$"}
 )
 
-# What begins as a number does, or says that there is none.
+# A cell that starts like a number, or that is empty or a dash.
 NUMBER = re.compile(r"\s*([-+.\d–]|$)")
 
 
@@ -30,7 +30,7 @@ class Entry(NamedTuple):
     ----------
     text : str
     mark : {"", "equal", "best"}, default=""
-        Whether it is the best of its kind, or not significantly worse.
+        Whether it is the best value, or not significantly worse.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table that can be shown in any format.
+    """A table that can be rendered in several formats.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Table:
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines with aligned columns: words to the left, numbers to the right.
+    """Text with aligned columns: words to the left, numbers to the right.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _number_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
-    """Which columns hold numbers, or a dash or nothing in their place; never the first, which holds names."""
+    """Which columns hold only numbers, dashes and empty cells; never the first, which holds names."""
     return [column > 0 and all(NUMBER.match(row[column]) for row in rows) for column in range(len(header))]
 
 
@@ -155,7 +155,7 @@ def _latex(table: Table) -> str:
 
 
 def _csv(table: Table) -> str:
-    """Texts, and beside columns that have marks the marks; title and notes have no place in what programs read."""
+    """All texts, and an additional column of marks where there are any; without title and notes."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     marked = [any(row[column].mark for row in table.rows) for column in range(len(table.header))]
@@ -186,18 +186,18 @@ def _html(table: Table) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Text in which no character formats anything."""
+    """Escape the characters that have a meaning in Markdown."""
     for sign in "\\`*_|[]<>":
         text = text.replace(sign, f"\\{sign}")
     return text
 
 
 def escape_latex(text: str) -> str:
-    """Text in which no character is a command."""
+    """Escape the characters that have a meaning in LaTeX."""
     return text.translate(LATEX_SIGNS)
 
 
-# Ending of the file, and the function that writes it.
+# Suffix of the file, and the function that renders it.
 RENDERERS: dict[str, tuple[str, Callable[[Table], str]]] = {
     "text": ("txt", _text),
     "markdown": ("md", _markdown),

@@ -7,7 +7,7 @@ import pytest
 
 from latefusion.baselines.support.kernel_kmeans import (
     explained_traces,
-    has_settled,
+    has_converged,
     kernel_kmeans,
     kernel_products,
     partition_costs,
@@ -63,7 +63,7 @@ def test_kernel_products_are_traces_of_products(seed):
     [([], False), ([1.0, 1.0], False), ([2.0, 1.0, 1.0], True), ([1.0, 1.0, 0.9], False), ([1.0, 0.0, 0.0], True)],
 )
 def test_settles_from_the_third_value_on(objective, settled):
-    assert has_settled(objective, 1e-6) is settled
+    assert has_converged(objective, 1e-6) is settled
 
 
 def test_regularized_objective_never_rises_and_the_weights_are_optimal(seed):

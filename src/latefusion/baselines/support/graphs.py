@@ -37,7 +37,7 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
     data : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
         Features, or squared distances when ``precomputed``. At least three samples.
     n_neighbors : int
-        The number q of neighbours; ``n_samples - 2`` at most, a larger number is cut down to that.
+        The number q of neighbours, reduced to ``n_samples - 2`` if it is larger.
     precomputed : bool, default=False
 
     Returns
@@ -46,9 +46,9 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
 
     Notes
     -----
-    Of equally distant samples the one with the lowest index comes first, and a sample is skipped by its number, not
-    by its place in the order, so a duplicate never takes its place. Candidates come from ‖x‖² + ‖y‖² - 2xᵀy, which is
-    fast but blurs ties; their distances are then recomputed from the differences.
+    Of equally distant samples the one with the lowest index comes first. A sample is excluded from its own neighbours
+    by its index, not by its rank, so a duplicate is still a neighbour. Candidates come from ‖x‖² + ‖y‖² - 2xᵀy, which
+    is fast but does not resolve ties; their distances are then recomputed from the differences.
     """
     n_samples = len(data)
     if n_samples < 3:
@@ -75,7 +75,7 @@ def nearest_samples(data: NDArray[Any], n_neighbors: int, *, precomputed: bool =
 
 
 def _candidates(rough: NDArray[Any], magnitudes: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find all pairs that may be among the nearest, when a distance may be wrong by rounding at its magnitude."""
+    """Find all pairs that may be among the nearest, given the rounding errors of the distances."""
     slack = 1e-12 * magnitudes
     reach = np.partition(rough + slack, width - 1, axis=1)[:, [width - 1]]
     row, column = np.nonzero(rough - slack <= reach)
@@ -126,7 +126,7 @@ def adaptive_neighbors(data: NDArray[Any], n_neighbors: int, *, precomputed: boo
     data : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
         Features, or squared distances when ``precomputed``.
     n_neighbors : int
-        Number of neighbours; ``n_samples - 2`` at most, a larger number is cut down to that.
+        Number of neighbours, reduced to ``n_samples - 2`` if it is larger.
     precomputed : bool, default=False
 
     Returns
@@ -141,17 +141,17 @@ def adaptive_neighbors(data: NDArray[Any], n_neighbors: int, *, precomputed: boo
 def reach_components(
     views: Sequence[NDArray[Any]], n_neighbors: int, n_components: int
 ) -> tuple[list[Neighbors], list[scipy.sparse.csr_array]]:
-    """Neighbours and adaptive graphs of several views whose mean graph has no more components than asked.
+    """Neighbours and adaptive graphs of several views whose mean graph has at most ``n_components`` components.
 
-    A method that looks for k components inside the edges of a graph can only take edges away: with more than k from the
-    start it would fail, and which of them make up the embedding would be chance. The number of neighbours is therefore
-    doubled until the mean graph of the views has at most k.
+    A method that looks for k components inside the edges of a graph can only remove edges. With more than k components
+    at the start it would fail, and the embedding would be an arbitrary choice among them. The number of neighbours is
+    therefore doubled until the mean graph of the views has at most k.
 
     Parameters
     ----------
     views : sequence of ndarray of shape (n_samples, n_features_p)
     n_neighbors : int
-        Where to start.
+        Number of neighbours to start with.
     n_components : int
 
     Returns
@@ -201,7 +201,7 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
     Parameters
     ----------
     graph : csr_array of shape (n_samples, n_samples)
-        Weights may be negative; the diagonal plays no part.
+        Weights may be negative; the diagonal is ignored.
     n_vectors : int
 
     Returns
@@ -212,9 +212,8 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
     Notes
     -----
     Every connected component has the eigenvalue zero once, and Lanczos can miss copies of an eigenvalue: a sparse
-    graph is solved component by component, on c I - L with c above the spectrum, where the wanted end is the well
-    separated one. Shift-and-invert is slower here: the factors of the graph of high-dimensional data are nearly
-    dense.
+    graph is solved component by component, on c I - L with c above the spectrum, where the wanted eigenvalues are well
+    separated. Shift-and-invert is slower here: the factors of the graph of high-dimensional data are nearly dense.
     """
     weights = symmetrize(without_zeros(graph))
     weights.setdiag(0.0)
@@ -229,19 +228,19 @@ def laplacian_eigenvectors(graph: scipy.sparse.csr_array, n_vectors: int) -> NDA
             "Use a smaller n_neighbors, fewer clusters or fewer samples.",
         )
         return lowest_eigenvectors(np.diag(degrees) - weights.toarray(), n_vectors)
-    # Gershgorin: no eigenvalue of L lies above the largest degree plus the largest sum of magnitudes in a row.
+    # Gershgorin: no eigenvalue of L exceeds the largest degree plus the largest sum of magnitudes in a row.
     above = float((degrees + np.asarray(abs(weights).sum(axis=1)).ravel()).max(initial=0.0))
     shifted = (scipy.sparse.diags_array(above - degrees) + weights).tocsr()
     return top_eigenpairs(shifted, n_vectors)[1]
 
 
 def lowest_eigenvectors(matrix: NDArray[Any], n_vectors: int) -> NDArray[Any]:
-    """Find the eigenvectors of the lowest eigenvalues of a dense symmetric matrix by LAPACK, whatever their number."""
+    """Find the eigenvectors of the lowest eigenvalues of a dense symmetric matrix by LAPACK."""
     return eigenpairs_between(matrix, 0, n_vectors)[1]
 
 
 def normalized_affinities(affinities: Sequence[Array], names: Iterable[str]) -> list[Any]:
-    """Normalise the affinity of every view; an error about a sample without neighbours names the view as well."""
+    """Normalise the affinity of every view; an error about a sample without neighbours names the view."""
     normalized = []
     for name, affinity in zip(names, affinities, strict=True):
         try:

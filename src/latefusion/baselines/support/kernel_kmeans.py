@@ -5,7 +5,7 @@ The relaxed problem for one kernel is
     min_H  Tr(K) - Tr(Hᵀ K H)    subject to HᵀH = I,
 
 solved by the leading k eigenvectors of K. With several kernels, K = Σ_p c_p K_p, the cost of a partition H splits into
-one number a_p = Tr(K_p) - Tr(Hᵀ K_p H) per kernel, and that is all a weight update ever sees.
+one number a_p = Tr(K_p) - Tr(Hᵀ K_p H) per kernel, and the updates of the weights depend on these numbers only.
 
 Symbols: kernels K_p (n x n), m of them; partition H (n x k); weights γ (m,) on the probability simplex.
 """
@@ -54,7 +54,7 @@ def kernel_kmeans(
 
 
 def partition_costs(kernels: Sequence[NDArray[Any]], partition: NDArray[Any]) -> NDArray[Any]:
-    """Price a partition under every kernel: a_p = Tr(K_p) - Tr(Hᵀ K_p H).
+    """Cost of a partition for every kernel: a_p = Tr(K_p) - Tr(Hᵀ K_p H).
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def kernel_products(kernels: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return products
 
 
-def has_settled(objective: Sequence[float], tol: float) -> bool:
+def has_converged(objective: Sequence[float], tol: float) -> bool:
     """Whether the last change is at most ``tol`` relative to the value before it, from the third value on."""
     return len(objective) > 2 and abs(objective[-2] - objective[-1]) <= tol * abs(objective[-2])
 
@@ -132,7 +132,7 @@ def solve_regularized_weights(
         costs = partition_costs(kernels, partition)
         objective.append(regularized_objective(costs, weights, regularizer))
         weights = _regularized_weights(costs, regularizer)
-        converged = has_settled(objective, tol)
+        converged = has_converged(objective, tol)
     return SolverResult(partition, weights, objective, len(objective), converged)
 
 

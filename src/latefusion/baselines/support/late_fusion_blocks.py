@@ -1,4 +1,4 @@
-"""Blocks shared by the late fusion methods: base partitions of incomplete views, rotations, fusion, view weights.
+"""Functions shared by the late fusion methods: base partitions of incomplete views, rotations, fusion, view weights.
 
 Symbols: kernels K_p (n x n), m of them; base partitions H_p (n x k); rotations W_p (k x k); consensus F (n x k);
 weights β (m,). ``mask`` (n x m) is True where a sample is observed in a view; a sample that is not has a zero row
@@ -29,8 +29,8 @@ def observed_kernels(
     Parameters
     ----------
     arrays : sequence of arrays
-        Features (n_samples x n_features_p) or raw kernels (n_samples x n_samples). What they hold for a sample that is
-        not observed is never read.
+        Features (n_samples x n_features_p) or raw kernels (n_samples x n_samples). Values of samples that are not
+        observed are never read.
     similarities : sequence of Similarity
         One per view; turns the observed part into a kernel, centred and scaled.
     mask : ndarray of bool of shape (n_samples, n_views) or None
@@ -43,9 +43,8 @@ def observed_kernels(
 
     Notes
     -----
-    The authors of the incomplete methods centre the complete kernels and apply the mask afterwards, which uses the very
-    values that are said to be missing. Here the mean, the scale and the width of a kernel are those of the observed
-    samples.
+    The authors of the incomplete methods centre the complete kernels and apply the mask afterwards, which uses values
+    that are said to be missing. Here the mean, the scale and the width of a kernel are those of the observed samples.
     """
     if mask is None:
         mask = np.ones((arrays[0].shape[0], len(arrays)), dtype=bool)
@@ -81,8 +80,8 @@ def base_partitions(kernels: Sequence[NDArray[Any]], n_clusters: int) -> tuple[l
     Returns
     -------
     partitions : list of ndarray of shape (n_samples, n_clusters)
-        Orthonormal columns, as many as the kernel has positive eigenvalues; the others are zero, because a vector
-        of the null space says nothing about the samples and could live on those that are not even observed.
+        Orthonormal columns, as many as the kernel has positive eigenvalues; the others are zero, because a vector of
+        the null space carries no information and can be nonzero on samples that are not observed.
     average : ndarray of shape (n_samples, n_clusters)
     """
     return [_leading_vectors(kernel, n_clusters) for kernel in kernels], _leading_vectors(
@@ -106,7 +105,7 @@ def start_rotations(partitions: Sequence[NDArray[Any]], average: NDArray[Any], i
     average : ndarray of shape (n_samples, n_clusters)
     init : {"align", "identity"}
         "align" turns every base partition towards the average, W_p = polar(H_pᵀ M), and depends on subspaces only;
-        "identity" is the authors' and depends on the arbitrary signs of eigenvectors.
+        "identity" is the choice of the authors and depends on the arbitrary signs of eigenvectors.
 
     Returns
     -------
@@ -133,7 +132,7 @@ def fuse(partitions: Sequence[NDArray[Any]], rotations: Sequence[NDArray[Any]], 
 def alignments(
     partitions: Sequence[NDArray[Any]], rotations: Sequence[NDArray[Any]], target: NDArray[Any]
 ) -> NDArray[Any]:
-    """How well every rotated partition agrees with ``target``: δ_p = Tr(Tᵀ H_p W_p), shape (n_views,)."""
+    """Agreement of every rotated partition with ``target``: δ_p = Tr(Tᵀ H_p W_p), shape (n_views,)."""
     return np.array(
         [
             float(np.vdot(partition.T @ target, rotation))
@@ -156,7 +155,7 @@ def view_weights(gains: NDArray[Any], exponent: float = 2.0) -> NDArray[Any]:
     -------
     ndarray of shape (n_views,)
         β_p = δ_p^{1/(q-1)} / (Σ δ^{q/(q-1)})^{1/q}. A view with a negative alignment gets no weight; if no alignment is
-        positive, the largest one gets all.
+        positive, the view with the largest one gets all the weight.
     """
     positive = np.maximum(gains, 0.0)
     if not positive.any():

@@ -5,7 +5,7 @@ sum of the k lowest eigenvalues is min Tr(FᵀL_S F) over orthonormal F, so the 
 
     min  ‖S - A‖² + 2λ Tr(FᵀL_S F),   rows of S on the probability simplex,  FᵀF = I,
 
-solved in turns: F holds the k lowest eigenvectors of L_S; row i of S is the projection of a_i - (λ/2) d_i on the
+solved alternately: F holds the k lowest eigenvectors of L_S; row i of S is the projection of a_i - (λ/2) d_i on the
 simplex, where d_ij = ‖f_i - f_j‖². λ is doubled while there are fewer than k components, and halved, with F set back,
 when there are more. The authors count components by eigenvalue sums against 1e-10 or 1e-11; here they are counted in
 the graph.
@@ -47,9 +47,9 @@ class ConstrainedGraph(NamedTuple):
     graph : csr_array of shape (n_samples, n_samples)
         Rows on the probability simplex; zeros may be stored.
     embedding : ndarray of shape (n_samples, n_clusters)
-        The lowest eigenvectors of its Laplacian; those of the last graph with at most k components where it has more.
+        The lowest eigenvectors of its Laplacian; those of the last graph with at most k components if it has more.
     n_components : int
-        How many it has: ``n_clusters`` where the constraint is met.
+        Number of its components; ``n_clusters`` if the constraint is met.
     labels : ndarray of shape (n_samples,)
         The component of every sample.
     """
@@ -70,16 +70,16 @@ def constrain_components(
     target : csr_array of shape (n_samples, n_samples)
         Stored entries, also zeros, are the edges the graph may have.
     embedding : ndarray of shape (n_samples, n_clusters)
-        Where to start: the lowest Laplacian eigenvectors of ``target`` or of a graph like it.
+        Start: the lowest Laplacian eigenvectors of ``target`` or of a graph like it.
     scale : float, default=1.0
         Rows are projections of (a_i - (λ/2) d_i) / scale.
     max_iter : int, default=30
-        Most values of λ to try, the first being 1.
+        Maximum number of values of λ; the first is 1.
 
     Returns
     -------
     ConstrainedGraph
-        With another number of components where ``max_iter`` steps did not find ``n_clusters``.
+        It has another number of components if ``max_iter`` steps did not reach ``n_clusters``.
     """
     penalty = 1.0
     for _ in range(max_iter):
@@ -130,7 +130,8 @@ def _project_stored_rows(values: NDArray[Any], indptr: NDArray[Any]) -> NDArray[
     stored = np.arange(lengths.max(initial=1)) < lengths[:, None]  # one column, even if nothing is stored
     padded = np.full(stored.shape, -np.inf)
     padded[stored] = values
-    # An entry one below the largest of its row is projected to zero, so two below is as good as absent.
+    # An entry one below the largest of its row is projected to zero, so two below has the same effect as an absent
+    # entry.
     largest = np.where(lengths > 0, padded.max(axis=1, initial=-np.inf), 0.0)
     filled = np.where(stored, padded, largest[:, None] - 2.0)
     projected: NDArray[Any] = project_rows_to_simplex(filled)[stored]
@@ -147,7 +148,7 @@ def steer_penalty(
     graph : csr_array of shape (n_samples, n_samples)
         The graph found with ``embedding`` and ``penalty``.
     embedding : ndarray of shape (n_samples, n_clusters)
-        Kept where the graph has too many components: the lowest eigenvectors would be an arbitrary choice among them.
+        Kept if the graph has too many components: the lowest eigenvectors would be an arbitrary choice among them.
     penalty : float
 
     Returns
@@ -166,7 +167,7 @@ def steer_penalty(
 
 
 def with_values(graph: scipy.sparse.csr_array, values: NDArray[Any]) -> scipy.sparse.csr_array:
-    """Other values at the same places; the places are shared, not copied."""
+    """A graph with other values at the same positions; the index arrays are shared, not copied."""
     return scipy.sparse.csr_array((values, graph.indices, graph.indptr), shape=graph.shape)
 
 
@@ -178,7 +179,7 @@ def graph_distances(graph: scipy.sparse.csr_array, others: Sequence[scipy.sparse
 def self_weights(distances: NDArray[Any], *, floor: float = float(np.finfo(float).eps)) -> NDArray[Any]:
     """Weights 1 / (2 distance): with them a sum of squared distances has the gradient of the sum of distances.
 
-    Distances below ``floor`` count as that much, so no weight is infinite.
+    Distances are at least ``floor``, so that no weight is infinite.
     """
     weights: NDArray[Any] = 0.5 / np.maximum(distances, floor)
     return weights

@@ -61,8 +61,8 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
     -----
     Starts with every weight free. The equality-constrained problem on the free weights has the closed form
     γ = Q⁻¹1 / 1ᵀQ⁻¹1; a step towards it stops where weights would turn negative, which are then fixed at zero, and
-    fixed weights are freed when their multipliers say that the objective would fall. Each working set is visited once
-    at most, so the method ends; m is the number of views, so it ends at once.
+    fixed weights are freed when their multipliers show that the objective would fall. Each working set is visited at
+    most once, so the method ends; it is fast because m is the number of views.
 
     Identical views have the same weight at every step: they are fixed together and freed together. One by one, the
     weight of the last to be fixed would go to the first to be freed, at no loss to the objective.
@@ -100,8 +100,8 @@ def simplex_quadratic(matrix: NDArray[Any], *, tol: float = 1e-12) -> NDArray[An
 
 def _equality_minimiser(quadratic: NDArray[Any]) -> NDArray[Any]:
     # γ = Q⁻¹1 / 1ᵀQ⁻¹1. A singular Q (two identical views) is solved in the least-squares sense of its KKT system,
-    # whose minimum-norm solution shares the weight between the twins. The zero among its singular values is a rounding
-    # error of a few units; dividing by it would hand the weight to either twin by chance.
+    # whose minimum-norm solution divides the weight equally between them. The zero among its singular values is a
+    # rounding error of a few units; dividing by it would give the weight to one of them by chance.
     size = len(quadratic)
     system = np.zeros((size + 1, size + 1))
     system[:size, :size] = quadratic
