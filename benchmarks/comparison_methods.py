@@ -39,7 +39,7 @@ def scaled(array):
 def measure(path, method):
     """Run one method in this process and print what came out, as JSON."""
     data = lf.datasets.load_views(path)
-    options = {"partition": "precomputed"} if data.kind == "kernels" else {}
+    options = {"similarity": "precomputed"} if data.kind == "kernels" else {}
     views = data.views.arrays if options else [scaled(array) for array in data.views.arrays]
     model = KNOWN[method](n_clusters=len(np.unique(data.target)), random_state=0, **options)
     start = time.perf_counter()

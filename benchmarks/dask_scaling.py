@@ -220,7 +220,7 @@ def killed_workers(paths, n_samples, args):
 def other_similarities(paths, n_samples):
     """Seconds of every pass with the threads of this machine, per million samples and core."""
     found = {}
-    options = {"linear": {}, "gaussian": {"kernel": "gaussian"}, "graph": {"partition": "graph"}}
+    options = {"linear": {}, "gaussian": {"kernel": "gaussian"}, "graph": {"similarity": "graph"}}
     with dask.config.set(scheduler="threads", num_workers=2):
         for name, own in options.items():
             with timed_passes() as seconds:

@@ -12,8 +12,8 @@ numbers   the number of clusters that n_clusters="auto" finds, on planted proble
           classes.
 cost      seconds of `LateFusionClustering` beside those of one fit of LF-MVC-GAM, on the data sets of `ranks` and on
           planted problems above the exact sizes, and the exponent of its growth there.
-local     fusing both kinds of partition with λ = 1, by global alignment and by local alignment with several τ: whether
-          weighing samples by their neighbour counts is worth being a candidate.
+local     fusing both kinds of similarity with λ = 1, by global alignment and by local alignment with several τ: whether
+          weighting samples by their neighbour counts is worth being a candidate.
 references  LF-MVC-GAM pulled to the mean of all similarities, or to one graph of all views side by side, with λ = 1, 4
           and 8, on z-scored views of the data sets of `ranks` that have features.
 
@@ -43,7 +43,7 @@ import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
 from latefusion.partitions.neighborhoods import count_neighbors
 from latefusion.partitions.partitions import PartitionKey
-from latefusion.selection.candidates import KINDS, Choice, fit_space
+from latefusion.selection.candidates import SIMILARITY_SETS, Choice, fit_space
 from latefusion.selection.sources import NamedSimilarities, view_source
 from measuring import machine
 
@@ -61,7 +61,7 @@ MOST_NUMBERED = 15
 PLANTED_SIZES = (25_000, 50_000, 100_000, 200_000, 400_000)
 
 # Base partitions and pulls with which references are compared.
-BASES = {"linear kernels": lf.KernelPartition("linear"), "graphs": lf.GraphPartition()}
+BASES = {"linear kernels": lf.KernelSimilarity("linear"), "graphs": lf.GraphSimilarity()}
 PULLS = (1.0, 4.0, 8.0)
 
 
@@ -83,7 +83,7 @@ def small_sets(folder):
 
 def cluster(method, views, kind, n_clusters, seed):
     """A fitted model."""
-    extra = {"partition": "precomputed"} if kind == "kernels" else {}
+    extra = {"similarity": "precomputed"} if kind == "kernels" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return METHODS[method](n_clusters=n_clusters, random_state=seed, **extra).fit(views)
@@ -243,9 +243,9 @@ def local(args, store):
         spec = "precomputed" if data.kind == "kernels" else "auto"
         named = NamedSimilarities.of("gaussian", None)
         sources = [view_source(data.views, p, spec, named) for p in range(data.views.n_views)]
-        keys = [PartitionKey(view, name) for view in range(len(sources)) for name in KINDS["both"]]
+        keys = [PartitionKey(view, name) for view in range(len(sources)) for name in SIMILARITY_SETS["both"]]
         space = fit_space(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
-        plan = space.plan(Choice("both", "alike"))
+        plan = space.plan(Choice("both", "equal"))
         row = {"data": path.stem, "global": fused_accuracy(space, plan, data.target)}
         for share in (0.05, 0.1, 0.3):
             size = max(1, round(share * n_samples))
@@ -270,9 +270,9 @@ def references(args, store):
             continue
         views = [StandardScaler(with_mean=not issparse(view)).fit_transform(view) for view in data.views.arrays]
         row = {"data": path.stem}
-        for (name, partition), reference in product(BASES.items(), ("mean", "graph")):
+        for (name, similarity), reference in product(BASES.items(), ("mean", "graph")):
             model = lf.GlobalAlignmentClustering(
-                len(np.unique(data.target)), partition=partition, reference=reference, random_state=0
+                len(np.unique(data.target)), similarity=similarity, reference=reference, random_state=0
             )
             for point in model.regularization_path(views, PULLS):
                 accuracy = lf.metrics.clustering_accuracy(data.target, point.labels)

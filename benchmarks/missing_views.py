@@ -52,11 +52,11 @@ MANY_ZEROS = 0.05
 IMML = "iMML 0.6.0"
 OURS = {
     "LateFusionClustering": ("LateFusionClustering", {}),
-    "LateFusionClustering, align": ("LateFusionClustering", {"missing": "align"}),
-    "LF-MVC-GAM, graph": ("GlobalAlignmentClustering", {"partition": "graph"}),
-    "LF-MVC-GAM, graph, impute": ("GlobalAlignmentClustering", {"partition": "graph", "missing": "impute"}),
-    "LF-MVC-LAM, graph": ("LocalAlignmentClustering", {"partition": "graph"}),
-    "LF-MVC-LAM, graph, impute": ("LocalAlignmentClustering", {"partition": "graph", "missing": "impute"}),
+    "LateFusionClustering, align": ("LateFusionClustering", {"missing": "zero"}),
+    "LF-MVC-GAM, graph": ("GlobalAlignmentClustering", {"similarity": "graph"}),
+    "LF-MVC-GAM, graph, impute": ("GlobalAlignmentClustering", {"similarity": "graph", "missing": "impute"}),
+    "LF-MVC-LAM, graph": ("LocalAlignmentClustering", {"similarity": "graph"}),
+    "LF-MVC-LAM, graph, impute": ("LocalAlignmentClustering", {"similarity": "graph", "missing": "impute"}),
 }
 THEIRS = (
     "NEMO", "LFIMVC", "EEIMVC", "DAIMC", "IMSR", "OPIMC", "PIMVC", "SIMCADC", "MONET", "SUMO", "MKKMIK", "OMVC",
@@ -255,10 +255,10 @@ def choices(views, mask, n_clusters):
     from latefusion.partitions.partitions import PartitionKey
     from latefusion.partitions.sources import feature_source
     from latefusion.selection.candidates import CandidateSpace, Choice, imputed_source
-    from latefusion.similarities import GraphPartition, KernelPartition
+    from latefusion.similarities import GraphSimilarity, KernelSimilarity
     from latefusion.similarities.graph import NeighborSearch
 
-    similarities = {"graph 10": GraphPartition(10), "kernel": KernelPartition()}
+    similarities = {"graph 10": GraphSimilarity(10), "kernel": KernelSimilarity()}
     sources = [feature_source(view[seen], similarities, seen) for view, seen in zip(views, mask.T, strict=True)]
     keys = [PartitionKey(view, name) for view in range(len(views)) for name in similarities]
     n_components = 4 * n_clusters
@@ -266,7 +266,7 @@ def choices(views, mask, n_clusters):
     width = raw.columns[-1].stop
     fills = {"zero": Fill(np.zeros(width, dtype=bool)), "zero, D^{-1/2}": Fill(np.ones(width, dtype=bool))} | {
         f"imputed, {name} components": Fill(
-            np.zeros(width, dtype=bool), fit_imputation(raw, n_clusters, n_shared=number)
+            np.zeros(width, dtype=bool), fit_imputation(raw, n_clusters, n_components_shared=number)
         )
         for name, number in (("k/2", max(1, n_clusters // 2)), ("k", n_clusters), ("2k", 2 * n_clusters))
     }
@@ -276,17 +276,17 @@ def choices(views, mask, n_clusters):
         basis = fill(raw.basis(), mask)
         filled = replace(raw, vectors=tuple(basis[:, own] for own in raw.columns), fill=fill)
         space = CandidateSpace(sources, filled, len(views), n_clusters, searches)
-        alike, weighed = Choice("both", "alike"), Choice("both", "by agreement")
+        alike, weighed = Choice("both", "equal"), Choice("both", "agreement")
         (fused,) = space.fuse(space.plan(alike), [1.0])
         found[f"{name}: views alike"] = space.partitions.times(fused.coefficients)
         found[f"{name}: mean similarity only"] = space.partitions.times(fused.mean)
-        space = space.with_joint(imputed_source(space, {"graph 10": GraphPartition(10)}), ["graph 10"], n_components)
+        space = space.with_joint(imputed_source(space, {"graph 10": GraphSimilarity(10)}), ["graph 10"], n_components)
         (fused,) = space.fuse(space.plan(weighed), [1.0])
         found[f"{name}: by agreement, with a graph of all views"] = space.partitions.times(fused.coefficients)
         found[f"{name}: graph of all views only"] = space.partitions.vectors[-1][:, :n_clusters]
     graphs = np.zeros((len(mask), len(mask)))
     for source, seen in zip(sources, mask.T, strict=True):
-        graphs[np.ix_(seen, seen)] += GraphPartition(10).similarity(source.coordinates, n_clusters)[0].toarray()
+        graphs[np.ix_(seen, seen)] += GraphSimilarity(10).similarity(source.coordinates, n_clusters)[0].toarray()
     shared = np.maximum(mask.astype(float) @ mask.T, 1.0)
     roots = np.sqrt(mask.sum(axis=1))
     found["mean graph, D^{-1/2}"] = top_eigenpairs(graphs / roots[:, None] / roots, n_clusters)[1]
@@ -460,7 +460,7 @@ def picture(rows, path):
             style = {"linewidth": 2.5 if first else 1.0, "marker": "o", "markersize": 5 if first else 3}
             if own:
                 ax.plot(*zip(*own, strict=True), color=color, zorder=3 if first else 2, **style)
-        best = [row for row in measured if row["set"] == dataset and row["kind"] == "peer"]
+        best = [row for row in measured if row["set"] == dataset and row["similarity"] == "peer"]
         for rate in RATES:
             here = [row for row in best if row["rate"] == rate]
             if here:

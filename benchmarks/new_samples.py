@@ -2,7 +2,7 @@
 
 usage: python benchmarks/new_samples.py [--output FILE.json]
 
-Per method and kind of partition: the share of training samples whose predicted label is `labels_`; the largest
+Per method and kind of similarity: the share of training samples whose predicted label is `labels_`; the largest
 difference between `transform` of the training samples and `consensus_`; and for the even and the odd samples and eight
 random halves, the agreement with clustering everything of (a) the samples that the half was fitted on and (b) those it
 predicts. Where (a) is as low as (b), the clustering itself depends on the sample, not the extension to new ones.
@@ -53,11 +53,11 @@ def main():
     views, _ = lf.datasets.load_digits_views(return_X_y=True)
     rows = []
     for estimator in (lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering):
-        for partition in ("kernel", "graph"):
-            model = estimator(10, partition=partition, random_state=0)
+        for similarity in ("kernel", "graph"):
+            model = estimator(10, similarity=similarity, random_state=0)
             whole = model.fit(views)
             row = {
-                "method": f"{estimator.__name__}, {partition}",
+                "method": f"{estimator.__name__}, {similarity}",
                 "predict equals labels_": float(np.mean(whole.predict(views) == whole.labels_)),
                 "largest transform error": float(np.abs(whole.transform(views) - whole.consensus_).max()),
             }

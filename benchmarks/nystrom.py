@@ -28,7 +28,7 @@ from measuring import BLUE, GREEN, GREY, ORANGE, PURPLE, best_seconds, figure, m
 
 MOST_RATIO, MOST_DIFFERENCE = 3.0, 0.01
 # The way of choosing landmarks that is not the default.
-OTHER = "kmeans++" if lf.KernelPartition().landmarks == "uniform" else "uniform"
+OTHER = "kmeans++" if lf.KernelSimilarity().landmarks == "uniform" else "uniform"
 OPTIONS = {
     "default": {},
     f"{OTHER} landmarks": {"landmarks": OTHER},
@@ -57,8 +57,8 @@ def time_ratios(n_samples, repeats):
     views = make(n_samples)
     models = {"linear": lf.GlobalAlignmentClustering(10, kernel="linear", random_state=0)}
     for name, options in OPTIONS.items():
-        partition = lf.KernelPartition(method="factor", **options)
-        models[name] = lf.GlobalAlignmentClustering(10, partition=partition, random_state=0)
+        similarity = lf.KernelSimilarity(method="factor", **options)
+        models[name] = lf.GlobalAlignmentClustering(10, similarity=similarity, random_state=0)
     shortest = dict.fromkeys(models, np.inf)
     for _ in range(repeats):
         for name, model in models.items():
@@ -88,8 +88,8 @@ def accuracy_rows(name, data, n_draws):
     n_clusters = len(np.unique(target))
 
     def model(**options):
-        partition = lf.KernelPartition(**options)
-        return lf.GlobalAlignmentClustering(n_clusters, partition=partition, n_init=1, random_state=0)
+        similarity = lf.KernelSimilarity(**options)
+        return lf.GlobalAlignmentClustering(n_clusters, similarity=similarity, n_init=1, random_state=0)
 
     for starts, per_draw in STARTS.items():
         seeds = range(n_draws * per_draw)

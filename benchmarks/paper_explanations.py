@@ -65,7 +65,7 @@ class Problem(NamedTuple):
 
     def fitted(self, method: str, **parameters: object):
         """A comparison method on these kernels."""
-        model = METHODS[method](self.n_clusters, partition="precomputed", n_init=1, random_state=0, **parameters)
+        model = METHODS[method](self.n_clusters, similarity="precomputed", n_init=1, random_state=0, **parameters)
         return model.fit(self.kernels)
 
     def printed(self, method: str, table: str = "kernel") -> str:
@@ -168,7 +168,7 @@ def size_of_the_search(problem: Problem) -> str:
     printed = printed_value("kernel", problem.name, LAM, "accuracy").value
     best = {}
     for init in ("align", "identity"):
-        model = LocalAlignmentClustering(problem.n_clusters, partition="precomputed", init=init)
+        model = LocalAlignmentClustering(problem.n_clusters, similarity="precomputed", init=init)
         paths = model.neighborhood_path(problem.kernels, grid["neighborhood"], grid["regularization"])
         found = np.array([problem.starts(point.consensus)[:, 0] for path in paths.values() for point in path])
         best[init] = found.max()

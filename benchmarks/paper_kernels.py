@@ -39,7 +39,7 @@ def accuracies(consensus, target, n_starts):
 def evaluate(name, method, data, n_starts):
     """Best accuracies over the grid of one method on one data set."""
     n_clusters = len(np.unique(data.target))
-    options = {"n_clusters": n_clusters, "partition": "precomputed"}
+    options = {"n_clusters": n_clusters, "similarity": "precomputed"}
     if method == "GAM":
         models = {None: GlobalAlignmentClustering(**options)}
     else:

@@ -112,15 +112,15 @@ class Method:
 GRAPH_OF_ALL = {"kernel": "linear", "reference": "graph", "regularization": 8.0, "assign_labels": "cluster_qr"}
 METHODS = {
     "LF-MVC-GAM": Method("ours", None, estimator("latefusion", "GlobalAlignmentClustering")),
-    "LF-MVC-GAM, graph": Method("ours", None, estimator("latefusion", "GlobalAlignmentClustering", partition="graph")),
+    "LF-MVC-GAM, graph": Method("ours", None, estimator("latefusion", "GlobalAlignmentClustering", similarity="graph")),
     "LF-MVC-GAM, graph of all": Method(
         "ours", None, estimator("latefusion", "GlobalAlignmentClustering", **GRAPH_OF_ALL)
     ),
     "LF-MVC-GAM, graph, graph of all": Method(
-        "ours", None, estimator("latefusion", "GlobalAlignmentClustering", partition="graph", reference="graph")
+        "ours", None, estimator("latefusion", "GlobalAlignmentClustering", similarity="graph", reference="graph")
     ),
     "LF-MVC-LAM": Method("ours", None, estimator("latefusion", "LocalAlignmentClustering")),
-    "LF-MVC-LAM, graph": Method("ours", None, estimator("latefusion", "LocalAlignmentClustering", partition="graph")),
+    "LF-MVC-LAM, graph": Method("ours", None, estimator("latefusion", "LocalAlignmentClustering", similarity="graph")),
     "LateFusionClustering": Method("ours", None, estimator("latefusion", "LateFusionClustering")),
     "KMeans, concatenation": Method("scikit-learn", None, concatenated("KMeans", n_init=10)),
     "Spectral, concatenation": Method(

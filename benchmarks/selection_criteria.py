@@ -37,14 +37,14 @@ from latefusion.encoding.coordinates import put_side_by_side
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.spectra import fit_spectrum
-from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, similarity_names
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, Choice, similarity_names
 from latefusion.selection.search import fit_criterion, fit_spaces
 from measuring import machine
 
 # The default comes first.
 REGULARIZATIONS = (1.0, 0.5, 2.0, 4.0)
 SIDE_BY_SIDE = "side by side"
-# λ so large that the consensus is the partition of the mean similarity.
+# λ so large that the consensus is the similarity of the mean similarity.
 MEAN = "mean"
 N_SPLITS = 2
 CHOSEN = ("joint neighbours", "neighbours in views", "shared with views")
@@ -55,12 +55,16 @@ CHOSEN = ("joint neighbours", "neighbours in views", "shared with views")
 
 def plans(space):
     """Similarities and factors of every choice."""
-    found = {(kind, weighing): space.plan(Choice(kind, weighing)) for kind in KINDS for weighing in WEIGHINGS}
+    found = {
+        (similarity, weighting): space.plan(Choice(similarity, weighting))
+        for similarity in SIMILARITY_SETS
+        for weighting in WEIGHTINGS
+    }
     if len(space.sources) > space.n_views:
-        for kind in KINDS:
-            names = similarity_names(space.sources[-1], kind)
+        for similarity in SIMILARITY_SETS:
+            names = similarity_names(space.sources[-1], similarity)
             factor = 1 / np.sqrt(len(names))
-            found[kind, SIDE_BY_SIDE] = {PartitionKey(space.n_views, name): factor for name in names}
+            found[similarity, SIDE_BY_SIDE] = {PartitionKey(space.n_views, name): factor for name in names}
     return found
 
 
@@ -79,7 +83,7 @@ def consensuses(space):
 
 
 def criteria(model, space, criterion, candidates):
-    """Every criterion of every candidate, and the doubt of the chosen one: name -> list."""
+    """Every criterion of every candidate, and the standard_error of the chosen one: name -> list."""
     k = space.n_clusters
     rows = {name: space.partitions.times(one) for name, one in candidates.items()}
     labels = {name: model._state.options.assign(own, k)[0] for name, own in rows.items()}
@@ -126,7 +130,7 @@ def criteria(model, space, criterion, candidates):
         for own in everything
     ]
     names = list(table[next(iter(table))])
-    return labels, {name: [one[name] for one in table.values()] for name in names} | {"doubt": doubts}
+    return labels, {name: [one[name] for one in table.values()] for name in names} | {"standard_error": doubts}
 
 
 def mean(values):
@@ -209,9 +213,11 @@ def balance(labels, k):
 def judged(path, seed):
     """One data set: candidates, their scores against the classes, and all criteria."""
     data = lf.datasets.load_views(path)
-    partition = "precomputed" if data.kind == "kernels" else "auto"
+    similarity = "precomputed" if data.kind == "kernels" else "auto"
     start = time.perf_counter()
-    model = lf.LateFusionClustering(len(np.unique(data.target)), partition=partition, random_state=seed).fit(data.views)
+    model = lf.LateFusionClustering(len(np.unique(data.target)), similarity=similarity, random_state=seed).fit(
+        data.views
+    )
     space = space_of(model, model._state.sources)
     criterion = fit_criterion([space], model._state.options)
     candidates = consensuses(space)
@@ -238,7 +244,7 @@ def rounded(values, digits=4):
 
 def report(rows):
     """Print what every criterion, and combinations of them, would have chosen."""
-    names = [name for name in rows[0]["criteria"] if name != "doubt"]
+    names = [name for name in rows[0]["criteria"] if name != "standard_error"]
     everything, ours, *_ = pools(rows[0]["candidates"]).values()
     line = reporter([row["ACC"][0] for row in rows])
     print(f"\n{len(rows)} data sets, {len(rows[0]['candidates'])} candidates: mean ACC and NMI of what is chosen,")
@@ -299,7 +305,7 @@ def pools(candidates):
     return {
         "all candidates": np.ones(len(parts), dtype=bool),
         "those of LateFusionClustering": np.array(ours),
-        "views alike only": np.array([own and p[1] == "alike" for own, p in zip(ours, parts, strict=True)]),
+        "views alike only": np.array([own and p[1] == "equal" for own, p in zip(ours, parts, strict=True)]),
         "λ = 1 only": np.array([own and p[2] == "1.0" for own, p in zip(ours, parts, strict=True)]),
         "mean similarity only": np.array([p[2] == MEAN for p in parts]),
     }
@@ -320,9 +326,9 @@ def chosen(row, values, pool=None):
 def guarded(row, pool, members=CHOSEN):
     """The rule of `LateFusionClustering`: the best, or the default unless it is beaten beyond chance."""
     values = plain_mean(row, members)
-    # The doubt is that of all three criteria together, whatever the members.
+    # The standard_error is that of all three criteria together, whatever the members.
     best = int(np.argmax(np.where(pool, values, -np.inf)))
-    taken = best if values[best] - values[0] > row["criteria"]["doubt"][best] else 0
+    taken = best if values[best] - values[0] > row["criteria"]["standard_error"][best] else 0
     return row["ACC"][taken], row["NMI"][taken], chosen(row, values, pool)[2]
 
 
@@ -341,8 +347,8 @@ def rank_mean(row, members):
 
 def numbered(views, kind, seed):
     """What rules for the number of clusters say, from the evidence that the class collects."""
-    partition = "precomputed" if kind == "kernels" else "auto"
-    model = lf.LateFusionClustering("auto", partition=partition, random_state=seed).fit(views)
+    similarity = "precomputed" if kind == "kernels" else "auto"
+    model = lf.LateFusionClustering("auto", similarity=similarity, random_state=seed).fit(views)
     evidence = model.number_selection_.evidence
     numbers = np.array([one.n_clusters for one in evidence])
     stability = np.array([one.stability for one in evidence])

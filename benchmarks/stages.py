@@ -77,7 +77,7 @@ def stages(views, repeats):
     """Per stage: name, seconds, bytes and operations it takes at the least."""
     n_samples, k, width = len(views[0]), N_CLUSTERS, N_VIEWS * WIDTH
     rows, columns = 4 * n_samples, (N_VIEWS + 1) * N_CLUSTERS
-    kind = lf.KernelPartition("linear", method="factor")
+    kind = lf.KernelSimilarity("linear", method="factor")
     seconds, factors = best_seconds(lambda: [kind.similarity(view, k)[0] for view in views], repeats)
     yield "means", seconds, rows * width, n_samples * width
     stack = FactorStack(factors)

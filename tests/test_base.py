@@ -15,8 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 import latefusion as lf
 from latefusion import (
     GlobalAlignmentClustering,
-    GraphPartition,
-    KernelPartition,
+    GraphSimilarity,
+    KernelSimilarity,
     LateFusionClustering,
     LocalAlignmentClustering,
     Views,
@@ -27,7 +27,7 @@ from latefusion.base import warn_not_converged
 from latefusion.baselines import AverageKernelKMeans, IncompleteLateFusion
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.similarities import PrecomputedPartition
+from latefusion.similarities import PrecomputedSimilarity
 from latefusion.validation import per_view
 
 METHODS = [GlobalAlignmentClustering, LocalAlignmentClustering]
@@ -95,7 +95,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_input_is_clustered(method, kind, tmp_path):
     X = KINDS[kind](tmp_path)
-    for parameters in ({}, {"partition": "graph"}, {"kernel": "linear"}):
+    for parameters in ({}, {"similarity": "graph"}, {"kernel": "linear"}):
         model = method(3, random_state=0, **parameters).fit(X)
         assert_sound(model, X)
         assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
@@ -116,21 +116,21 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_is_clustered(method, partition, shape):
+def test_every_shape_is_clustered(method, similarity, shape):
     X, n_clusters = SHAPES[shape]
-    assert_sound(method(n_clusters, random_state=0, partition=partition).fit(X), X, n_samples=len(X[0]))
+    assert_sound(method(n_clusters, random_state=0, similarity=similarity).fit(X), X, n_samples=len(X[0]))
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
 @pytest.mark.parametrize(
     "X", [[A > 0, B > 0], [np.round(A), np.round(B)], [A[:, :1] > 0, B]], ids=["booleans", "coarse", "binary"]
 )
-def test_ties_everywhere_give_no_nan(method, partition, X):
+def test_ties_everywhere_give_no_nan(method, similarity, X):
     """Equal samples may differ in their neighbour counts, which go to the lower index; their labels need not agree."""
-    model = method(2, random_state=0, partition=partition).fit(X)
+    model = method(2, random_state=0, similarity=similarity).fit(X)
     assert np.isfinite(model.consensus_).all()
     assert np.isfinite(model.confidence_).all()
     assert set(model.labels_) == set(model.predict(X)) == {0, 1}
@@ -140,7 +140,7 @@ def test_ties_everywhere_give_no_nan(method, partition, X):
 @pytest.mark.parametrize("scale", [1e-290, 1.0, 1e140])
 def test_kernels_of_every_scale_are_clustered(method, scale):
     kernels = np.stack([gaussian_kernel(A) * scale, gaussian_kernel(B)], axis=-1)
-    model = method(3, partition="precomputed", random_state=0).fit(kernels)
+    model = method(3, similarity="precomputed", random_state=0).fit(kernels)
     np.testing.assert_array_equal(model.predict(kernels), model.labels_)
     np.testing.assert_array_equal(model.predict(kernels[5:9]), model.labels_[5:9])
     reference = method(3, random_state=0).fit([A, B])
@@ -198,10 +198,10 @@ def test_names_that_look_like_the_default_are_names():
 
 def test_a_parameter_for_every_view():
     names = ["p", "q"]
-    assert per_view("graph", names, "partition") == ["graph", "graph"]
-    assert per_view(["graph", "kernel"], names, "partition") == ["graph", "kernel"]
-    assert per_view({"q": "kernel", "p": "graph"}, names, "partition") == ["graph", "kernel"]
-    assert per_view({"q": "kernel"}, names, "partition", default="auto") == ["auto", "kernel"]
+    assert per_view("graph", names, "similarity") == ["graph", "graph"]
+    assert per_view(["graph", "kernel"], names, "similarity") == ["graph", "kernel"]
+    assert per_view({"q": "kernel", "p": "graph"}, names, "similarity") == ["graph", "kernel"]
+    assert per_view({"q": "kernel"}, names, "similarity", default="auto") == ["auto", "kernel"]
     with pytest.raises(ValueError, match=r"no value for the views \['p'\]"):
         per_view({"q": 1.0}, names, "weights")
 
@@ -210,25 +210,25 @@ def test_a_parameter_for_every_view():
 def test_a_mapping_may_name_some_views(method):
     """The others are "auto": numbers that are labels need a word, and features beside them none."""
     X = {"p": A, "q": B, "numbers": DATA.target, "text": [f"cluster {one}" for one in DATA.target]}
-    model = method(3, partition={"numbers": "labels"}, random_state=0).fit(X)
-    whole = method(3, partition=dict.fromkeys(X, "auto") | {"numbers": "labels"}, random_state=0).fit(X)
+    model = method(3, similarity={"numbers": "labels"}, random_state=0).fit(X)
+    whole = method(3, similarity=dict.fromkeys(X, "auto") | {"numbers": "labels"}, random_state=0).fit(X)
     np.testing.assert_array_equal(model.labels_, whole.labels_)
     assert adjusted_rand_score(DATA.target, model.labels_) == 1.0
 
 
 @pytest.mark.parametrize(
-    "partition",
+    "similarity",
     [
         ["kernel", "precomputed"],
         {"view_1": "precomputed", "view_0": "auto"},
-        (GraphPartition(5), PrecomputedPartition()),
-        [KernelPartition("laplace"), PrecomputedPartition(standardize=False)],
+        (GraphSimilarity(5), PrecomputedSimilarity()),
+        [KernelSimilarity("laplace"), PrecomputedSimilarity(standardize=False)],
     ],
     ids=["list", "dict", "objects", "prepared"],
 )
-def test_features_and_kernels_side_by_side(partition):
+def test_features_and_kernels_side_by_side(similarity):
     kernel = standardize_kernel(gaussian_kernel(B))[0]
-    model = GlobalAlignmentClustering(3, partition=partition, random_state=0).fit([A, kernel])
+    model = GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit([A, kernel])
     np.testing.assert_array_equal(model.predict([A[3:8], kernel[3:8]]), model.labels_[3:8])
     assert adjusted_rand_score(DATA.target, model.labels_) > 0.5
 
@@ -291,8 +291,8 @@ def test_tags():
     tags = AverageKernelKMeans().__sklearn_tags__()
     assert tags.input_tags.sparse
     assert not tags.input_tags.pairwise
-    for partition in ("precomputed", PrecomputedPartition()):
-        assert AverageKernelKMeans(partition=partition).__sklearn_tags__().input_tags.pairwise
+    for similarity in ("precomputed", PrecomputedSimilarity()):
+        assert AverageKernelKMeans(similarity=similarity).__sklearn_tags__().input_tags.pairwise
 
 
 def test_a_sample_in_no_view_is_named():
@@ -307,17 +307,17 @@ def test_a_sample_in_no_view_is_named():
 def test_partitions_that_do_not_fit_are_refused(monkeypatch, method):
     copies = 2 if method is LocalAlignmentClustering else 1
     size = 40 * (copies * 3 + 1) * 3 * 8
-    factor = KernelPartition(method="factor")
+    factor = KernelSimilarity(method="factor")
     monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
-    method(3, partition=factor, random_state=0).fit([A, B])
+    method(3, similarity=factor, random_state=0).fit([A, B])
     monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
     with pytest.raises(MemoryError, match=r"Clustering 40 samples in 2 views.* float32 views"):
-        method(3, partition=factor).fit([A, B])
+        method(3, similarity=factor).fit([A, B])
 
 
 @pytest.mark.parametrize(
     "model",
-    [GlobalAlignmentClustering(partition=KernelPartition(method="exact")), AverageKernelKMeans()],
+    [GlobalAlignmentClustering(similarity=KernelSimilarity(method="exact")), AverageKernelKMeans()],
     ids=["GAM", "A-MKKM"],
 )
 def test_three_million_samples_are_refused_in_good_time(model):

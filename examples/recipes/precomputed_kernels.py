@@ -3,7 +3,7 @@ Kernels instead of features
 ===========================
 
 A view may be a matrix of similarities: of graphs, strings or sequences, or the ``KH`` of a benchmark in a ``.mat``
-file. ``partition="precomputed"`` says so.
+file. ``similarity="precomputed"`` says so.
 """
 
 # %%
@@ -30,7 +30,7 @@ def kernels(rows, columns):
 
 
 given = kernels(train, train)
-model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0).fit(given)
+model = lf.GlobalAlignmentClustering(2, similarity="precomputed", random_state=0).fit(given)
 print(dict(zip(model.view_names_.tolist(), model.view_weights_.round(3).tolist(), strict=True)))
 print(f"accuracy {lf.metrics.clustering_accuracy(data.target[train], model.labels_):.3f}")
 
@@ -54,5 +54,5 @@ print(f"as in training: {np.array_equal(model.predict(kernels(train, train)), mo
 # Otherwise they come as ``model.predict(..., diagonals=...)``.
 #
 # Every comparison method takes kernels, too:
-mixed = lf.baselines.METHODS["SimpleMKKM"](2, partition="precomputed", random_state=0).fit(given)
+mixed = lf.baselines.METHODS["SimpleMKKM"](2, similarity="precomputed", random_state=0).fit(given)
 print(f"SimpleMKKM: accuracy {lf.metrics.clustering_accuracy(data.target[train], mixed.labels_):.3f}")

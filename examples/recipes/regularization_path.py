@@ -15,7 +15,7 @@ import latefusion as lf
 
 views, target = lf.datasets.load_digits_views(return_X_y=True)
 values = 2.0 ** np.arange(-5, 6)
-path = lf.GlobalAlignmentClustering(10, partition="graph", random_state=0).regularization_path(views, values)
+path = lf.GlobalAlignmentClustering(10, similarity="graph", random_state=0).regularization_path(views, values)
 
 # %%
 # Weights of the views, and how similar the labels are to those of λ = 1. Nothing here has seen the classes; the dotted

@@ -14,7 +14,7 @@ from latefusion.estimators import (
 )
 from latefusion.experiments import compare_baselines
 from latefusion.outputs import labels_frame, load, save
-from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import MultiViewDataset, Views
 from latefusion.version import __version__
 
@@ -22,12 +22,12 @@ __all__ = [
     "ConsensusClustering",
     "GivenPartition",
     "GlobalAlignmentClustering",
-    "GraphPartition",
-    "KernelPartition",
+    "GraphSimilarity",
+    "KernelSimilarity",
     "LateFusionClustering",
     "LocalAlignmentClustering",
     "MultiViewDataset",
-    "PrecomputedPartition",
+    "PrecomputedSimilarity",
     "Views",
     "__version__",
     "baselines",

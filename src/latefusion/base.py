@@ -21,7 +21,7 @@ from latefusion.arrays import to_numpy
 from latefusion.assignment import assign_by_kmeans
 from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
-from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
 from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_views
 from latefusion.validation.sample_ids import sample_index
@@ -30,14 +30,14 @@ from latefusion.validation.views import parts
 logger = logging.getLogger("latefusion")
 
 # Starts of k-means for the clusters of a single view.
-OPINION_STARTS = 3
+VIEW_STARTS = 3
 
-PARTITIONS = ("auto", "kernel", "graph", "precomputed", "labels")
+SIMILARITIES_BY_NAME = ("auto", "kernel", "graph", "precomputed", "labels")
 
 BASE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
     "views": [Mapping, list, tuple, None],
-    "partition": [StrOptions(set(PARTITIONS)), HasMethods("similarity"), list, tuple, Mapping],
+    "similarity": [StrOptions(set(SIMILARITIES_BY_NAME)), HasMethods("similarity"), list, tuple, Mapping],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],
 }
@@ -54,7 +54,7 @@ class MultiViewClusterMixin(ClusterMixin):
     # Whether a view may hold the labels of a clustering.
     _accepts_labels: ClassVar[bool] = False
 
-    # How kernels of features are computed: the method of `KernelPartition`.
+    # How kernels of features are computed: the method of `KernelSimilarity`.
     _kernel_method: ClassVar[str] = "auto"
 
     def _accepts_missing_views(self) -> bool:
@@ -68,7 +68,7 @@ class MultiViewClusterMixin(ClusterMixin):
         return InputRules(
             type(self).__name__,
             self.views,
-            self.partition,
+            self.similarity,
             self._accepts_missing_views(),
             self._accepts_labels,
             self._numpy_only(),
@@ -115,9 +115,9 @@ class MultiViewClusterMixin(ClusterMixin):
         """What every view holds: "features", "precomputed" or "labels"."""
         return self.input_schema_.kinds
 
-    def _partition_specs(self, views: Views) -> list[Any]:
-        """The `partition` of every view; one that holds labels, as text does, need not be named."""
-        specs = per_view(self.partition, views.names, "partition", default="auto")
+    def _similarity_specs(self, views: Views) -> list[Any]:
+        """The `similarity` of every view; one that holds labels, as text does, need not be named."""
+        specs = per_view(self.similarity, views.names, "similarity", default="auto")
         return [
             "labels" if name in self.input_schema_.codings and not isinstance(spec, GivenPartition) else spec
             for name, spec in zip(views.names, specs, strict=True)
@@ -155,31 +155,33 @@ class MultiViewClusterMixin(ClusterMixin):
         for view, rows in enumerate(self.view_partitions()):
             have = self.observed_[:, view]
             if rows is not None and np.count_nonzero(have) >= max(2, len(values)):
-                alone, _ = assign_by_kmeans(rows[have], len(values), n_init=OPINION_STARTS, random_state=0)
+                alone, _ = assign_by_kmeans(rows[have], len(values), n_init=VIEW_STARTS, random_state=0)
                 found[have, view] = match_labels(labels[have], alone)
         return found
 
     def _similarities(self, views: Views) -> list[Any]:
-        """One similarity object per view, from the parameters `partition`, `kernel`, `kernel_params`."""
-        return [self._similarity(spec) for spec in self._partition_specs(views)]
+        """One similarity object per view, from the parameters `similarity`, `kernel`, `kernel_params`."""
+        return [self._similarity(spec) for spec in self._similarity_specs(views)]
 
     def _similarity(self, spec: Any) -> Any:
         if hasattr(spec, "similarity"):
             return spec
         if spec in ("auto", "kernel"):
-            return KernelPartition(self.kernel, kernel_params=self.kernel_params, method=self._kernel_method)
+            return KernelSimilarity(self.kernel, kernel_params=self.kernel_params, method=self._kernel_method)
         if spec == "graph":
-            return GraphPartition()
+            return GraphSimilarity()
         if spec == "precomputed":
-            return PrecomputedPartition()
+            return PrecomputedSimilarity()
         if spec == "labels":
             return GivenPartition("labels")
-        raise ValueError(f"partition must be one of {list(PARTITIONS)} or have a method `similarity`, got {spec!r}.")
+        raise ValueError(
+            f"similarity must be one of {list(SIMILARITIES_BY_NAME)} or have a method `similarity`, got {spec!r}."
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = is_precomputed(self.partition)
+        tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
 
 

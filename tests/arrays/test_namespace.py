@@ -8,10 +8,10 @@ import scipy.sparse
 from latefusion.arrays import (
     beside,
     detached,
+    device_name,
     is_lazy,
     item_bytes,
     namespace,
-    place_of,
     take_columns,
     take_rows,
     to_numpy,
@@ -43,9 +43,9 @@ def test_numpy_arrays_are_not_copied():
 
 
 def test_places_have_names(xp):
-    place = place_of(xp.asarray([1.0]))
+    place = device_name(xp.asarray([1.0]))
     assert place == "NumPy" if xp is not array_api_strict else place.startswith("array_api_strict on ")
-    assert place_of(scipy.sparse.eye_array(2)) == "NumPy"
+    assert device_name(scipy.sparse.eye_array(2)) == "NumPy"
 
 
 def test_rows_and_columns_are_taken_by_numbers_from_numpy(xp):

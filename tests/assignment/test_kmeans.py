@@ -69,7 +69,7 @@ def test_starts_left_out_early_would_not_have_won(seed, noise):
 
     rows, _ = planted(n_samples=20_000, noise=noise, seed=seed)
     subset, generator = rows[:5000], np.random.RandomState(seed)
-    drawn = room.spread_rows(subset, 5, n_starts=10, generator=generator, xp=xnp)
+    drawn = room.kmeans_plus_plus_rows(subset, 5, n_starts=10, generator=generator, xp=xnp)
     starts = room._settle(subset, subset[drawn], 1e-4, xnp)
     kept = room._hopeful(subset, starts, xnp)
     costs, costs_of_kept = (room.gather_members(rows, one, xnp).costs for one in (starts, kept))

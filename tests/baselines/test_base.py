@@ -27,7 +27,7 @@ class Shell(ComparisonMethod):
         n_clusters=3,
         *,
         views=None,
-        partition="auto",
+        similarity="auto",
         kernel="gaussian",
         kernel_params=None,
         n_init=3,
@@ -35,7 +35,7 @@ class Shell(ComparisonMethod):
     ):
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.n_init = n_init
@@ -52,7 +52,7 @@ def test_comparison_methods_see_affinities_that_are_not_centred():
     (affinity,) = Shell()._fit_affinities([A])
     distances = np.sqrt(np.sum((A[:, None] - A) ** 2, axis=2))
     np.testing.assert_allclose(affinity, np.exp(-(distances**2) / (2 * np.median(distances) ** 2)), atol=1e-10)
-    (given,) = Shell(partition="precomputed")._fit_affinities([7 * linear_kernel(A)])
+    (given,) = Shell(similarity="precomputed")._fit_affinities([7 * linear_kernel(A)])
     cosines = linear_kernel(A / np.linalg.norm(A, axis=1, keepdims=True))
     np.testing.assert_allclose(given, np.maximum(cosines, 0.0), atol=1e-12)
     (power,) = Shell(kernel="polynomial", kernel_params={"degree": 4})._fit_affinities([A])
@@ -62,7 +62,7 @@ def test_comparison_methods_see_affinities_that_are_not_centred():
 
 
 def test_comparison_methods_see_features_with_the_inner_products_of_a_kernel():
-    dense, from_kernel = Shell(partition=["auto", "precomputed"])._fit_features([sp.csr_array(A), gaussian_kernel(B)])
+    dense, from_kernel = Shell(similarity=["auto", "precomputed"])._fit_features([sp.csr_array(A), gaussian_kernel(B)])
     np.testing.assert_array_equal(dense, A)
     np.testing.assert_allclose(linear_kernel(from_kernel), standardize_kernel(gaussian_kernel(B))[0], atol=1e-8)
 

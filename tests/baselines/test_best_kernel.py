@@ -52,7 +52,7 @@ def test_choice_is_relative_to_the_trace(golden):
 
 def test_labels_do_not_depend_on_the_order_of_the_views(golden):
     kernels = list(golden("problem_synth")["K"])
-    straight = BestKernelKMeans(3, partition="precomputed", random_state=0).fit(kernels)
-    turned = BestKernelKMeans(3, partition="precomputed", random_state=0).fit(kernels[::-1])
+    straight = BestKernelKMeans(3, similarity="precomputed", random_state=0).fit(kernels)
+    turned = BestKernelKMeans(3, similarity="precomputed", random_state=0).fit(kernels[::-1])
     np.testing.assert_array_equal(straight.view_labels_, turned.view_labels_[::-1])
     np.testing.assert_array_equal(straight.labels_, turned.labels_)

@@ -111,9 +111,9 @@ def test_kernel_features_reproduce_the_mean_kernel(seed):
 def test_kernels_and_features_together(planted, estimator):
     truth, views = planted
     kernels = [gaussian_kernel(view) for view in views]
-    model = estimator(n_clusters=3, partition="precomputed", random_state=0).fit(kernels)
+    model = estimator(n_clusters=3, similarity="precomputed", random_state=0).fit(kernels)
     assert same_clustering(truth, model.labels_)
-    mixed = estimator(n_clusters=3, partition=["precomputed", "auto"], random_state=0).fit([kernels[0], views[1]])
+    mixed = estimator(n_clusters=3, similarity=["precomputed", "auto"], random_state=0).fit([kernels[0], views[1]])
     assert same_clustering(truth, mixed.labels_)
 
 

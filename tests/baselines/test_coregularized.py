@@ -94,7 +94,7 @@ def test_golden_labels(golden, name, options, file, key):
     problem, expected = golden(f"problem_{name}"), golden(f"{file}_{name}")
     model = CoregularizedSpectral(
         int(problem["k"]),
-        partition="precomputed",
+        similarity="precomputed",
         regularization=0.05,
         max_iter=int(expected["numiter"]),
         tol=0.0,

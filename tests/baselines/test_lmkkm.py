@@ -78,6 +78,6 @@ def test_a_tolerance_ends_the_iterations(golden):
 
 def test_twins_share_their_weight(golden):
     kernels = golden("problem_synth")["K"]
-    model = LocalizedMKKM(3, partition="precomputed", random_state=0).fit([kernels[0], kernels[0], kernels[1]])
+    model = LocalizedMKKM(3, similarity="precomputed", random_state=0).fit([kernels[0], kernels[0], kernels[1]])
     np.testing.assert_allclose(model.sample_weights_[:, 0], model.sample_weights_[:, 1], atol=1e-10)
     np.testing.assert_allclose(model.view_weights_, model.sample_weights_.mean(axis=0))

@@ -239,7 +239,7 @@ def test_single_precision_gives_the_same_clusters(method, data):
 @every_method(n_clusters=3, random_state=0, without=SUBSPACES)
 def test_precomputed_kernels(method, data):
     kernels = [lf.kernels.gaussian_kernel(array) for array in data.views.arrays]
-    model = clone(method).set_params(partition="precomputed").fit(kernels)
+    model = clone(method).set_params(similarity="precomputed").fit(kernels)
     assert adjusted_rand_score(data.target, model.labels_) > 0.9
 
 
@@ -250,7 +250,7 @@ def test_precomputed_kernels(method, data):
 )
 def test_a_given_kernel_is_as_good_as_the_features_it_comes_from(method, blurred):
     kernels = [lf.kernels.gaussian_kernel(array) for array in blurred.views.arrays]
-    given = clone(method).set_params(partition="precomputed").fit(kernels)
+    given = clone(method).set_params(similarity="precomputed").fit(kernels)
     np.testing.assert_array_equal(given.labels_, clone(method).fit_predict(blurred.views))
 
 

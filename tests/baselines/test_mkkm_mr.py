@@ -60,7 +60,7 @@ def test_penalty_grows_faster_than_the_costs(golden):
 
 def test_a_twin_halves_the_weight_of_a_view(golden):
     kernels = golden("problem_synth")["K"]
-    model = MatrixRegularizedMKKM(3, partition="precomputed", random_state=0)
+    model = MatrixRegularizedMKKM(3, similarity="precomputed", random_state=0)
     weights = model.fit([kernels[0], kernels[1], kernels[1], kernels[2]]).view_weights_
     assert weights[1] == pytest.approx(weights[2])
     assert weights[1] < model.fit(list(kernels)).view_weights_[1]

@@ -125,13 +125,13 @@ def test_exponents_near_one_choose_a_single_view(golden):
     kernels = list(golden("problem_synth")["K"])
     largest = []
     for exponent in (0.3, 0.9):
-        weights = RobustMKKM(3, partition="precomputed", exponent=exponent, random_state=0).fit(kernels).view_weights_
+        weights = RobustMKKM(3, similarity="precomputed", exponent=exponent, random_state=0).fit(kernels).view_weights_
         largest.append(weights.max() / weights.sum())
     assert largest[0] < 0.5 < 0.95 < largest[1]
 
 
 def test_the_seed_decides(golden):
     kernels = list(golden("problem_synth")["K"])
-    first, second = (RobustMKKM(3, partition="precomputed", random_state=3).fit(kernels) for _ in range(2))
+    first, second = (RobustMKKM(3, similarity="precomputed", random_state=3).fit(kernels) for _ in range(2))
     np.testing.assert_array_equal(first.labels_, second.labels_)
     np.testing.assert_array_equal(first.objective_, second.objective_)

@@ -52,7 +52,7 @@ def test_golden(golden, problem):
 
 def test_golden_labels(golden):
     data, reference = golden("problem_synth"), golden("rmsc_synth")
-    model = RobustMultiViewSpectral(n_clusters=3, partition="precomputed", random_state=0)
+    model = RobustMultiViewSpectral(n_clusters=3, similarity="precomputed", random_state=0)
     model.fit(golden_affinities(data))
     agreement = np.zeros((3, 3), dtype=int)
     np.add.at(agreement, (model.labels_, reference["l1_labels"] - 1), 1)

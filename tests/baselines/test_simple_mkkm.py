@@ -98,6 +98,6 @@ def test_model_minimum_is_the_lowest_maximum_of_the_cuts(seed):
 def test_twins_count_as_one_view(golden):
     # Two copies share what one would get: γ_1² + γ_2² is smallest when they are equal.
     kernels = golden("problem_synth")["K"]
-    model = SimpleMKKM(3, partition="precomputed", random_state=0)
+    model = SimpleMKKM(3, similarity="precomputed", random_state=0)
     weights = model.fit([kernels[0], kernels[1], kernels[1]]).view_weights_
     assert weights[1] == pytest.approx(weights[2], abs=1e-6)

@@ -42,7 +42,7 @@ def test_golden_embeddings(golden, name):
 def test_golden_labels(golden, name):
     problem, expected = golden(f"problem_{name}"), golden(f"sc_{name}")
     k = int(problem["k"])
-    model = BestViewSpectral(k, partition="precomputed", n_init=50, random_state=0).fit(golden_affinities(problem))
+    model = BestViewSpectral(k, similarity="precomputed", n_init=50, random_state=0).fit(golden_affinities(problem))
     accuracies = [clustering_accuracy(problem["y"], labels) for labels in model.view_labels_]
     np.testing.assert_allclose(accuracies, expected["metrics"][:, 0], atol=0.02)
     for embedding, inertia in zip(model.view_consensus_, expected["inertia"], strict=True):
@@ -120,4 +120,4 @@ def test_a_sample_without_neighbours_is_an_error_that_names_view_and_sample():
     lonely[4, :] = lonely[:, 4] = -0.1
     lonely[4, 4] = 0.0
     with pytest.raises(ValueError, match=r"(?s)'right'.*4"):
-        BestViewSpectral(2, partition="precomputed").fit({"left": kernel, "right": lonely})
+        BestViewSpectral(2, similarity="precomputed").fit({"left": kernel, "right": lonely})

@@ -52,7 +52,7 @@ def test_unknown_names_are_met_with_known_ones():
 
 def test_options_go_where_they_are_known():
     model = configured(OURS["late-fusion"], "auto", "kernels", 7)
-    assert (model.n_clusters, model.partition, model.random_state) == ("auto", "precomputed", 7)
+    assert (model.n_clusters, model.similarity, model.random_state) == ("auto", "precomputed", 7)
     with pytest.raises(ValueError, match="cannot choose the number of clusters"):
         configured(OURS["LF-MVC-GAM"], "auto", "features", 7)
 

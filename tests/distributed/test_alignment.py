@@ -37,7 +37,7 @@ def in_memory(planted):
 @pytest.mark.parametrize("name", CHUNKINGS)
 def test_labels_are_those_in_memory_for_any_chunks(name, planted, chunked):
     views = {key: view[:600] for key, view in planted[0].items()}
-    options = {"n_clusters": 4, "partition": lf.KernelPartition("linear", method="factor"), "random_state": 0}
+    options = {"n_clusters": 4, "similarity": lf.KernelSimilarity("linear", method="factor"), "random_state": 0}
     expected = lf.GlobalAlignmentClustering(**options).fit(views)
     model = distributed.GlobalAlignmentClustering(**options).fit(chunked(views, CHUNKINGS[name]))
     assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
@@ -48,10 +48,10 @@ def test_labels_are_those_in_memory_for_any_chunks(name, planted, chunked):
 
 
 @pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering"])
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, partition, many, chunked):
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_with_many_samples_kernels_and_graphs_are_those_in_memory(estimator, similarity, many, chunked):
     views, target = many
-    options = {"n_clusters": 4, "partition": partition, "random_state": 0}
+    options = {"n_clusters": 4, "similarity": similarity, "random_state": 0}
     expected = getattr(lf, estimator)(**options).fit(views)
     model = getattr(distributed, estimator)(**options).fit(chunked(views, [400, 350, 300]))
     labels = model.labels_.compute()
@@ -71,21 +71,23 @@ def holes(planted):
     }, seen
 
 
-PARTITIONS = [
-    lf.KernelPartition("linear", method="factor"),
-    lf.KernelPartition(method="factor", n_landmarks=100),
-    lf.GraphPartition(method="anchors", n_anchors=60),
+SIMILARITIES_BY_NAME = [
+    lf.KernelSimilarity("linear", method="factor"),
+    lf.KernelSimilarity(method="factor", n_landmarks=100),
+    lf.GraphSimilarity(method="anchors", n_anchors=60),
 ]
 
 
-HOLEY = [(one, [UNEQUAL * 2, (1200,), 333]) for one in PARTITIONS] + [(PARTITIONS[0], size) for size in (1200, 100, 5)]
+HOLEY = [(one, [UNEQUAL * 2, (1200,), 333]) for one in SIMILARITIES_BY_NAME] + [
+    (SIMILARITIES_BY_NAME[0], size) for size in (1200, 100, 5)
+]
 
 
-@pytest.mark.parametrize(("partition", "chunks"), HOLEY)
-def test_samples_that_lack_views_are_clustered_as_in_memory(partition, chunks, holes, chunked):
+@pytest.mark.parametrize(("similarity", "chunks"), HOLEY)
+def test_samples_that_lack_views_are_clustered_as_in_memory(similarity, chunks, holes, chunked):
     views, seen = holes
-    expected = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(views)
-    model = distributed.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(chunked(views, chunks))
+    expected = lf.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit(views)
+    model = distributed.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit(chunked(views, chunks))
     assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
     for name in ("view_weights_", "objective_", "agreement_"):
         np.testing.assert_allclose(getattr(model, name), getattr(expected, name), atol=1e-9, err_msg=name)
@@ -124,7 +126,7 @@ def test_what_cannot_be_done_with_samples_that_lack_views_is_refused_by_name(hol
     views, _ = holes
     first, second, _ = views
     lacking = rf"Some samples lack views.*'{first}': \d+, '{second}': \d+"
-    with pytest.raises(ValueError, match=lacking + r".*missing='impute'.*Use missing='align'"):
+    with pytest.raises(ValueError, match=lacking + r".*missing='impute'.*Use missing='zero'"):
         distributed.GlobalAlignmentClustering(4, missing="impute").fit(chunked(views))
     with pytest.raises(ValueError, match=lacking + ".*GlobalAlignmentClustering"):
         distributed.LocalAlignmentClustering(4).fit(chunked(views))
@@ -157,9 +159,9 @@ def counting(views, seen, size=300):
 PASSES = [
     ("GlobalAlignmentClustering", {"kernel": "linear"}, 3),
     ("GlobalAlignmentClustering", {}, 3),
-    ("GlobalAlignmentClustering", {"partition": lf.GraphPartition(n_anchors=60)}, 3),
+    ("GlobalAlignmentClustering", {"similarity": lf.GraphSimilarity(n_anchors=60)}, 3),
     ("LocalAlignmentClustering", {"kernel": "linear"}, 4),
-    ("LateFusionClustering", {"partition": "kernel"}, 3),
+    ("LateFusionClustering", {"similarity": "kernel"}, 3),
 ]
 
 
@@ -215,18 +217,18 @@ def test_single_precision_stays_and_gives_the_same_clusters(dtype, planted, chun
 
 
 @pytest.mark.parametrize(
-    "partition",
+    "similarity",
     [
-        lf.KernelPartition("linear", method="factor"),
-        lf.KernelPartition(method="factor", n_landmarks=100),
-        lf.GraphPartition(method="anchors", n_anchors=60),
+        lf.KernelSimilarity("linear", method="factor"),
+        lf.KernelSimilarity(method="factor", n_landmarks=100),
+        lf.GraphSimilarity(method="anchors", n_anchors=60),
     ],
 )
-def test_sparse_chunks_give_the_clusters_of_sparse_matrices(partition, many):
+def test_sparse_chunks_give_the_clusters_of_sparse_matrices(similarity, many):
     views = {name: scipy.sparse.csr_array(np.maximum(view, 0.0)) for name, view in many[0].items()}
-    expected = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(views)
+    expected = lf.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit(views)
     cut = {name: da.from_array(view, chunks=(300, -1), asarray=False) for name, view in views.items()}
-    model = distributed.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(cut)
+    model = distributed.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit(cut)
     np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-6)
     assert adjusted_rand_score(model.labels_.compute(), expected.labels_) >= 0.999
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion import GraphPartition, KernelPartition
+from latefusion import GraphSimilarity, KernelSimilarity
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import RowFeatures, feature_products
 from latefusion.distributed.recipes import recipe_of
@@ -15,7 +15,7 @@ from latefusion.distributed.recipes import recipe_of
 RNG = np.random.default_rng(0)
 CENTERS = 4 * RNG.standard_normal((3, 5))
 VIEWS = [CENTERS[np.arange(600) % 3] + RNG.standard_normal((600, 5)) for _ in range(3)]
-SIMILARITIES = [KernelPartition("linear"), GraphPartition(n_anchors=30), KernelPartition(n_landmarks=40)]
+SIMILARITIES = [KernelSimilarity("linear"), GraphSimilarity(n_anchors=30), KernelSimilarity(n_landmarks=40)]
 
 
 def features_of(views, similarities):
@@ -75,20 +75,20 @@ def test_blocks_of_features_are_the_features():
 
 def test_sparse_chunks_have_the_products_of_dense_ones():
     views = [np.maximum(view, 0) for view in VIEWS]
-    _, dense = feature_products(chunked(views), features_of(views, [KernelPartition("linear")] * 3), 3)
+    _, dense = feature_products(chunked(views), features_of(views, [KernelSimilarity("linear")] * 3), 3)
     sparse = [scipy.sparse.csr_array(view) for view in views]
-    _, found = feature_products(chunked(sparse), features_of(sparse, [KernelPartition("linear")] * 3), 3)
+    _, found = feature_products(chunked(sparse), features_of(sparse, [KernelSimilarity("linear")] * 3), 3)
     np.testing.assert_allclose(found.gram, dense.gram, atol=1e-9)
 
 
 def test_a_graph_of_too_many_components_gets_more_anchors_per_sample():
     far = [np.repeat(np.arange(12.0), 50)[:, None] * 1000 + RNG.standard_normal((600, 2))]
-    fitted, _ = feature_products(chunked(far), features_of(far, [GraphPartition(n_anchors=120)]), 2)
-    in_memory, _ = GraphPartition(n_anchors=120, method="anchors").similarity(far[0], 2)
+    fitted, _ = feature_products(chunked(far), features_of(far, [GraphSimilarity(n_anchors=120)]), 2)
+    in_memory, _ = GraphSimilarity(n_anchors=120, method="anchors").similarity(far[0], 2)
     assert fitted.extensions[0].feature_map.n_neighbors == in_memory.feature_map.n_neighbors > 5
 
 
 def test_more_columns_than_products_can_be_held_of_are_refused():
     wide = [RNG.standard_normal((600, 4000)) for _ in range(2)]
     with pytest.raises(ValueError, match=r"8000 x 8000 products.*Reduce the columns"):
-        feature_products(chunked(wide), features_of(wide, [KernelPartition("linear")] * 2), 3)
+        feature_products(chunked(wide), features_of(wide, [KernelSimilarity("linear")] * 2), 3)

@@ -15,7 +15,7 @@ from latefusion.encoding.preparation import fit_preparation
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("options", [{}, {"partition": "kernel"}])
+@pytest.mark.parametrize("options", [{}, {"similarity": "kernel"}])
 def test_choices_and_labels_are_those_in_memory(options, many, chunked):
     views, target = many
     first, second, third = views
@@ -25,9 +25,9 @@ def test_choices_and_labels_are_those_in_memory(options, many, chunked):
     model = distributed.LateFusionClustering(4, random_state=0, **options).fit(chunked(views, [400, 350, 300]))
     assert model.view_kinds_ == expected.view_kinds_
     assert model.view_kinds_[second] == "measurements"
-    assert (model.kind_, model.weighing_, model.regularization_) == (
-        expected.kind_,
-        expected.weighing_,
+    assert (model.similarity_, model.weighting_, model.regularization_) == (
+        expected.similarity_,
+        expected.weighting_,
         expected.regularization_,
     )
     assert model.partition_names_ == expected.partition_names_
@@ -43,7 +43,7 @@ def test_choices_and_labels_are_those_in_memory(options, many, chunked):
 
 def test_the_number_of_clusters_is_found_on_a_sample(planted, chunked):
     views = {name: view[:400] for name, view in planted[0].items()}
-    model = distributed.LateFusionClustering([3, 4], partition="kernel", random_state=0).fit(chunked(views, 150))
+    model = distributed.LateFusionClustering([3, 4], similarity="kernel", random_state=0).fit(chunked(views, 150))
     assert model.n_clusters_ == 4
     assert adjusted_rand_score(model.labels_.compute(), planted[1][:400]) > 0.95
 
@@ -70,7 +70,7 @@ def test_scalings_are_those_in_memory(sparse, chunked):
 def test_new_samples_may_lack_views(planted, chunked):
     """The model that imputes rows is fitted from the same sums in memory and on chunks."""
     views = {name: view[:300] for name, view in planted[0].items()}
-    model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views, 100))
+    model = distributed.LateFusionClustering(4, similarity="kernel", random_state=0).fit(chunked(views, 100))
     _, *others = views
     labels = model.predict({name: views[name] for name in others})
     assert adjusted_rand_score(labels, model.labels_.compute()) > 0.9
@@ -79,7 +79,7 @@ def test_new_samples_may_lack_views(planted, chunked):
 def test_what_cannot_be_had_of_chunks_is_refused(planted, chunked):
     """Diagnostics that need partitions in memory, and samples that lack views."""
     views = {name: view[:300] for name, view in planted[0].items()}
-    model = distributed.LateFusionClustering(4, partition="kernel", random_state=0).fit(chunked(views, 100))
+    model = distributed.LateFusionClustering(4, similarity="kernel", random_state=0).fit(chunked(views, 100))
     for ask in (model.weight_intervals, model.leave_one_view_out):
         with pytest.raises(ValueError, match="fitted on chunked views"):
             ask()

@@ -29,7 +29,7 @@ def test_a_model_fitted_in_memory_labels_chunks_as_it_labels_arrays(name, plante
     assert model.consensus_.shape == (400, 4)  # the model itself has lost nothing
 
 
-@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("missing", ["zero", "impute"])
 @pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering", "LateFusionClustering"])
 def test_new_samples_may_lack_views_in_chunks_as_in_memory(estimator, missing, planted, chunked):
     """By rows of NaN or a mask; also of a model that has only seen complete samples."""

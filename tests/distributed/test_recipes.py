@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.distributed.recipes import recipe_of
 
 VIEW = np.random.default_rng(0).standard_normal((10_200, 6)) + 3
@@ -31,7 +31,7 @@ def fitted(similarity, view=VIEW):
 @pytest.mark.parametrize("kernel", ["linear", "gaussian", "laplace"])
 def test_kernels_have_the_features_they_have_in_memory(kernel, sparse):
     view = scipy.sparse.csr_array(np.maximum(VIEW - 3, 0)) if sparse else VIEW
-    similarity = KernelPartition(kernel)
+    similarity = KernelSimilarity(kernel)
     recipe, extension = fitted(similarity, view)
     factor, _ = similarity.similarity(view, 3)
     found, expected = extension.features(view[:50]), factor.rows(0, 50)
@@ -43,7 +43,7 @@ def test_kernels_have_the_features_they_have_in_memory(kernel, sparse):
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_graphs_have_the_anchors_they_have_in_memory(metric):
-    similarity = GraphPartition(metric=metric, n_anchors=50)
+    similarity = GraphSimilarity(metric=metric, n_anchors=50)
     _, extension = fitted(similarity)
     factor, expected = similarity.similarity(VIEW, 3)
     assert extension.sigma == pytest.approx(expected.sigma)
@@ -52,13 +52,13 @@ def test_graphs_have_the_anchors_they_have_in_memory(metric):
     np.testing.assert_allclose(plain * factor.feature_map.scale, factor.rows(0, 100).toarray(), atol=1e-9)
 
 
-@pytest.mark.parametrize("similarity", [PrecomputedPartition(), GivenPartition("labels"), "precomputed", object()])
+@pytest.mark.parametrize("similarity", [PrecomputedSimilarity(), GivenPartition("labels"), "precomputed", object()])
 def test_what_needs_all_samples_at_once_is_refused_by_view(similarity):
     with pytest.raises(ValueError, match=r"View 'a' is chunked, and its partition .* needs all samples at once"):
         recipe_of(similarity, "a", 100, 3)
 
 
-@pytest.mark.parametrize("similarity", [KernelPartition(method="exact"), GraphPartition(method="exact")])
+@pytest.mark.parametrize("similarity", [KernelSimilarity(method="exact"), GraphSimilarity(method="exact")])
 def test_all_pairs_of_samples_are_refused(similarity):
     with pytest.raises(ValueError, match=r"View 'a' is chunked, .* got method='exact'"):
         recipe_of(similarity, "a", 100, 3)

@@ -14,7 +14,7 @@ ESTIMATORS = [distributed.GlobalAlignmentClustering, distributed.LocalAlignmentC
 FITS = [
     (distributed.GlobalAlignmentClustering, {}),
     (distributed.LocalAlignmentClustering, {}),
-    (distributed.GlobalAlignmentClustering, {"partition": "graph"}),
+    (distributed.GlobalAlignmentClustering, {"similarity": "graph"}),
     (distributed.LateFusionClustering, {}),
 ]
 
@@ -70,9 +70,9 @@ def test_bad_parameters_are_refused_before_any_work(planted, chunked):
     with pytest.raises(ValueError, match="n_clusters"):
         distributed.GlobalAlignmentClustering(5000).fit(cut)
     with pytest.raises(ValueError, match="needs all samples at once"):
-        distributed.GlobalAlignmentClustering(4, partition="precomputed").fit(cut)
+        distributed.GlobalAlignmentClustering(4, similarity="precomputed").fit(cut)
     with pytest.raises(ValueError, match="needs all samples at once"):
-        distributed.LateFusionClustering(4, partition="labels").fit(cut)
+        distributed.LateFusionClustering(4, similarity="labels").fit(cut)
 
 
 @pytest.mark.parametrize(("estimator", "options"), FITS)

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from latefusion.encoding.preparation import (
     DIRECTED,
     UNEQUAL_SPREADS,
-    column_spreads,
+    column_deviations,
     describe_view,
     fit_preparation,
     has_entries,
@@ -101,14 +101,14 @@ def test_spreads_are_standard_deviations_also_far_from_the_origin():
     view = np.column_stack([RNG.normal(size=40), np.full(40, 0.1), np.zeros(40)])
     for offset in (0.0, 1e8):
         for container in CONTAINERS:
-            spreads, means = column_spreads(container(view + offset))
+            spreads, means = column_deviations(container(view + offset))
             np.testing.assert_allclose(spreads, [view[:, 0].std(), 0, 0], rtol=1e-6)
             np.testing.assert_allclose(means, view.mean(axis=0) + offset)
 
 
 def test_single_precision_spreads_of_many_samples_are_not_lost():
     view = (100 + RNG.normal(size=(200_000, 1))).astype(np.float32)
-    np.testing.assert_allclose(column_spreads(view)[0], 1.0, rtol=0.01)
+    np.testing.assert_allclose(column_deviations(view)[0], 1.0, rtol=0.01)
 
 
 @pytest.mark.parametrize("container", CONTAINERS)

@@ -41,19 +41,19 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([estimator(partition="graph") for estimator in ESTIMATORS])
+@parametrize_with_checks([estimator(similarity="graph") for estimator in ESTIMATORS])
 def test_scikit_learn_checks_on_graphs(estimator, check):
     check(estimator)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(
-    ("assign_labels", "partition"),
+    ("assign_labels", "similarity"),
     # Pivoted QR wants one direction per cluster, which graphs give; k centred clusters span k - 1 directions only.
     [("kmeans", "kernel"), ("kmeans", "graph"), ("rotation", "kernel"), ("rotation", "graph"), ("cluster_qr", "graph")],
 )
-def test_planted_clusters_are_found(data, estimator, assign_labels, partition):
-    model = estimator(3, partition=partition, assign_labels=assign_labels, random_state=0).fit(data.views)
+def test_planted_clusters_are_found(data, estimator, assign_labels, similarity):
+    model = estimator(3, similarity=similarity, assign_labels=assign_labels, random_state=0).fit(data.views)
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
     np.testing.assert_array_equal(model.predict(data.views), model.labels_)
 
@@ -68,7 +68,7 @@ def test_fitted_attributes(data, estimator):
     assert len(model.objective_) == model.n_iter_
     assert np.all(np.diff(model.objective_) >= -1e-12)
     assert model.converged_
-    assert [partition.shape for partition in model.partitions_] == [(n, k)] * m
+    assert [similarity.shape for similarity in model.partitions_] == [(n, k)] * m
     assert model.confidence_.shape == (n,)
     assert np.all((model.confidence_ >= 0) & (model.confidence_ <= 1))
     assert np.all((model.agreement_ > 0) & (model.agreement_ <= 1))
@@ -87,7 +87,7 @@ def test_training_samples_get_their_labels_back_from_kernels(data, estimator, ke
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_training_samples_get_their_labels_back_from_graphs(data, estimator):
-    model = estimator(3, partition="graph", random_state=0).fit(data.views)
+    model = estimator(3, similarity="graph", random_state=0).fit(data.views)
     assert np.mean(model.predict(data.views) == model.labels_) >= 0.98
     np.testing.assert_allclose(model.transform(data.views), model.consensus_, atol=1e-6)
 
@@ -95,7 +95,7 @@ def test_training_samples_get_their_labels_back_from_graphs(data, estimator):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_training_samples_get_their_labels_back_from_precomputed_kernels(data, kernels, estimator):
     scaled = [kernels[0], 5.0 * kernels[1], kernels[2] * np.outer(*[np.linspace(1, 2, 150)] * 2)]
-    model = estimator(3, partition="precomputed", random_state=0).fit(scaled)
+    model = estimator(3, similarity="precomputed", random_state=0).fit(scaled)
     diagonals = [None, None, np.diagonal(scaled[2])]
     np.testing.assert_array_equal(model.predict(scaled, diagonals=diagonals), model.labels_)
     np.testing.assert_allclose(model.transform(scaled, diagonals=diagonals), model.consensus_, atol=1e-8)
@@ -119,7 +119,7 @@ def test_precomputed_kernels_equal_kernels_of_features(data, kernels, estimator)
     from_features = estimator(3, random_state=0).fit(data.views)
     stacked = np.stack(kernels, axis=-1)
     for X in (kernels, stacked, {f"view_{p}": kernel for p, kernel in enumerate(kernels)}):
-        given = estimator(3, partition="precomputed", random_state=0).fit(X)
+        given = estimator(3, similarity="precomputed", random_state=0).fit(X)
         np.testing.assert_allclose(given.view_weights_, from_features.view_weights_, atol=1e-10)
         np.testing.assert_array_equal(given.labels_, from_features.labels_)
 
@@ -171,13 +171,13 @@ def test_ids_and_names_are_kept(data):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_order_of_views_and_samples_does_not_matter(data, estimator, partition, seed):
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_order_of_views_and_samples_does_not_matter(data, estimator, similarity, seed):
     rng = np.random.default_rng(seed)
     order, rows = rng.permutation(3), rng.permutation(150)
-    reference = estimator(3, partition=partition, random_state=0).fit(data.views)
+    reference = estimator(3, similarity=similarity, random_state=0).fit(data.views)
     shuffled = [data.views.arrays[position][rows] for position in order]
-    model = estimator(3, partition=partition, random_state=0).fit(shuffled)
+    model = estimator(3, similarity=similarity, random_state=0).fit(shuffled)
     np.testing.assert_allclose(model.view_weights_, reference.view_weights_[order], atol=1e-8)
     assert same_clustering(model.labels_, reference.labels_[rows])
 
@@ -198,8 +198,8 @@ def test_a_noise_view_weighs_less(data, estimator):
 
 def test_one_view_is_kernel_kmeans(data):
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views.arrays[0])
-    partition = model.partitions_[0]
-    np.testing.assert_allclose(model.consensus_ @ model.consensus_.T, partition @ partition.T, atol=1e-10)
+    similarity = model.partitions_[0]
+    np.testing.assert_allclose(model.consensus_ @ model.consensus_.T, similarity @ similarity.T, atol=1e-10)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -221,7 +221,7 @@ def test_one_cluster_and_one_per_sample(data, estimator, n_clusters):
 
 
 def test_a_view_of_low_rank_adds_no_arbitrary_direction(data):
-    # A linear kernel of one column has rank one: its partition spans one direction, whatever n_clusters is.
+    # A linear kernel of one column has rank one: its similarity spans one direction, whatever n_clusters is.
     model = lf.GlobalAlignmentClustering(3, kernel="linear", random_state=0).fit(
         [data.views.arrays[0], data.views.arrays[1][:, :1]]
     )
@@ -233,16 +233,16 @@ def test_a_view_of_low_rank_adds_no_arbitrary_direction(data):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_one_partition_per_view(data, kernels, estimator):
     mixed = {"features": data.views.arrays[0], "graph": data.views.arrays[1], "kernel": kernels[2]}
-    partition = {
-        "features": lf.KernelPartition("laplace"),
-        "graph": lf.GraphPartition(n_neighbors=5),
+    similarity = {
+        "features": lf.KernelSimilarity("laplace"),
+        "graph": lf.GraphSimilarity(n_neighbors=5),
         "kernel": "precomputed",
     }
-    model = estimator(3, partition=partition, random_state=0).fit(mixed)
+    model = estimator(3, similarity=similarity, random_state=0).fit(mixed)
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
     assert np.mean(model.predict(mixed) == model.labels_) >= 0.98
     with pytest.raises(ValueError, match=r"do not exist: \['other'\]"):
-        estimator(3, partition={"features": "kernel", "other": "graph"}).fit(mixed)
+        estimator(3, similarity={"features": "kernel", "other": "graph"}).fit(mixed)
 
 
 def test_regularization_path_equals_single_fits(data):
@@ -307,7 +307,7 @@ def test_inputs_are_left_alone(data, kernels):
     for array in [*views, *given]:
         array.flags.writeable = False
     lf.GlobalAlignmentClustering(3).fit(views).predict(views)
-    lf.LocalAlignmentClustering(3, partition="precomputed").fit(given).predict(given)
+    lf.LocalAlignmentClustering(3, similarity="precomputed").fit(given).predict(given)
     for before, after in zip([*data.views.arrays, *kernels], [*views, *given], strict=True):
         np.testing.assert_array_equal(before, after)
 
@@ -325,7 +325,7 @@ def test_splitters_cut_samples_of_views(data):
 
 def test_grid_search_without_labels(data):
     search = GridSearchCV(
-        lf.GlobalAlignmentClustering(3, random_state=0, partition=lf.GraphPartition()),
+        lf.GlobalAlignmentClustering(3, random_state=0, similarity=lf.GraphSimilarity()),
         {"regularization": [0.1, 1.0], "partition__n_neighbors": [5, 10]},
         scoring=stability,
         cv=3,
@@ -336,7 +336,7 @@ def test_grid_search_without_labels(data):
 
 def test_grid_search_over_precomputed_kernels(kernels):
     search = GridSearchCV(
-        lf.GlobalAlignmentClustering(3, random_state=0, partition="precomputed"),
+        lf.GlobalAlignmentClustering(3, random_state=0, similarity="precomputed"),
         {"regularization": [0.1, 1.0]},
         scoring=stability,
         cv=3,
@@ -368,7 +368,7 @@ def test_verbose_speaks_to_the_logger(data, caplog, capsys):
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("reference", ["kernel", "graph", lf.GraphPartition(5)])
+@pytest.mark.parametrize("reference", ["kernel", "graph", lf.GraphSimilarity(5)])
 def test_a_reference_of_all_views_side_by_side(data, estimator, reference, tmp_path):
     model = estimator(3, reference=reference, random_state=0).fit(data.views)
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
@@ -377,7 +377,7 @@ def test_a_reference_of_all_views_side_by_side(data, estimator, reference, tmp_p
     mean = estimator(3, random_state=0).fit(data.views)
     for own, other in zip(model.partitions_, mean.partitions_, strict=True):
         np.testing.assert_allclose(own @ own.T, other @ other.T, atol=1e-8)
-    # The stronger the pull, the nearer the consensus is to the partition of all views side by side.
+    # The stronger the pull, the nearer the consensus is to the similarity of all views side by side.
     reference_rows = model._partitions.mean.rows
     apart = [
         np.linalg.norm(point.consensus @ point.consensus.T - reference_rows @ reference_rows.T)
@@ -391,7 +391,7 @@ def test_a_reference_of_all_views_side_by_side(data, estimator, reference, tmp_p
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("missing", ["zero", "impute"])
 def test_new_samples_without_a_place_among_all_views(data, estimator, missing):
     model = estimator(3, reference="graph", missing=missing, random_state=0).fit(data.views)
     named = dict(zip(data.views.names, data.views.arrays, strict=True))
@@ -404,7 +404,7 @@ def test_new_samples_without_a_place_among_all_views(data, estimator, missing):
 def test_a_reference_of_all_views_needs_columns_of_all_samples(data, kernels, estimator):
     arrays = data.views.arrays
     with pytest.raises(ValueError, match=r"reference='graph' .* view 'view_1' is a kernel .* reference='mean'"):
-        estimator(3, reference="graph", partition=["kernel", "precomputed"]).fit([arrays[0], kernels[1]])
+        estimator(3, reference="graph", similarity=["kernel", "precomputed"]).fit([arrays[0], kernels[1]])
     with pytest.raises(ValueError, match=r"view 'b' is a partition that is given"):
         estimator(3, reference="graph").fit({"a": arrays[0], "b": data.target.astype(str)})
     holes = [arrays[0], arrays[1].copy()]

@@ -6,17 +6,17 @@ import pytest
 from latefusion.datasets import make_views
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_map, counts_of, fused_mixing
 from latefusion.partitions import fit_base_partitions
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from latefusion.solvers import mix_partitions
 from latefusion.types import Views
 
 VIEWS = make_views(60, 3, n_views=2, n_features=4, random_state=0).views.arrays
 MASK = np.random.default_rng(0).random((60, 2)) > 0.3
 MASK[~MASK.any(axis=1), 0] = True
-SIMILARITIES = [KernelPartition(), GraphPartition(6)]
+SIMILARITIES = [KernelSimilarity(), GraphSimilarity(6)]
 OPTIONS = {
     "mean": {},
-    "reference": {"reference": GraphPartition(6)},
+    "reference": {"reference": GraphSimilarity(6)},
     "zero rows": {"mask": MASK},
     "imputed rows": {"mask": MASK, "missing": "impute"},
 }

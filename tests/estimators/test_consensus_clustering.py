@@ -106,13 +106,13 @@ def test_copies_change_nothing_unless_they_are_to_count(labelings, seed):
     copied = [*labelings, *[odd] * 30]
     here, there = (lf.consensus(one, 4, random_state=0) for one in ([*labelings, odd], copied))
     assert same(here.labels_, there.labels_)
-    outvoted = lf.consensus(copied, 4, weights="alike", random_state=0)
+    outvoted = lf.consensus(copied, 4, weights="equal", random_state=0)
     assert same(outvoted.labels_, odd)
 
 
 def test_the_majority_wins_where_all_count_alike(truth, seed):
     other = np.random.default_rng(seed + 100).integers(4, size=300)
-    assert same(lf.consensus([*[truth] * 3, other], 4, weights="alike", random_state=0).labels_, truth)
+    assert same(lf.consensus([*[truth] * 3, other], 4, weights="equal", random_state=0).labels_, truth)
     assert same(lf.consensus([truth, other], 4, weights=[3, 1], random_state=0).labels_, truth)
     assert same(lf.consensus({"a": truth, "b": other}, 4, weights={"b": 1, "a": 0}, random_state=0).labels_, other)
 
@@ -286,7 +286,7 @@ def test_opinions_are_what_went_in():
     words = pd.Series(["a", "b", "b", "c", "c", "a"], index=list("uvwxyz"))
     shares = pd.DataFrame(np.eye(3)[[0, 1, 1, 2, 2, 0]] * 0.7 + 0.1, index=words.index)
     model = lf.ConsensusClustering(3, random_state=0).fit({"words": words, "shares": shares})
-    (first, second), ids = model.opinions({"words": words, "shares": shares})
+    (first, second), ids = model.partition_labels({"words": words, "shares": shares})
     assert ids.tolist() == list("uvwxyz")
     assert [first.names[label] for label in first.labels] == words.tolist()
     np.testing.assert_array_equal(second.labels, np.argmax(shares, axis=1))
@@ -298,7 +298,7 @@ def test_unassigned_samples_have_no_opinion_and_embeddings_no_clusters():
     labels = np.array([0, 0, 1, 1, -1, 1])
     embedding = np.random.default_rng(0).normal(size=(6, 2))
     model = lf.ConsensusClustering(2, kind=["labels", "embedding"], random_state=0).fit([labels, embedding])
-    (first, second), ids = model.opinions([labels, embedding])
+    (first, second), ids = model.partition_labels([labels, embedding])
     assert ids is None
     assert first.labels.tolist() == [0, 0, 1, 1, -1, 1]
     assert first.assigned.tolist() == [True] * 4 + [False, True]

@@ -64,8 +64,8 @@ def views():
 def test_devices_agree_with_numpy(views, estimator, options, kernel, dtype, tolerance, moved):
     arrays = [view.astype(dtype) for view in views]
     there = [moved(array) for array in arrays]
-    factor = lf.KernelPartition(kernel, method="factor")
-    expected = estimator(4, partition=factor, random_state=0, **options).fit(arrays)
+    factor = lf.KernelSimilarity(kernel, method="factor")
+    expected = estimator(4, similarity=factor, random_state=0, **options).fit(arrays)
     model = estimator(4, kernel=kernel, random_state=0, **options).fit(there)
     for name in ("labels_", "consensus_", "confidence_"):
         found = getattr(model, name)
@@ -97,9 +97,9 @@ def test_spread_landmarks_and_callables_on_a_device(views, moved):
 
     few = [view[:500] for view in views]
     exact = lf.GlobalAlignmentClustering(4, kernel=cauchy, random_state=0).fit(few)
-    partition = lf.KernelPartition(cauchy, method="factor", landmarks="kmeans++", n_landmarks=200)
-    here = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit(few)
-    there = lf.GlobalAlignmentClustering(4, partition=partition, random_state=0).fit([moved(view) for view in few])
+    similarity = lf.KernelSimilarity(cauchy, method="factor", landmarks="kmeans++", n_landmarks=200)
+    here = lf.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit(few)
+    there = lf.GlobalAlignmentClustering(4, similarity=similarity, random_state=0).fit([moved(view) for view in few])
     good, found = (subspace_agreement(to_numpy(one.consensus_), exact.consensus_) for one in (here, there))
     assert found > max(good - 0.02, 0.9)
 
@@ -142,9 +142,9 @@ def test_eigenpairs_on_a_device(size, moved):
 
 
 REFUSALS = {
-    "exact kernel": ({"partition": lf.KernelPartition(method="exact")}, ["(1500, 12)", "'exact'", "method='factor'"]),
-    "graph": ({"partition": "graph"}, ["'view_0'", "graphs need NumPy", "partition='kernel'"]),
-    "graphs": ({"partition": ["kernel", lf.GraphPartition(), "kernel"]}, ["'view_1'", "graphs", "GraphPartition"]),
+    "exact kernel": ({"similarity": lf.KernelSimilarity(method="exact")}, ["(1500, 12)", "'exact'", "method='factor'"]),
+    "graph": ({"similarity": "graph"}, ["'view_0'", "graphs need NumPy", "similarity='kernel'"]),
+    "graphs": ({"similarity": ["kernel", lf.GraphSimilarity(), "kernel"]}, ["'view_1'", "graphs", "GraphSimilarity"]),
     "rotation": ({"assign_labels": "rotation"}, ["'view_0'", "'rotation'", "use 'kmeans'"]),
     "constant": ({"kernel_params": {"sigma": 1e12}}, ["(1500, 12)", "constant up to rounding", "kernel_params"]),
     "overflow": (
@@ -204,8 +204,8 @@ def test_half_precision_is_refused_by_name(views, kind):
 def test_given_kernels_on_a_device_are_refused(views, moved):
     kernels = [moved(gaussian_kernel(view[:50])) for view in views]
     for X in (kernels, namespace(kernels[0]).stack(kernels, axis=2)):
-        with pytest.raises(ValueError, match=r"'view_0' is stored in .* given need NumPy.*partition='kernel'"):
-            lf.GlobalAlignmentClustering(4, partition="precomputed").fit(X)
+        with pytest.raises(ValueError, match=r"'view_0' is stored in .* given need NumPy.*similarity='kernel'"):
+            lf.GlobalAlignmentClustering(4, similarity="precomputed").fit(X)
 
 
 def test_missing_samples_on_a_device_are_refused(views, moved):

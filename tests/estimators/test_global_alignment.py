@@ -14,7 +14,7 @@ def test_from_golden_kernels(golden, problem):
         model = lf.GlobalAlignmentClustering(
             int(data["k"]),
             regularization=regularization,
-            partition=lf.PrecomputedPartition(standardize=False),
+            similarity=lf.PrecomputedSimilarity(standardize=False),
             n_init=50,
             random_state=0,
         ).fit(list(data["K"]))
@@ -29,7 +29,7 @@ def test_align_start_needs_fewer_iterations_than_identity(golden):
         init: lf.GlobalAlignmentClustering(
             3,
             regularization=0.25,
-            partition=lf.PrecomputedPartition(standardize=False),
+            similarity=lf.PrecomputedSimilarity(standardize=False),
             init=init,
             max_iter=200,
             random_state=0,
@@ -57,13 +57,13 @@ def test_a_view_may_be_labels():
     known = np.where(np.arange(120) % 5 == 0, -1, truth)
     text = [None if label < 0 else f"cluster {label}" for label in known]
     found = []
-    for labels, partition in (
+    for labels, similarity in (
         (known, {"x": "graph", "leiden": "labels"}),
         (text, "graph"),
         (known[:, None].astype(float), ["graph", lf.GivenPartition("labels")]),
     ):
         views = {"x": features, "leiden": labels}
-        model = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit(views)
+        model = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit(views)
         np.testing.assert_array_equal(model.predict(views), model.labels_)
         np.testing.assert_allclose(model.transform(views), model.consensus_, atol=1e-9)
         assert model.partition_info_["leiden"].similarity == "given labels"
@@ -78,7 +78,7 @@ def test_a_view_may_be_labels():
 
 def test_numbers_in_one_dimension_need_the_word():
     data = lf.datasets.make_views(n_samples=60, n_clusters=3, random_state=0)
-    with pytest.raises(ValueError, match=r"two dimensions.*reshape\(-1, 1\).*partition='labels'"):
+    with pytest.raises(ValueError, match=r"two dimensions.*reshape\(-1, 1\).*similarity='labels'"):
         lf.GlobalAlignmentClustering(3).fit([data.views.arrays[0], data.target])
 
 

@@ -18,13 +18,13 @@ K = 3
 GAM, LAM, LFC = GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering
 MODELS = {
     "GAM": GAM(K, random_state=0),
-    "GAM, graph, impute": GAM(K, partition="graph", missing="impute", random_state=0),
-    "GAM, linear factor": GAM(K, partition=lf.KernelPartition("linear", method="factor"), random_state=0),
+    "GAM, graph, impute": GAM(K, similarity="graph", missing="impute", random_state=0),
+    "GAM, linear factor": GAM(K, similarity=lf.KernelSimilarity("linear", method="factor"), random_state=0),
     "LAM": LAM(K, random_state=0),
     "LAM, impute": LAM(K, missing="impute", random_state=0),
     "LFC": LFC(K, random_state=0),
-    "LFC, align": LFC(K, missing="align", random_state=0),
-    "LFC, graph": LFC(K, partition="graph", regularization=1.0, random_state=0),
+    "LFC, align": LFC(K, missing="zero", random_state=0),
+    "LFC, graph": LFC(K, similarity="graph", regularization=1.0, random_state=0),
 }
 FAST = ("GAM", "LAM, impute", "LFC")
 
@@ -170,7 +170,7 @@ def test_agreement_looks_at_observed_samples_only(data, mask):
 def test_kernels_with_holes(data, mask, name):
     kernels = [lf.kernels.gaussian_kernel(view) for view in data.views.arrays]
     holed = [np.where(np.outer(seen, seen), kernel, np.nan) for kernel, seen in zip(kernels, mask.T, strict=True)]
-    model = lf_clone(MODELS[name]).set_params(partition="precomputed").fit(holed)
+    model = lf_clone(MODELS[name]).set_params(similarity="precomputed").fit(holed)
     assert clustering_accuracy(data.target, model.labels_) > 0.8
     np.testing.assert_array_equal(model.predict(holed), model.labels_)
     cross = [np.where(seen, kernel[:5], 9.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
@@ -240,7 +240,7 @@ def test_a_view_is_left_out_of_the_samples_that_have_another(mask, fitted):
     [
         GAM(K, random_state=0),
         GAM(K, missing="impute", random_state=0),
-        LFC(K, partition="kernel", regularization=1.0, random_state=0),
+        LFC(K, similarity="kernel", regularization=1.0, random_state=0),
     ],
     ids=["GAM", "GAM, impute", "LFC, kernel"],
 )
@@ -257,32 +257,32 @@ def test_of_two_views_the_other_one_is_left(data):
     mask = np.ones((90, 2), dtype=bool)
     mask[:40, 1] = False
     mask[85:, 0] = False
-    model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays[:2], mask=mask))
+    model = LFC(K, similarity="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays[:2], mask=mask))
     first, second = model.leave_one_view_out()
     assert (first.left_out, second.left_out) == (40, 5)
-    alone = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit([data.views.arrays[0][:85]])
+    alone = LFC(K, similarity="kernel", regularization=1.0, random_state=0).fit([data.views.arrays[0][:85]])
     assert second.changed == pytest.approx(1 - clustering_accuracy(model.labels_[:85], alone.labels_))
 
 
 def test_a_view_of_few_samples_has_no_halves(data):
     mask = np.ones((90, 3), dtype=bool)
     mask[12:, 2] = False
-    model = LFC(K, partition="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays, mask=mask))
+    model = LFC(K, similarity="kernel", regularization=1.0, random_state=0).fit(Views(data.views.arrays, mask=mask))
     with pytest.raises(ValueError, match=r"'view_2' has about 12\. Fit without this view"):
         model.leave_one_view_out()
 
 
 def test_the_search_chooses_how_rows_are_filled_in(data, mask, fitted):
     model = fitted("LFC")
-    assert list(dict.fromkeys(row["n_directions"] for row in model.selection_)) == [K, round(K / 2), 2 * K]
-    assert model.n_directions_ == next(row["n_directions"] for row in model.selection_ if row["chosen"])
-    assert f"imputed from {model.n_directions_} shared component" in model.selection_.reason
-    assert model.consensus_map_.fill.model.loadings.shape[1] == model.n_directions_
+    assert list(dict.fromkeys(row["n_shared_components"] for row in model.selection_)) == [K, round(K / 2), 2 * K]
+    assert model.n_shared_components_ == next(row["n_shared_components"] for row in model.selection_ if row["chosen"])
+    assert f"imputed from {model.n_shared_components_} shared component" in model.selection_.reason
+    assert model.consensus_map_.fill.model.loadings.shape[1] == model.n_shared_components_
     chosen = next(row["score"] for row in model.selection_ if row["chosen"])
     assert model.criterion()(model.labels_) == pytest.approx(chosen)
     for complete in (fitted("LFC, align"), LFC(K, random_state=0).fit(data.views)):
-        assert complete.n_directions_ is None
-        assert "n_directions" not in complete.selection_.columns
+        assert complete.n_shared_components_ is None
+        assert "n_shared_components" not in complete.selection_.columns
 
 
 def test_fitting_again_without_holes_forgets_them(data, mask):
@@ -327,7 +327,7 @@ def histograms():
     return [np.where(zero[:, None], 0.0, view) for view, zero in zip(arrays, empty.T, strict=True)], mask, empty
 
 
-@pytest.fixture(scope="module", params=["impute", "align"])
+@pytest.fixture(scope="module", params=["impute", "zero"])
 def with_zeros(histograms, request):
     arrays, mask, _ = histograms
     return LFC(K, missing=request.param, random_state=0).fit(Views(arrays, mask=mask))

@@ -76,10 +76,12 @@ def test_what_views_hold_is_found_out():
 # --- The same sample gets the same answer ---
 
 
-@pytest.mark.parametrize("partition", ["auto", "graph", "kernel", lf.KernelPartition("linear"), lf.GraphPartition(7)])
+@pytest.mark.parametrize(
+    "similarity", ["auto", "graph", "kernel", lf.KernelSimilarity("linear"), lf.GraphSimilarity(7)]
+)
 @pytest.mark.parametrize("assign_labels", ["kmeans", "rotation"])
-def test_training_samples_get_their_rows_and_labels_back(partition, assign_labels):
-    model = fit(VIEWS, partition=partition, assign_labels=assign_labels)
+def test_training_samples_get_their_rows_and_labels_back(similarity, assign_labels):
+    model = fit(VIEWS, similarity=similarity, assign_labels=assign_labels)
     np.testing.assert_allclose(model.transform(VIEWS), model.consensus_, atol=1e-8)
     np.testing.assert_array_equal(model.predict(VIEWS), model.labels_)
     assert lf.metrics.clustering_accuracy(DATA.target, model.labels_) > 0.9
@@ -88,14 +90,14 @@ def test_training_samples_get_their_rows_and_labels_back(partition, assign_label
 def test_every_view_may_have_its_own_partition():
     kernel = lf.kernels.gaussian_kernel(VIEWS[2])
     X = [VIEWS[0], sp.csr_array(VIEWS[1]), kernel]
-    for partition in (["graph", "kernel", "precomputed"], [lf.GraphPartition(7), "auto", lf.PrecomputedPartition()]):
-        model = fit(X, partition=partition)
+    for similarity in (["graph", "kernel", "precomputed"], [lf.GraphSimilarity(7), "auto", lf.PrecomputedSimilarity()]):
+        model = fit(X, similarity=similarity)
         np.testing.assert_array_equal(model.predict(X), model.labels_)
         assert lf.metrics.clustering_accuracy(DATA.target, model.labels_) > 0.9
 
 
 def test_an_object_gives_the_one_partition_of_its_view():
-    model = fit(VIEWS, partition=[lf.KernelPartition("linear"), "graph", "graph"])
+    model = fit(VIEWS, similarity=[lf.KernelSimilarity("linear"), "graph", "graph"])
     assert [name for view, name in model.partition_names_ if view == "view_0"] == ["given"]
 
 
@@ -112,7 +114,7 @@ def test_sparse_views_give_the_answer_of_dense_ones(container):
 
 def test_precomputed_kernels():
     kernels = [lf.kernels.gaussian_kernel(VIEWS[0]), 5 * lf.kernels.gaussian_kernel(VIEWS[1]), VIEWS[2] @ VIEWS[2].T]
-    model = fit(kernels, partition="precomputed")
+    model = fit(kernels, similarity="precomputed")
     assert set(model.view_kinds_.values()) == {"kernel"}
     assert lf.metrics.clustering_accuracy(DATA.target, model.labels_) > 0.95
     diagonals = [None, None, np.diagonal(kernels[2])]
@@ -154,15 +156,15 @@ def test_inputs_are_left_alone():
 # --- Nothing depends on arbitrary choices ---
 
 
-@pytest.mark.parametrize("partition", ["auto", "graph", "kernel"])
-def test_order_of_views_and_samples_does_not_matter(partition, seed):
+@pytest.mark.parametrize("similarity", ["auto", "graph", "kernel"])
+def test_order_of_views_and_samples_does_not_matter(similarity, seed):
     rng = np.random.default_rng(seed)
     order, rows = rng.permutation(3), rng.permutation(N)
-    reference = fit(VIEWS, partition=partition, regularization=1.0)
-    views_moved = fit([VIEWS[position] for position in order], partition=partition, regularization=1.0)
+    reference = fit(VIEWS, similarity=similarity, regularization=1.0)
+    views_moved = fit([VIEWS[position] for position in order], similarity=similarity, regularization=1.0)
     np.testing.assert_allclose(views_moved.view_weights_, reference.view_weights_[order], atol=1e-6)
     assert same_clustering(views_moved.labels_, reference.labels_)
-    rows_moved = fit([view[rows] for view in VIEWS], partition=partition, regularization=1.0)
+    rows_moved = fit([view[rows] for view in VIEWS], similarity=similarity, regularization=1.0)
     assert adjusted_rand_score(rows_moved.labels_, reference.labels_[rows]) > 0.95
 
 
@@ -312,15 +314,15 @@ def test_missing_rows_are_filled_in_and_more_of_them_are_worse():
         views = lf.datasets.make_views(120, 3, n_uninformative=1, missing=share, random_state=0).views
         model = fit(views)
         found[share] = adjusted_rand_score(complete.target, model.labels_)
-        for partition in model.partitions_:
-            assert np.linalg.norm(partition, axis=1).min() > 0
+        for similarity in model.partitions_:
+            assert np.linalg.norm(similarity, axis=1).min() > 0
     assert found[0.1] > 0.8
     assert found[0.6] <= found[0.1]
 
 
 def test_unknown_words_are_refused():
-    with pytest.raises(ValueError, match=r"'tree'.*similarity|partition.*'tree'"):
-        fit(VIEWS, partition=["graph", "kernel", "tree"])
+    with pytest.raises(ValueError, match=r"'tree'.*similarity|similarity.*'tree'"):
+        fit(VIEWS, similarity=["graph", "kernel", "tree"])
     with pytest.raises(ValueError, match="regularization"):
         fit(VIEWS, regularization=-1.0)
 
@@ -335,8 +337,8 @@ def test_stopping_early_is_said_once():
 
 
 def test_clone_and_pickle(model):
-    copy = clone(lf.LateFusionClustering(4, regularization=2.0, partition=[lf.GraphPartition(3), "auto"]))
-    assert (copy.n_clusters, copy.regularization, copy.partition[0].n_neighbors) == (4, 2.0, 3)
+    copy = clone(lf.LateFusionClustering(4, regularization=2.0, similarity=[lf.GraphSimilarity(3), "auto"]))
+    assert (copy.n_clusters, copy.regularization, copy.similarity[0].n_neighbors) == (4, 2.0, 3)
     loaded = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(loaded.predict(DATA.views), model.labels_)
     np.testing.assert_array_equal(clone(model).fit(DATA.views).labels_, model.labels_)

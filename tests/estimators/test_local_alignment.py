@@ -15,7 +15,7 @@ def test_from_golden_kernels(golden, problem):
             int(data["k"]),
             regularization=4.0,
             neighborhood=float(fraction),
-            partition=lf.PrecomputedPartition(standardize=False),
+            similarity=lf.PrecomputedSimilarity(standardize=False),
             random_state=0,
         ).fit(list(data["K"]))
         assert model.objective_[-1] >= 0.98 * reference[f"t{t}_l3_obj"].ravel()[-1]
@@ -51,16 +51,16 @@ def test_bad_neighborhoods_are_refused(neighborhood):
 TAUS, LAMBDAS = [0.1, 0.3, 20], [0.5, 4.0]
 KINDS = {
     "kernels": {},
-    "graphs": {"partition": "graph"},
-    "kernel and graph": {"partition": ["kernel", "graph", lf.KernelPartition(method="factor")]},
-    "factors": {"partition": lf.KernelPartition("linear", method="factor")},
-    "sampled counts": {"partition": lf.KernelPartition(method="factor"), "count_samples": 40},
-    "anchors": {"partition": lf.GraphPartition(method="anchors", n_anchors=30)},
+    "graphs": {"similarity": "graph"},
+    "kernel and graph": {"partition": ["kernel", "graph", lf.KernelSimilarity(method="factor")]},
+    "factors": {"partition": lf.KernelSimilarity("linear", method="factor")},
+    "sampled counts": {"partition": lf.KernelSimilarity(method="factor"), "count_samples": 40},
+    "anchors": {"partition": lf.GraphSimilarity(method="anchors", n_anchors=30)},
     "mixture without kernels": {
-        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition("linear", method="factor")],
+        "partition": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity("linear", method="factor")],
     },
     "sampled counts of a mixture": {
-        "partition": ["graph", lf.GraphPartition(method="anchors"), lf.KernelPartition(method="factor")],
+        "partition": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity(method="factor")],
         "count_samples": 40,
     },
 }

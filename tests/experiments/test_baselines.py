@@ -58,12 +58,12 @@ def test_names_of_clusters_do_not_matter(data):
 
 def test_kernels_alone_and_their_mean(data):
     kernels = {name: view @ view.T for name, view in data.views.items()}
-    rows = compared(kernels, 3, partition="precomputed")
+    rows = compared(kernels, 3, similarity="precomputed")
     assert [row.method for row in rows[:2]] == ["kernel k-means on view_0", "kernel k-means on view_1"]
     assert all(row.labels is not None for row in rows)
-    alone = lf.baselines.METHODS["A-MKKM"](n_clusters=3, partition="precomputed", random_state=0)
+    alone = lf.baselines.METHODS["A-MKKM"](n_clusters=3, similarity="precomputed", random_state=0)
     np.testing.assert_array_equal(rows[0].labels, alone.fit_predict([kernels["view_0"]]))
-    stacked = compared(np.stack(list(kernels.values()), axis=2), 3, partition="precomputed")
+    stacked = compared(np.stack(list(kernels.values()), axis=2), 3, similarity="precomputed")
     np.testing.assert_array_equal(rows[-1].labels, stacked[-1].labels)
 
 
@@ -92,7 +92,7 @@ def test_beyond_the_samples_of_the_search(data, monkeypatch):
 
 def test_what_cannot_be_compared_is_said(data):
     with pytest.raises(ValueError, match="'auto' for features or 'precomputed' for kernels, got 'graph'"):
-        compare_baselines(data.views, 3, partition="graph")
+        compare_baselines(data.views, 3, similarity="graph")
     with pytest.raises(ValueError, match="n_samples=90 should be >= n_clusters=91"):
         compare_baselines(data.views, 91)
 

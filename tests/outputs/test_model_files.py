@@ -60,19 +60,19 @@ def test_every_comparison_method_comes_back(name, tmp_path):
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("assign", ["kmeans", "rotation"])
 @pytest.mark.parametrize(
-    ("X", "partition"),
+    ("X", "similarity"),
     [
         (DATA.views, "auto"),
         (DATA.views, "graph"),
-        (DATA.views, [lf.GraphPartition(5), lf.KernelPartition("laplace", method="factor"), "kernel"]),
+        (DATA.views, [lf.GraphSimilarity(5), lf.KernelSimilarity("laplace", method="factor"), "kernel"]),
         (SPARSE, "auto"),
         (KERNELS, "precomputed"),
         (FRAMES, "auto"),
     ],
     ids=["kernel", "graph", "mixed", "sparse", "precomputed", "frames"],
 )
-def test_ours_come_back(name, assign, X, partition, tmp_path):
-    check_there_and_back(fitted(OURS[name], X, partition=partition, assign_labels=assign), X, tmp_path / "m")
+def test_ours_come_back(name, assign, X, similarity, tmp_path):
+    check_there_and_back(fitted(OURS[name], X, similarity=similarity, assign_labels=assign), X, tmp_path / "m")
 
 
 def test_a_search_for_the_number_comes_back_with_its_evidence(tmp_path):
@@ -88,7 +88,7 @@ def test_one_table_and_large_problems_come_back(tmp_path):
     assert check_there_and_back(model, table, tmp_path / "m").feature_names_in_[0] == "c0"
     large = lf.datasets.make_views(700, 3, random_state=0).views
     check_there_and_back(
-        fitted(lf.GlobalAlignmentClustering, large, partition=lf.GraphPartition(method="anchors")),
+        fitted(lf.GlobalAlignmentClustering, large, similarity=lf.GraphSimilarity(method="anchors")),
         large,
         tmp_path / "m",
     )
@@ -147,7 +147,7 @@ def test_code_and_foreign_objects_are_refused_and_leave_no_file(tmp_path):
     with pytest.raises(ValueError, match="Only models of latefusion"):
         lf.save({"a": 1}, tmp_path / "m")
     with pytest.raises(ValueError, match="Only models of latefusion"):
-        lf.save(lf.GraphPartition(), tmp_path / "m")
+        lf.save(lf.GraphSimilarity(), tmp_path / "m")
 
     class Own(lf.GlobalAlignmentClustering):
         pass
@@ -174,7 +174,7 @@ def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
 def content(tmp_path_factory):
     """The parts of a model file by name."""
     file = tmp_path_factory.mktemp("model") / "m"
-    lf.save(fitted(lf.GlobalAlignmentClustering, DATA.views, partition="graph"), file)
+    lf.save(fitted(lf.GlobalAlignmentClustering, DATA.views, similarity="graph"), file)
     with zipfile.ZipFile(file) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
@@ -232,7 +232,7 @@ def test_nothing_is_run(content, tmp_path, monkeypatch):
     for tree in (
         {"object": "os.system", "fields": {"command": "touch trapped"}},
         {"object": "system", "fields": {"command": "touch trapped"}},
-        {"object": "GraphPartition", "fields": {"n_neighbors": 5}},
+        {"object": "GraphSimilarity", "fields": {"n_neighbors": 5}},
         {"object": ["os", "system"], "fields": {}},
         "touch trapped",
     ):

@@ -9,12 +9,12 @@ from latefusion.arrays import memory, to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.partitions import count_neighbors, fit_base_partitions
-from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from tests.partitions.rows import extend
 
 VIEWS = make_views(50, 3, n_views=3, n_features=4, random_state=0).views.arrays
-KERNEL, GRAPH = KernelPartition(), GraphPartition(5)
-LINEAR, NYSTROM = KernelPartition("linear", method="factor"), KernelPartition(method="factor")
+KERNEL, GRAPH = KernelSimilarity(), GraphSimilarity(5)
+LINEAR, NYSTROM = KernelSimilarity("linear", method="factor"), KernelSimilarity(method="factor")
 
 
 def projector(vectors):
@@ -66,7 +66,7 @@ def test_blocks_of_new_samples_change_nothing(monkeypatch):
 
 def test_precomputed_kernels_give_the_same_and_take_diagonals_in_blocks(monkeypatch):
     raw = [gaussian_kernel(view) * scale for view, scale in zip(VIEWS, (1.0, 2.0, 3.0), strict=True)]
-    given = fit_base_partitions(raw, [PrecomputedPartition()] * 3, 3)
+    given = fit_base_partitions(raw, [PrecomputedSimilarity()] * 3, 3)
     computed = fit_base_partitions(VIEWS, [KERNEL] * 3, 3)
     np.testing.assert_allclose(projector(given.mean.rows), projector(computed.mean.rows), atol=1e-8)
     monkeypatch.setattr("latefusion.estimators.consensus_map.BLOCK_ENTRIES", 50 * 7)
@@ -84,7 +84,7 @@ def test_partitions_are_orthonormal(partition):
 def test_missing_directions_are_zero_not_made_up():
     """A linear kernel of two columns has rank two: of five columns of its partition three are zero."""
     flat = VIEWS[0][:, :2]
-    base = fit_base_partitions([flat, VIEWS[1]], [KernelPartition("linear"), KERNEL], 5)
+    base = fit_base_partitions([flat, VIEWS[1]], [KernelSimilarity("linear"), KERNEL], 5)
     vectors = base.vectors[0]
     np.testing.assert_allclose(vectors.T @ vectors, np.diag([1.0, 1.0, 0.0, 0.0, 0.0]), atol=1e-10)
     assert not extend(base, [flat, VIEWS[1]]).vectors[0][:, 2:].any()
@@ -112,7 +112,7 @@ def test_parallel_and_serial_agree():
 def test_the_mean_of_graphs_stays_sparse():
     seen = []
 
-    class Recorder(GraphPartition):
+    class Recorder(GraphSimilarity):
         def similarity(self, view, n_clusters):
             matrix, extension = super().similarity(view, n_clusters)
             seen.append(matrix)
@@ -127,7 +127,7 @@ def test_the_mean_of_graphs_stays_sparse():
 
 @pytest.mark.parametrize("n_neighbors", [None, 10])
 def test_factors_equal_gram_matrices(n_neighbors):
-    formed = fit_base_partitions(VIEWS, [KernelPartition("linear", method="exact")] * 3, 3, n_neighbors=n_neighbors)
+    formed = fit_base_partitions(VIEWS, [KernelSimilarity("linear", method="exact")] * 3, 3, n_neighbors=n_neighbors)
     factors = fit_base_partitions(VIEWS, [LINEAR] * 3, 3, n_neighbors=n_neighbors)
     for one, other in zip([*formed.vectors, formed.mean.rows], [*factors.vectors, factors.mean.rows], strict=True):
         np.testing.assert_allclose(projector(one), projector(other), atol=1e-8)
@@ -164,12 +164,12 @@ def test_views_of_another_library_stay_there(monkeypatch):
     generator = np.random.default_rng(0)
     views = [generator.standard_normal((60, 4)), generator.standard_normal((60, 3))]
     there = [array_api_strict.asarray(view) for view in views]
-    expected = fit_base_partitions(views, [KernelPartition("linear", method="factor")] * 2, 3)
+    expected = fit_base_partitions(views, [KernelSimilarity("linear", method="factor")] * 2, 3)
     for method in ("auto", "factor"):
-        found = fit_base_partitions(there, [KernelPartition("linear", method=method)] * 2, 3)
+        found = fit_base_partitions(there, [KernelSimilarity("linear", method=method)] * 2, 3)
         for one, other in zip([*found.vectors, found.mean.rows], [*expected.vectors, expected.mean.rows], strict=True):
             assert isinstance(one, kind)
             one = to_numpy(one)
             np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)
     with pytest.raises(ValueError, match="no n x n kernel is formed, got method='exact'"):
-        fit_base_partitions(there, [KernelPartition("linear", method="exact")] * 2, 3)
+        fit_base_partitions(there, [KernelSimilarity("linear", method="exact")] * 2, 3)

@@ -7,11 +7,11 @@ import scipy.sparse as sp
 from latefusion.datasets import make_views
 from latefusion.partitions import count_neighbors, fit_base_partitions
 from latefusion.partitions.sources import join_coordinates
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.partitions.rows import extend
 
 VIEWS = make_views(80, 3, n_views=2, n_features=[5, 7], random_state=0).views.arrays
-KERNEL, GRAPH = KernelPartition("linear"), GraphPartition(8)
+KERNEL, GRAPH = KernelSimilarity("linear"), GraphSimilarity(8)
 SIMILARITIES = {
     "kernels and a graph": ([KERNEL, KERNEL], GRAPH),
     "graphs": ([GRAPH, GRAPH], GRAPH),

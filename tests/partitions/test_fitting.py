@@ -10,11 +10,11 @@ from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fi
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import feature_source
 from latefusion.partitions.spectra import fit_spectrum
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 
 RNG = np.random.default_rng(0)
 VIEWS = [RNG.standard_normal((40, 3)), RNG.standard_normal((40, 5)), RNG.standard_normal((40, 1))]
-SIMILARITIES = {"graph": GraphPartition(5), "kernel": KernelPartition(), "linear": KernelPartition("linear")}
+SIMILARITIES = {"graph": GraphSimilarity(5), "kernel": KernelSimilarity(), "linear": KernelSimilarity("linear")}
 KEYS = [PartitionKey(0, "graph"), PartitionKey(1, "kernel"), PartitionKey(0, "kernel"), PartitionKey(2, "linear")]
 SOURCES = [feature_source(view, SIMILARITIES) for view in VIEWS]
 
@@ -83,7 +83,7 @@ def partitions_with_missing_rows(mask, seed=0):
     sources = []
     for observed in mask.T:
         view = scores @ generator.standard_normal((3, 6)) + 0.1 * generator.standard_normal((len(mask), 6))
-        sources.append(feature_source(view[observed], {"kernel": KernelPartition()}, observed))
+        sources.append(feature_source(view[observed], {"kernel": KernelSimilarity()}, observed))
     keys = [PartitionKey(view, "kernel") for view in range(mask.shape[1])]
     return fit_partitions(sources, keys, 5, 3), keys
 
@@ -92,7 +92,7 @@ def test_repair_leaves_what_was_observed():
     mask = np.random.default_rng(0).random((80, 3)) > 0.3
     mask[~mask.any(axis=1), 0] = True
     partitions, keys = partitions_with_missing_rows(mask)
-    imputed, aligned = (fill_missing_rows(partitions, how, 3, keys) for how in ("impute", "align"))
+    imputed, aligned = (fill_missing_rows(partitions, how, 3, keys) for how in ("impute", "zero"))
     assert imputed.fill.model.loadings.shape[1] == 3
     assert fill_missing_rows(partitions, "impute", 3, keys, 2).fill.model.loadings.shape[1] == 2
     roots = np.sqrt(3 / mask.sum(axis=1))

@@ -13,18 +13,18 @@ from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
 from latefusion.partitions import count_neighbors, fit_base_partitions
 from latefusion.partitions.operators import leading_eigenvectors
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.partitions.rows import extend
 
 VIEWS = make_views(700, 4, n_views=4, n_features=[30, 40, 5, 6], random_state=0).views.arrays
 THIN = sp.csr_array(np.where(VIEWS[1] > 0.5, VIEWS[1], 0.0))
 SIMILARITIES = {
-    "dense": (VIEWS[0], KernelPartition("linear", method="factor")),
-    "sparse": (THIN, KernelPartition("linear", method="factor")),
-    "nystrom": (VIEWS[3], KernelPartition(method="factor", n_landmarks=60)),
-    "anchors": (VIEWS[2], GraphPartition(method="anchors", n_anchors=60)),
-    "graph": (VIEWS[2], GraphPartition()),
-    "other graph": (VIEWS[3], GraphPartition(5)),
+    "dense": (VIEWS[0], KernelSimilarity("linear", method="factor")),
+    "sparse": (THIN, KernelSimilarity("linear", method="factor")),
+    "nystrom": (VIEWS[3], KernelSimilarity(method="factor", n_landmarks=60)),
+    "anchors": (VIEWS[2], GraphSimilarity(method="anchors", n_anchors=60)),
+    "graph": (VIEWS[2], GraphSimilarity()),
+    "other graph": (VIEWS[3], GraphSimilarity(5)),
 }
 MIXTURES = [
     ("sparse",),
@@ -54,12 +54,12 @@ def test_mixtures_equal_the_eigenvectors_of_formed_matrices(names, n_neighbors):
     base = fit_base_partitions(views, similarities, 4, n_neighbors=n_neighbors)
     matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
     found = [*base.vectors, base.mean.rows]
-    for partition, matrix in zip(found, [*matrices, np.mean(matrices, axis=0)], strict=True):
+    for similarity, matrix in zip(found, [*matrices, np.mean(matrices, axis=0)], strict=True):
         expected = np.linalg.eigh(matrix)[1][:, -4:]
-        np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
+        np.testing.assert_allclose(projector(similarity), projector(expected), atol=1e-8)
     rows = extend(base, [view[50:90] for view in views])
-    for partition, extended in zip(found, [*rows.vectors, rows.mean.rows], strict=True):
-        np.testing.assert_allclose(extended, partition[50:90], atol=1e-7)
+    for similarity, extended in zip(found, [*rows.vectors, rows.mean.rows], strict=True):
+        np.testing.assert_allclose(extended, similarity[50:90], atol=1e-7)
     if n_neighbors is not None:
         extensions = [block.extension for block in base.blocks]
         closeness = [one.closeness(view) for one, view in zip(extensions, views, strict=True)]
@@ -92,12 +92,12 @@ def test_dense_kernels_among_factors_and_graphs():
     """A dense kernel makes the mean dense; nothing else changes."""
     names = ("dense", "sparse", "anchors", "graph")
     views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
-    views, similarities = (*views, VIEWS[3]), (*similarities, KernelPartition())
+    views, similarities = (*views, VIEWS[3]), (*similarities, KernelSimilarity())
     base = fit_base_partitions(views, similarities, 4, n_neighbors=100)
     matrices = [formed(one.similarity(view, 4)[0]) for view, one in zip(views, similarities, strict=True)]
-    for partition, matrix in zip([*base.vectors, base.mean.rows], [*matrices, np.mean(matrices, axis=0)], strict=True):
+    for similarity, matrix in zip([*base.vectors, base.mean.rows], [*matrices, np.mean(matrices, axis=0)], strict=True):
         expected = np.linalg.eigh(matrix)[1][:, -4:]
-        np.testing.assert_allclose(projector(partition), projector(expected), atol=1e-8)
+        np.testing.assert_allclose(projector(similarity), projector(expected), atol=1e-8)
     rows = extend(base, [view[50:90] for view in views])
     np.testing.assert_allclose(rows.mean.rows, base.mean.rows[50:90], atol=1e-7)
     for neighbors, counts in zip(base.counts, rows.counts, strict=True):
@@ -126,7 +126,7 @@ def test_null_directions_are_zero():
 )
 def test_training_samples_keep_their_labels(names, model):
     views, similarities = zip(*(SIMILARITIES[name] for name in names), strict=True)
-    model = clone(model).set_params(partition=list(similarities)).fit(list(views))
+    model = clone(model).set_params(similarity=list(similarities)).fit(list(views))
     np.testing.assert_array_equal(model.predict(list(views)), model.labels_)
     np.testing.assert_allclose(model.transform(list(views)), model.consensus_, atol=1e-6)
 
@@ -135,7 +135,7 @@ PEAKS = """
 import json, resource
 import numpy as np, scipy.sparse as sp
 import latefusion as lf
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 
 n = 20_000
 rng = np.random.default_rng(0)
@@ -143,19 +143,19 @@ y = rng.integers(4, size=n)
 view = 4 * rng.standard_normal((4, 5))[y] + rng.standard_normal((n, 5))
 sample, word = np.repeat(np.arange(n), 20), rng.integers(300, size=20 * n) + 300 * np.repeat(y, 20)
 words = sp.csr_array((np.ones(20 * n), (sample, word)))
-linear = KernelPartition("linear")
+linear = KernelSimilarity("linear")
 problems = {
     "linear": ([view, view[:, :3]], linear),
     "sparse linear": ([words, words], linear),
-    "anchors": ([view, view[:, :3]], GraphPartition()),
-    "nystrom": ([view, view[:, :3]], KernelPartition()),
-    "mixed": ([view, words, view, view], [linear, linear, GraphPartition(method="exact"), GraphPartition()]),
+    "anchors": ([view, view[:, :3]], GraphSimilarity()),
+    "nystrom": ([view, view[:, :3]], KernelSimilarity()),
+    "mixed": ([view, words, view, view], [linear, linear, GraphSimilarity(method="exact"), GraphSimilarity()]),
 }
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 peaks = {}
-for name, (views, partition) in problems.items():
+for name, (views, similarity) in problems.items():
     for estimator in (lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering):
-        model = estimator(4, partition=partition, random_state=0, n_init=5).fit(views)
+        model = estimator(4, similarity=similarity, random_state=0, n_init=5).fit(views)
         assert (model.predict([v[:1000] for v in views]) == model.labels_[:1000]).all(), name
         assert lf.metrics.clustering_accuracy(y, model.labels_) > 0.9, name
         peaks[f"{name}, {estimator.__name__}"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

@@ -8,16 +8,16 @@ from latefusion.estimators.alignment_map import counts_of
 from latefusion.kernels import gaussian_kernel
 from latefusion.partitions import fit_base_partitions
 from latefusion.partitions.missing import ScatteredRows, scatter_rows, scatter_similarity
-from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from tests.partitions.rows import extend
 
 K = 3
 SIMILARITIES = {
-    "kernel": KernelPartition(),
-    "factor": KernelPartition("linear", method="factor"),
-    "Nyström": KernelPartition(method="factor", n_landmarks=30),
-    "graph": GraphPartition(6),
-    "anchors": GraphPartition(method="anchors", n_anchors=20),
+    "kernel": KernelSimilarity(),
+    "factor": KernelSimilarity("linear", method="factor"),
+    "Nyström": KernelSimilarity(method="factor", n_landmarks=30),
+    "graph": GraphSimilarity(6),
+    "anchors": GraphSimilarity(method="anchors", n_anchors=20),
 }
 
 
@@ -79,15 +79,19 @@ def test_the_mean_compares_samples_by_what_they_share(views, mask, kind):
 
 
 def test_kinds_of_similarity_mix(views, mask):
-    mixed = [KernelPartition("linear", method="factor"), GraphPartition(6), KernelPartition("linear", method="factor")]
-    dense = [KernelPartition("linear", method="exact"), GraphPartition(6), KernelPartition("linear", method="exact")]
-    both = [KernelPartition("linear", method="exact"), GraphPartition(6), KernelPartition("linear", method="factor")]
+    mixed = [
+        KernelSimilarity("linear", method="factor"),
+        GraphSimilarity(6),
+        KernelSimilarity("linear", method="factor"),
+    ]
+    dense = [KernelSimilarity("linear", method="exact"), GraphSimilarity(6), KernelSimilarity("linear", method="exact")]
+    both = [KernelSimilarity("linear", method="exact"), GraphSimilarity(6), KernelSimilarity("linear", method="factor")]
     one, *others = (fit_base_partitions(views, kinds, K, mask=mask) for kinds in (mixed, dense, both))
     for other in others:
         np.testing.assert_allclose(projector(one.mean.rows), projector(other.mean.rows), atol=1e-6)
 
 
-@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("missing", ["zero", "impute"])
 @pytest.mark.parametrize("kind", SIMILARITIES)
 def test_training_samples_get_their_rows_back(views, mask, kind, missing):
     base = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=mask, missing=missing, n_neighbors=20)
@@ -101,9 +105,9 @@ def test_training_samples_get_their_rows_back(views, mask, kind, missing):
 
 def test_kernels_that_are_given(views, mask):
     kernels = [gaussian_kernel(view) for view in views]
-    base = fit_base_partitions(kernels, [PrecomputedPartition()] * 3, K, mask=mask)
+    base = fit_base_partitions(kernels, [PrecomputedSimilarity()] * 3, K, mask=mask)
     spoiled = [np.where(np.outer(seen, seen), kernel, 7.0) for kernel, seen in zip(kernels, mask.T, strict=True)]
-    other = fit_base_partitions(spoiled, [PrecomputedPartition()] * 3, K, mask=mask)
+    other = fit_base_partitions(spoiled, [PrecomputedSimilarity()] * 3, K, mask=mask)
     np.testing.assert_array_equal(base.mean.rows, other.mean.rows)
     found = extend(base, spoiled, mask)
     np.testing.assert_allclose(found.mean.rows, base.mean.rows, atol=1e-8)
@@ -113,7 +117,7 @@ def test_kernels_that_are_given(views, mask):
 def test_new_samples_of_complete_training_samples(views, kind):
     base, imputing = (
         fit_base_partitions([view[:60] for view in views], [SIMILARITIES[kind]] * 3, K, n_neighbors=15, missing=missing)
-        for missing in ("align", "impute")
+        for missing in ("zero", "impute")
     )
     new, mask = [view[60:] for view in views], np.ones((20, 3), dtype=bool)
     mask[:5, 0] = False
@@ -131,7 +135,7 @@ def test_imputed_rows_are_nearer_to_those_of_complete_samples(views, mask):
     whole = fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K)
     aligned, imputed = (
         fit_base_partitions(views, [SIMILARITIES["kernel"]] * 3, K, mask=mask, missing=how)
-        for how in ("align", "impute")
+        for how in ("zero", "impute")
     )
     errors = {
         name: np.linalg.norm(projector(base.mean.rows) - projector(whole.mean.rows))
@@ -186,7 +190,7 @@ def test_a_scattered_similarity_is_that_of_scattered_rows(convert):
     assert scatter_similarity(similarity, None, None) is similarity
 
 
-@pytest.mark.parametrize("missing", ["align", "impute"])
+@pytest.mark.parametrize("missing", ["zero", "impute"])
 @pytest.mark.parametrize("kind", ["kernel", "graph", "factor"])
 def test_rows_of_a_sample_do_not_depend_on_the_others_that_are_predicted(views, mask, kind, missing):
     """Also in local alignment, where counts of a view are those of the samples that have it."""

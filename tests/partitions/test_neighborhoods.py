@@ -11,7 +11,7 @@ from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize
 from latefusion.partitions import count_neighbors, neighborhood_size
 from latefusion.partitions import neighborhoods as room
 from latefusion.partitions.neighborhoods import SampledNeighborhoods, draw_samples
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.properties import examples
 
 seeds = st.integers(0, 2**32 - 1)
@@ -178,7 +178,7 @@ def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
 
 def test_exact_counts_from_blocks_are_those_of_the_whole(monkeypatch):
     views = make_views(40, 3, n_views=2, n_features=4, random_state=0).views.arrays
-    extensions = [KernelPartition("linear", method="factor").similarity(view, 3)[1] for view in views]
+    extensions = [KernelSimilarity("linear", method="factor").similarity(view, 3)[1] for view in views]
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 40 * 9)
     known, blocks = room.count_by_closeness(views, extensions, 6)
     similarities = [one.closeness(view) for one, view in zip(known, views, strict=True)]
@@ -188,7 +188,9 @@ def test_exact_counts_from_blocks_are_those_of_the_whole(monkeypatch):
         np.testing.assert_allclose(found.thresholds, expected.thresholds, atol=1e-12)
 
 
-@pytest.mark.parametrize("partition", [GraphPartition(), GraphPartition(method="anchors"), KernelPartition("linear")])
+@pytest.mark.parametrize(
+    "partition", [GraphSimilarity(), GraphSimilarity(method="anchors"), KernelSimilarity("linear")]
+)
 def test_counts_by_closeness(partition, monkeypatch):
     """All neighbourhoods are looked at in a small problem, some in a large one; new samples are counted by the same."""
     views = make_views(1200, 3, n_views=2, n_features=5, random_state=0).views.arrays
@@ -242,8 +244,8 @@ def test_several_sizes_are_counted_as_each_alone(xp):
 def test_several_sizes_by_closeness(n_columns):
     views = make_views(150, 3, n_views=2, n_features=5, random_state=0).views.arrays
     extensions = [
-        GraphPartition().similarity(views[0], 3)[1],
-        GraphPartition(method="anchors").similarity(views[1], 3)[1],
+        GraphSimilarity().similarity(views[0], 3)[1],
+        GraphSimilarity(method="anchors").similarity(views[1], 3)[1],
     ]
     _, several = room.count_by_closeness(views, extensions, (20, 60), n_columns)
     for position, size in enumerate((20, 60)):

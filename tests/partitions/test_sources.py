@@ -22,14 +22,14 @@ from latefusion.partitions.sources import (
     without_view,
 )
 from latefusion.partitions.spectra import fit_spectrum
-from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 
 RNG = np.random.default_rng(0)
 POINTS = RNG.standard_normal((30, 4))
 MEASURED = RNG.standard_normal((30, 3)) * [1, 100, 10_000]
 COUNTS = sp.csr_array(RNG.poisson(0.3, (30, 40)).astype(float))
-SIMILARITIES = {"graph 5": GraphPartition(5), "kernel": KernelPartition()}
-OF_KERNEL = {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()}
+SIMILARITIES = {"graph 5": GraphSimilarity(5), "kernel": KernelSimilarity()}
+OF_KERNEL = {"graph 5": GraphSimilarity(5), "kernel": PrecomputedSimilarity()}
 KERNEL = linear_kernel(POINTS + 1.0)
 DIAGONAL = np.diagonal(KERNEL)
 
@@ -114,9 +114,9 @@ def test_some_samples_of_a_kernel_keep_their_places():
 def test_crossing_to_other_samples_is_what_new_samples_get(name, of_kernel):
     seen, unseen = np.arange(0, 30, 2), np.arange(1, 30, 2)
     if of_kernel:
-        whole = kernel_source(KERNEL, {"graph 5": GraphPartition(5), "kernel": PrecomputedPartition()})
+        whole = kernel_source(KERNEL, {"graph 5": GraphSimilarity(5), "kernel": PrecomputedSimilarity()})
     else:
-        whole = feature_source(POINTS, {"graph 5": GraphPartition(5), "kernel": KernelPartition()})
+        whole = feature_source(POINTS, {"graph 5": GraphSimilarity(5), "kernel": KernelSimilarity()})
     part = whole.take(seen)
     block, vectors = block_of(part, name, 4)
     # A sample that has been seen gets its own row back, one that has not gets a row of its own.
@@ -183,9 +183,9 @@ def test_a_partial_source_is_that_of_the_samples_it_has(kind):
     view, observed = generator.standard_normal((50, 4)), np.arange(50) % 3 > 0
     own = np.flatnonzero(observed)
     if kind == "features":
-        inner = feature_source(view[own], {"kernel": KernelPartition()})
+        inner = feature_source(view[own], {"kernel": KernelSimilarity()})
     else:
-        inner = kernel_source(gaussian_kernel(view[own]), {"kernel": PrecomputedPartition()})
+        inner = kernel_source(gaussian_kernel(view[own]), {"kernel": PrecomputedSimilarity()})
     source = replace(inner, observed=observed)
     chosen = np.array([0, 1, 2, 7, 8, 9, 30, 31, 44])
     part = source.take(chosen)

@@ -7,20 +7,20 @@ import scipy.sparse as sp
 from latefusion.partitions import partitions as module
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.spectra import fit_spectrum
-from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.similarities.factor import Factor
 
 VIEW = np.random.default_rng(0).standard_normal((50, 4)) + np.repeat(np.eye(2, 4) * 5, 25, axis=0)
 SPARSE = sp.csr_array(np.where(VIEW > 0.5, VIEW, 0.0))
 SIMILARITIES = {
-    "kernel": (KernelPartition(), VIEW),
-    "kernel of sparse rows": (KernelPartition(), SPARSE),
-    "graph": (GraphPartition(8), VIEW),
-    "linear": (KernelPartition("linear", method="factor"), VIEW),
-    "linear of sparse rows": (KernelPartition("linear", method="factor"), SPARSE),
-    "Nyström": (KernelPartition(method="factor", n_landmarks=30), VIEW),
-    "anchors": (GraphPartition(method="anchors", n_anchors=12), VIEW),
-    "precomputed": (PrecomputedPartition(), VIEW @ VIEW.T),
+    "kernel": (KernelSimilarity(), VIEW),
+    "kernel of sparse rows": (KernelSimilarity(), SPARSE),
+    "graph": (GraphSimilarity(8), VIEW),
+    "linear": (KernelSimilarity("linear", method="factor"), VIEW),
+    "linear of sparse rows": (KernelSimilarity("linear", method="factor"), SPARSE),
+    "Nyström": (KernelSimilarity(method="factor", n_landmarks=30), VIEW),
+    "anchors": (GraphSimilarity(method="anchors", n_anchors=12), VIEW),
+    "precomputed": (PrecomputedSimilarity(), VIEW @ VIEW.T),
 }
 
 
@@ -48,7 +48,7 @@ def test_eigenpairs_are_those_of_the_formed_matrix(case):
 
 
 def diagonal_of(similarity, view):
-    return np.diagonal(view) if isinstance(similarity, PrecomputedPartition) else None
+    return np.diagonal(view) if isinstance(similarity, PrecomputedSimilarity) else None
 
 
 def test_training_samples_get_their_rows_back(case):
@@ -67,7 +67,7 @@ def test_rows_do_not_depend_on_the_blocks_they_come_in(case, monkeypatch):
 
 @pytest.mark.parametrize("method", ["exact", "factor"])
 def test_directions_that_are_not_there_are_zero(method):
-    spectrum = fit_spectrum(VIEW[:, :2], KernelPartition("linear", method=method), 5, 2)
+    spectrum = fit_spectrum(VIEW[:, :2], KernelSimilarity("linear", method=method), 5, 2)
     assert np.all(spectrum.values[:2] > 0)
     assert not spectrum.values[2:].any()
     assert not spectrum.vectors[:, 2:].any()
@@ -75,8 +75,8 @@ def test_directions_that_are_not_there_are_zero(method):
 
 
 def test_negative_eigenvalues_are_no_directions():
-    graph = fit_spectrum(VIEW, GraphPartition(8), 50, 2)
-    assert np.linalg.eigvalsh(formed(GraphPartition(8), VIEW))[0] < -1e-3
+    graph = fit_spectrum(VIEW, GraphSimilarity(8), 50, 2)
+    assert np.linalg.eigvalsh(formed(GraphSimilarity(8), VIEW))[0] < -1e-3
     assert np.all(graph.values >= 0)
     np.testing.assert_array_equal(graph.vectors.any(axis=0), graph.values > 0)
 
@@ -93,7 +93,7 @@ def test_scattered_rows_are_as_loud_as_if_everybody_had_them():
     generator = np.random.default_rng(0)
     view, observed = generator.standard_normal((40, 5)), np.zeros(100, dtype=bool)
     observed[generator.permutation(100)[:40]] = True
-    spectrum = fit_spectrum(view, KernelPartition(), 4, 2)
+    spectrum = fit_spectrum(view, KernelSimilarity(), 4, 2)
     scattered = spectrum.scattered(observed, 80)  # 20 have no view at all
     assert not scattered.vectors[~observed].any()
     np.testing.assert_allclose(np.sum(scattered.vectors**2, axis=0), 0.5)

@@ -19,7 +19,7 @@ def test_labels_stand_beside_their_scores(selecting_model):
     scores = dict(zip(line.get_ydata(), line.get_xdata(), strict=True))
     shown = {label.get_text(): scores[label.get_position()[1]] for label in display.ax_.get_yticklabels()}
     for row in selecting_model.selection_:
-        assert shown[f"{row['kind']}, {row['weighing']}, λ = {row['regularization']:g}"] == row["score"]
+        assert shown[f"{row['similarity']}, {row['weighting']}, λ = {row['regularization']:g}"] == row["score"]
 
 
 def test_the_chosen_one_is_marked(selecting_model):
@@ -27,7 +27,7 @@ def test_the_chosen_one_is_marked(selecting_model):
     chosen = next(row for row in selecting_model.selection_ if row["chosen"])
     assert display.mark_.get_xdata()[0] == chosen["score"]
     red = [label.get_text() for label in display.ax_.get_yticklabels() if label.get_color() != "black"]
-    assert red == [f"{chosen['kind']}, {chosen['weighing']}, λ = {chosen['regularization']:g}"]
+    assert red == [f"{chosen['similarity']}, {chosen['weighting']}, λ = {chosen['regularization']:g}"]
 
 
 def test_of_many_candidates_the_best_are_shown_and_the_chosen_one():

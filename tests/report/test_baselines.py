@@ -44,7 +44,7 @@ def test_many_samples_are_thinned(gathered, monkeypatch):
 
 def test_kernels_are_compared_as_kernels(planted):
     kernels = {name: array @ array.T for name, array in planted.views.items()}
-    model = lf.GlobalAlignmentClustering(3, partition="precomputed", random_state=0).fit(kernels)
+    model = lf.GlobalAlignmentClustering(3, similarity="precomputed", random_state=0).fit(kernels)
     rows = run_baselines(gather(model, kernels)).rows
     assert rows[0].method == "kernel k-means on view_0"
     assert all(row.labels is not None for row in rows)

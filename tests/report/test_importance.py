@@ -59,7 +59,7 @@ def test_verdicts_decide(gathered):
     importance = view_importance(gathered, Explanation(verdicts), names, table)
     assert importance.important == ["view_1"]
     assert list(importance.removable) == ["view_0"]
-    unsure = [one._replace(doubt=0.5) for one in verdicts]
+    unsure = [one._replace(standard_error=0.5) for one in verdicts]
     importance = view_importance(gathered, Explanation(unsure), names, table)
     assert importance == Importance([], {})
 
@@ -100,7 +100,7 @@ def test_the_command_line_computes_explanation_and_warnings_once(tmp_path, monke
     assert len(calls) == 1
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     for verdict in answer["dropping"]:
-        assert f"{signed(verdict['gain'], 3)} ± {verdict['doubt']:.3f}" in page
+        assert f"{signed(verdict['gain'], 3)} ± {verdict['standard_error']:.3f}" in page
     assert len(answer["warnings"]) == 2
     for warning in answer["warnings"]:
         assert f"<li>{warning}</li>" in page

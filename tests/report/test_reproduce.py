@@ -94,15 +94,15 @@ def test_code_of_data_from_python_says_where_to_load_them(aligned, planted, tmp_
 
 
 def partition_classes():
-    return [lf.KernelPartition, lf.GraphPartition]
+    return [lf.KernelSimilarity, lf.GraphSimilarity]
 
 
 @pytest.mark.parametrize(
     "model",
     [
         lf.GlobalAlignmentClustering(4, random_state=np.int64(3)),
-        lf.GlobalAlignmentClustering(4, partition=[kind() for kind in partition_classes()]),
-        lf.GlobalAlignmentClustering(4, partition={"a": lf.GraphPartition(n_neighbors=7), "b": "kernel"}),
+        lf.GlobalAlignmentClustering(4, similarity=[kind() for kind in partition_classes()]),
+        lf.GlobalAlignmentClustering(4, similarity={"a": lf.GraphSimilarity(n_neighbors=7), "b": "kernel"}),
         lf.LateFusionClustering(range(2, 5), views=[slice(0, 3), slice(3, 5)]),
         lf.LateFusionClustering(3, views={"it's": ("x",), '"': ("y", "z")}),
         lf.baselines.SimpleMKKM(2),

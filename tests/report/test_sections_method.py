@@ -57,7 +57,10 @@ def test_choices_give_reasons(page_of, section, text_of, gathered, deciding, pla
     assert " ".join(deciding.number_selection_.reason.split()) in text
     assert " ".join(deciding.selection_.reason.split()) in text
     best = max(deciding.number_selection_.evidence, key=lambda one: one.score)
-    assert f"{best.n_clusters} {best.stability:.3f} ± {best.spread:.3f} {best.information:.3f} {best.score:.3f}" in text
+    assert (
+        f"{best.n_clusters} {best.stability:.3f} ± {best.standard_error:.3f} {best.information:.3f} {best.score:.3f}"
+        in text
+    )
 
 
 def test_candidates_for_missing_views_can_be_told_apart(page_of, section, planted):

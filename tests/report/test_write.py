@@ -22,9 +22,9 @@ def test_a_consensus_of_labels(agreed, labelings, tmp_path):
     assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "missing", "reproduce"]
 
 
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_local_alignment(planted, tmp_path, partition):
-    model = lf.LocalAlignmentClustering(3, partition=partition, random_state=0).fit(planted.views)
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_local_alignment(planted, tmp_path, similarity):
+    model = lf.LocalAlignmentClustering(3, similarity=similarity, random_state=0).fit(planted.views)
     path = write_report(model, planted.views, tmp_path / "local.html", baselines=False, embedding="pca")
     assert "LocalAlignmentClustering" in path.read_text(encoding="utf-8")
 

@@ -70,7 +70,7 @@ def test_anndata_with_features_of_two_types(adata):
 
 
 def test_options_reach_the_estimator(mdata):
-    cluster(mdata, 4, regularization=1.0, missing="align", weight_key=None)
-    assert mdata.uns["latefusion"]["params"]["missing"] == "align"
+    cluster(mdata, 4, regularization=1.0, missing="zero", weight_key=None)
+    assert mdata.uns["latefusion"]["params"]["missing"] == "zero"
     assert set(mdata.uns["latefusion"]["selection"]["regularization"]) == {1.0}
     assert not [column for column in mdata.obs if "mod_weight" in column]

@@ -6,20 +6,20 @@ import pytest
 import latefusion as lf
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import feature_source, joint_source
-from latefusion.selection.candidates import KINDS, WEIGHINGS, Choice, fit_space, similarity_names
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, Choice, fit_space, similarity_names
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 
 N, K = 90, 3
 RNG = np.random.default_rng(0)
 DATA = lf.datasets.make_views(N, K, n_views=3, n_features=6, noise=1.3, random_state=0).views.arrays
 NOISE = RNG.standard_normal((N, 6))
 SIMILARITIES = {
-    "graph 5": GraphPartition(5),
-    "graph 10": GraphPartition(10),
-    "graph 20": GraphPartition(20),
-    "kernel": KernelPartition(),
+    "graph 5": GraphSimilarity(5),
+    "graph 10": GraphSimilarity(10),
+    "graph 20": GraphSimilarity(20),
+    "kernel": KernelSimilarity(),
 }
-CHOICES = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
+CHOICES = [Choice(similarity, weighting) for similarity in SIMILARITY_SETS for weighting in WEIGHTINGS]
 
 
 def space_of(views, *, joint=True, n_components=12, n_clusters=K):
@@ -48,8 +48,8 @@ def noisy():
 
 def test_a_view_without_the_similarities_of_a_kind_takes_part_with_what_it_has():
     whole = feature_source(DATA[0], SIMILARITIES)
-    only = feature_source(DATA[0], {"given": KernelPartition("linear")})
-    for kind, names in KINDS.items():
+    only = feature_source(DATA[0], {"given": KernelSimilarity("linear")})
+    for kind, names in SIMILARITY_SETS.items():
         assert similarity_names(whole, kind) == list(names)
         assert similarity_names(only, kind) == ["given"]
 
@@ -67,7 +67,7 @@ def test_views_that_say_the_same_share_one_count():
 
 
 def test_trust_is_one_on_average_and_smaller_for_noise(noisy):
-    for kind in KINDS:
+    for similarity in SIMILARITY_SETS:
         trust = noisy.trust(kind)
         assert np.average(trust, weights=noisy.shares) == pytest.approx(1, rel=1e-2)
         assert 0 < trust[3] < 0.5 * trust[:3].min()
@@ -81,7 +81,7 @@ def test_a_copy_of_a_noise_view_is_no_witness_for_it(noisy):
 def test_a_single_view_is_trusted():
     space = space_of(DATA[:1], joint=False)
     np.testing.assert_allclose(space.trust("both"), [1.0])
-    assert space.plan(Choice("both", "alike")) == pytest.approx(space.plan(Choice("both", "by agreement")))
+    assert space.plan(Choice("both", "equal")) == pytest.approx(space.plan(Choice("both", "agreement")))
 
 
 def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
@@ -89,19 +89,19 @@ def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
     np.testing.assert_array_equal(space.trust("graph"), np.ones(3))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SIMILARITY_SETS)
 def test_the_similarities_of_a_view_share_its_weight(plain, kind):
-    plan = plain.plan(Choice(kind, "alike"))
+    plan = plain.plan(Choice(kind, "equal"))
     assert {key.view for key in plan} == {0, 1, 2}
     for view in range(3):
         factors = [factor for key, factor in plan.items() if key.view == view]
-        assert len(factors) == len(KINDS[kind])
+        assert len(factors) == len(SIMILARITY_SETS[kind])
         assert sum(factor**2 for factor in factors) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SIMILARITY_SETS)
 def test_by_agreement_all_views_together_are_one_more(noisy, kind):
-    plan = noisy.plan(Choice(kind, "by agreement"))
+    plan = noisy.plan(Choice(kind, "agreement"))
     trust = noisy.trust(kind)
     for view, expected in enumerate([*trust**2, 1.0]):
         assert sum(factor**2 for key, factor in plan.items() if key.view == view) == pytest.approx(expected)
@@ -120,8 +120,8 @@ def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
 
 def test_a_view_given_twice_changes_nothing_where_views_count_alike():
     once, twice = space_of(DATA, joint=False), space_of([*DATA, DATA[0]], joint=False)
-    for kind in KINDS:
-        F, G = (consensus(one, one.plan(Choice(kind, "alike"))) for one in (once, twice))
+    for similarity in SIMILARITY_SETS:
+        F, G = (consensus(one, one.plan(Choice(kind, "equal"))) for one in (once, twice))
         np.testing.assert_allclose(G @ G.T, F @ F.T, atol=1e-5)
 
 

@@ -60,14 +60,14 @@ def test_noise_is_called_noise():
 def test_kernels_have_a_number_of_clusters_too():
     data = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=1)
     kernels = [lf.kernels.gaussian_kernel(view) for view in data.views.arrays]
-    model = lf.LateFusionClustering(range(2, 6), partition="precomputed", random_state=0).fit(kernels)
+    model = lf.LateFusionClustering(range(2, 6), similarity="precomputed", random_state=0).fit(kernels)
     assert model.n_clusters_ == 3
 
 
 def test_stability_without_views_compares_the_same_halves():
     data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
-    arguments = (model._state.sources, Choice("graph", "alike"), 3, model._state.options.assign)
+    arguments = (model._state.sources, Choice("graph", "equal"), 3, model._state.options.assign)
     found = stability_without_views(*arguments, 0)
     assert found.shape == (5, 5)
     np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))

@@ -139,7 +139,7 @@ def test_names_of_clusters_do_not_change_a_score(criterion):
 def test_a_score_knows_its_uncertainty(criterion):
     score = criterion.score(DATA.target, 3)
     assert len(score.parts) > 1
-    assert score.spread == pytest.approx(score.parts.std(ddof=1) / np.sqrt(len(score.parts)))
+    assert score.standard_error == pytest.approx(score.parts.std(ddof=1) / np.sqrt(len(score.parts)))
 
 
 def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
@@ -156,7 +156,7 @@ def test_few_samples_have_a_score_without_uncertainty(n_samples):
     labels = np.arange(n_samples) % 2
     score = Criterion(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
     assert np.isfinite(score.value)
-    assert score.spread == 0
+    assert score.standard_error == 0
 
 
 def test_neighbours_of_samples_that_lack_views():

@@ -18,10 +18,10 @@ def fit(X, n_clusters=K, **parameters):
 def test_the_choice_is_in_the_table_of_what_was_tried():
     model = fit(DATA.views)
     [row] = [row for row in model.selection_ if row["chosen"]]
-    assert (row["kind"], row["weighing"]) == (model.kind_, model.weighing_)
+    assert (row["similarity"], row["weighting"]) == (model.similarity_, model.weighting_)
     assert row["regularization"] == model.regularization_
     assert model.selection_.n_samples == N
-    assert {one["kind"] for one in model.selection_} == {"both", "graph", "kernel"}
+    assert {one["similarity"] for one in model.selection_} == {"both", "graph", "kernel"}
     assert {one["regularization"] for one in model.selection_} == set(search.REGULARIZATIONS)
 
 
@@ -31,17 +31,17 @@ def test_a_given_regularization_is_taken():
     assert {row["regularization"] for row in model.selection_} == {0.3}
 
 
-@pytest.mark.parametrize("partition", ["auto", "precomputed"])
-def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, partition):
+@pytest.mark.parametrize("similarity", ["auto", "precomputed"])
+def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, similarity):
     monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
-    X = [lf.kernels.gaussian_kernel(view) for view in VIEWS] if partition == "precomputed" else VIEWS
-    model = fit(X, partition=partition)
+    X = [lf.kernels.gaussian_kernel(view) for view in VIEWS] if similarity == "precomputed" else VIEWS
+    model = fit(X, similarity=similarity)
     assert model.selection_.n_samples == 60
     assert model.labels_.shape == (N,)
     assert lf.metrics.clustering_accuracy(DATA.target, model.labels_) > 0.95
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_allclose(model.transform(X), model.consensus_, atol=1e-7)
-    np.testing.assert_array_equal(fit(X, partition=partition).labels_, model.labels_)
+    np.testing.assert_array_equal(fit(X, similarity=similarity).labels_, model.labels_)
 
 
 def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):

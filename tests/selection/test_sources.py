@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from latefusion.selection.sources import GRAPH_SIZES, NamedSimilarities, view_source
-from latefusion.similarities import GivenPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
 
 GRAPHS = [f"graph {size}" for size in GRAPH_SIZES]
@@ -27,7 +27,7 @@ def views():
         ("auto", [*GRAPHS, "kernel"]),
         ("graph", GRAPHS),
         ("kernel", ["kernel"]),
-        (KernelPartition("linear"), ["given"]),
+        (KernelSimilarity("linear"), ["given"]),
     ],
 )
 def test_features_have_the_similarities_that_were_asked_for(known, views, spec, names):
@@ -36,7 +36,7 @@ def test_features_have_the_similarities_that_were_asked_for(known, views, spec, 
     assert list(source.similarities) == names
 
 
-@pytest.mark.parametrize("spec", ["precomputed", PrecomputedPartition()])
+@pytest.mark.parametrize("spec", ["precomputed", PrecomputedSimilarity()])
 def test_a_kernel_has_graphs_of_its_distances_too(known, views, spec):
     source = view_source(views, 1, spec, known, None)
     assert source.kernel is views.arrays[1]
@@ -77,5 +77,5 @@ def test_with_holes_all_views_together_are_compared_by_graphs_or_not_at_all(know
 
 
 def test_an_unknown_word_is_refused(known, views):
-    with pytest.raises(ValueError, match=r"partition must be one of .*'labels'.* got 'spectral'"):
+    with pytest.raises(ValueError, match=r"similarity must be one of .*'labels'.* got 'spectral'"):
         view_source(views, 0, "spectral", known, None)

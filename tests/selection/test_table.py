@@ -8,7 +8,7 @@ from latefusion.selection.table import Candidate, choose
 
 
 def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
-    return Candidate(3, Choice(kind, "alike"), regularization, Score(value, value + np.array(spread_by)))
+    return Candidate(3, Choice(kind, "equal"), regularization, Score(value, value + np.array(spread_by)))
 
 
 def chosen(selection):
@@ -38,7 +38,7 @@ def test_the_default_is_kept_among_equals():
 def test_selection_is_a_table():
     selection = choose([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)], 60)
     assert len(selection) == 2
-    assert [row["kind"] for row in selection] == ["both", "graph"]
+    assert [row["similarity"] for row in selection] == ["both", "graph"]
     assert selection[1]["regularization"] == 4.0
     assert selection.n_samples == 60
     columns = selection.to_dict()

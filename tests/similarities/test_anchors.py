@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from latefusion.datasets import make_views
 from latefusion.partitions import fit_base_partitions
-from latefusion.similarities import GraphPartition
+from latefusion.similarities import GraphSimilarity
 from latefusion.similarities.adaptive import connected_components
-from latefusion.similarities.anchors import NEAREST_ANCHORS, Placement, fit_anchor_graph, number_of_anchors
+from latefusion.similarities.anchors import NEAREST_ANCHORS, CoordinateTransform, fit_anchor_graph, number_of_anchors
 from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
@@ -57,7 +57,7 @@ def test_graphs_are_doubly_stochastic(seed, shape, n_anchors, metric, coarse, sc
     rows = np.random.default_rng(seed).standard_normal(shape)
     rows = scale * (np.round(rows) if coarse else rows)
     # With more anchors than samples all different samples are anchors.
-    assume(len(np.unique(Placement.of(rows, metric)(rows), axis=0)) >= (2 if n_anchors >= shape[0] else 10))
+    assume(len(np.unique(CoordinateTransform.of(rows, metric)(rows), axis=0)) >= (2 if n_anchors >= shape[0] else 10))
     similarity = fit_anchor_graph(rows, 2, n_anchors=n_anchors, metric=metric)[0].toarray()
     assert similarity.min() >= 0
     np.testing.assert_allclose(similarity.sum(axis=1), 1, atol=1e-9)
@@ -94,7 +94,7 @@ def test_no_more_components_than_clusters(n_clusters):
     assert components <= n_clusters
     if n_clusters == 8:
         assert extension.feature_map.n_neighbors == NEAREST_ANCHORS
-        base = fit_base_partitions([rows], [GraphPartition(method="anchors", n_anchors=80)], 8)
+        base = fit_base_partitions([rows], [GraphSimilarity(method="anchors", n_anchors=80)], 8)
         # The eigenvalue one comes once per component, and its eigenvectors are constant on each.
         for partition in (base.vectors[0], base.mean.rows):
             np.testing.assert_allclose(partition.T @ partition, np.eye(8), atol=1e-8)
@@ -105,7 +105,7 @@ def test_no_more_components_than_clusters(n_clusters):
 @pytest.mark.parametrize("n_views", [1, 2])
 def test_partitions_are_eigenvectors_of_the_graph(n_views):
     views = VIEWS[:n_views]
-    partition = GraphPartition(method="anchors", n_anchors=60)
+    partition = GraphSimilarity(method="anchors", n_anchors=60)
     base = fit_base_partitions(views, [partition] * n_views, 5)
     formed = [partition.similarity(view, 5)[0].toarray() for view in views]
     for found, similarity in zip([*base.vectors, base.mean.rows], [*formed, np.mean(formed, axis=0)], strict=True):

@@ -6,7 +6,7 @@ import scipy.sparse
 
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel, linear_kernel, standardize_kernel
-from latefusion.similarities import KernelPartition
+from latefusion.similarities import KernelSimilarity
 from latefusion.similarities.factor import Factor, FactorExtension, fit_linear_map, fit_nystrom_map
 
 VIEW = make_views(200, 4, n_views=1, n_features=6, random_state=0).views.arrays[0]
@@ -146,4 +146,4 @@ def test_blocks_of_similarities_change_nothing(monkeypatch):
 )
 def test_bad_options(options, words):
     with pytest.raises(ValueError, match=words):
-        KernelPartition(**options).similarity(VIEW, 3)
+        KernelSimilarity(**options).similarity(VIEW, 3)

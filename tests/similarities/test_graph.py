@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities import GraphPartition
+from latefusion.similarities import GraphSimilarity
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.graph import NeighborSearch
 from tests.properties import examples
@@ -44,7 +44,7 @@ def assert_normalised_graph(matrix):
 
 @pytest.mark.parametrize("n_neighbors", [3, 10])
 def test_graph_is_its_definition(n_neighbors):
-    matrix, extension = GraphPartition(n_neighbors).similarity(VIEW, n_clusters=60)
+    matrix, extension = GraphSimilarity(n_neighbors).similarity(VIEW, n_clusters=60)
     np.testing.assert_allclose(matrix.toarray(), naive_graph(VIEW, n_neighbors), atol=1e-12)
     assert extension.n_neighbors == n_neighbors
 
@@ -61,7 +61,7 @@ def test_graph_is_its_definition(n_neighbors):
 def test_graphs_are_symmetric_normalised_and_finite(seed, shape, n_neighbors, metric, coarse, scale):
     rows = np.random.default_rng(seed).standard_normal(shape)
     rows = scale * (np.round(rows) if coarse else rows)
-    matrix, extension = GraphPartition(n_neighbors, metric=metric).similarity(rows, 2)
+    matrix, extension = GraphSimilarity(n_neighbors, metric=metric).similarity(rows, 2)
     assert_normalised_graph(matrix)
     again = extension.features(rows[:3]).toarray()
     assert np.isfinite(again).all()
@@ -72,14 +72,14 @@ def test_graphs_are_symmetric_normalised_and_finite(seed, shape, n_neighbors, me
 def test_no_more_components_than_clusters(n_clusters):
     centers = np.repeat(np.arange(8.0) * 1000, 6)[:, None]
     rows = centers + np.random.default_rng(0).standard_normal((48, 2))
-    matrix, extension = GraphPartition(3).similarity(rows, n_clusters)
+    matrix, extension = GraphSimilarity(3).similarity(rows, n_clusters)
     assert connected_components(matrix, directed=False)[0] <= n_clusters
     # Neighbours are added only as far as needed.
     assert extension.n_neighbors in ((3,) if n_clusters == 8 else (6, 12, 24, 47))
 
 
 def test_few_samples_have_few_neighbours():
-    matrix, extension = GraphPartition(10).similarity(VIEW[:3], 2)
+    matrix, extension = GraphSimilarity(10).similarity(VIEW[:3], 2)
     assert extension.n_neighbors == 2
     assert matrix.shape == (3, 3)
 
@@ -89,13 +89,13 @@ def test_few_samples_have_few_neighbours():
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-7), ("float32", 2e-3)])
 def test_training_samples_get_their_rows_back(metric, container, dtype, tolerance):
     view = container(VIEW.astype(dtype))
-    matrix, extension = GraphPartition(5, metric=metric).similarity(view, 3)
+    matrix, extension = GraphSimilarity(5, metric=metric).similarity(view, 3)
     assert matrix.dtype == dtype
     np.testing.assert_allclose(extension.features(view[4:20]).toarray(), matrix.toarray()[4:20], atol=tolerance)
 
 
 def test_blocks_of_new_samples_change_nothing(monkeypatch):
-    _, extension = GraphPartition(5).similarity(VIEW, 3)
+    _, extension = GraphSimilarity(5).similarity(VIEW, 3)
     whole = extension.features(VIEW + 0.1).toarray()
     monkeypatch.setattr("latefusion.similarities.graph.BLOCK_ENTRIES", 60 * 7)
     np.testing.assert_allclose(extension.features(VIEW + 0.1).toarray(), whole, atol=1e-12)
@@ -103,9 +103,9 @@ def test_blocks_of_new_samples_change_nothing(monkeypatch):
 
 def test_large_views_take_anchors(monkeypatch):
     monkeypatch.setattr("latefusion.similarities.graph.EXACT_SAMPLES", 50)
-    assert isinstance(GraphPartition().similarity(VIEW, 3)[0], Factor)
-    assert sp.issparse(GraphPartition(method="exact").similarity(VIEW, 3)[0])
-    factor, _ = GraphPartition(n_anchors=12).similarity(VIEW, 3)
+    assert isinstance(GraphSimilarity().similarity(VIEW, 3)[0], Factor)
+    assert sp.issparse(GraphSimilarity(method="exact").similarity(VIEW, 3)[0])
+    factor, _ = GraphSimilarity(n_anchors=12).similarity(VIEW, 3)
     assert factor.feature_map.width == 12
 
 
@@ -113,29 +113,29 @@ def test_large_views_take_anchors(monkeypatch):
 def test_an_offset_does_no_harm(offset):
     """Distances of new samples are as exact as those of the training samples, far from the origin, too."""
     rows = np.round(VIEW * 2**10) / 2**10
-    matrix, extension = GraphPartition().similarity(rows + offset, 3)
-    np.testing.assert_allclose(matrix.toarray(), GraphPartition().similarity(rows, 3)[0].toarray(), atol=1e-6)
+    matrix, extension = GraphSimilarity().similarity(rows + offset, 3)
+    np.testing.assert_allclose(matrix.toarray(), GraphSimilarity().similarity(rows, 3)[0].toarray(), atol=1e-6)
     np.testing.assert_allclose(extension.features(rows + offset).toarray(), matrix.toarray(), atol=1e-6)
 
 
 def test_duplicates_survive():
     rows = np.repeat(VIEW[:4], 15, axis=0)
-    matrix, extension = GraphPartition(10).similarity(rows, 4)
+    matrix, extension = GraphSimilarity(10).similarity(rows, 4)
     assert_normalised_graph(matrix)
     assert np.isfinite(extension.features(rows).toarray()).all()
-    same, _ = GraphPartition(10).similarity(np.ones((20, 2)), 1)
+    same, _ = GraphSimilarity(10).similarity(np.ones((20, 2)), 1)
     assert_normalised_graph(same)
 
 
 def test_cosine_ignores_the_length_of_rows():
     lengths = np.random.default_rng(0).uniform(0.1, 10, size=(60, 1))
-    one, _ = GraphPartition(metric="cosine").similarity(VIEW, 3)
-    other, _ = GraphPartition(metric="cosine").similarity(VIEW * lengths, 3)
+    one, _ = GraphSimilarity(metric="cosine").similarity(VIEW, 3)
+    other, _ = GraphSimilarity(metric="cosine").similarity(VIEW * lengths, 3)
     np.testing.assert_allclose(one.toarray(), other.toarray(), atol=1e-7)
 
 
 def test_neighbourhoods_are_ranked_by_a_gaussian_of_the_distance():
-    matrix, extension = GraphPartition().similarity(VIEW, 3)
+    matrix, extension = GraphSimilarity().similarity(VIEW, 3)
     expected = gaussian_kernel(VIEW[:7], VIEW, sigma=mean_distance(VIEW))
     np.testing.assert_allclose(extension.closeness(VIEW[:7], matrix[:7]), expected, atol=1e-12)
 
@@ -153,14 +153,14 @@ def test_neighbourhoods_are_ranked_by_a_gaussian_of_the_distance():
 )
 def test_what_a_graph_refuses(parameters, words):
     with pytest.raises(ValueError, match=r"\w") as caught:
-        GraphPartition(**parameters).similarity(VIEW, 3)
+        GraphSimilarity(**parameters).similarity(VIEW, 3)
     assert all(word in str(caught.value) for word in words), caught.value
 
 
 def test_a_sample_far_off_does_not_blur_the_others():
     """Distances are differences of large numbers once the origin lies far from the samples."""
     rows = np.concatenate([VIEW, [[1e12, 1e12, 1e12, 1e12]]])
-    matrix, extension = GraphPartition(5).similarity(rows, 3)
+    matrix, extension = GraphSimilarity(5).similarity(rows, 3)
     np.testing.assert_allclose(extension.features(rows).toarray(), matrix.toarray(), atol=1e-9)
 
 
@@ -168,7 +168,7 @@ def test_a_sample_far_off_does_not_blur_the_others():
 def test_one_search_serves_all_sizes(n_samples):
     search = NeighborSearch(VIEW[:n_samples])
     for size in (3, 1, 30, 5):
-        shared, own = (GraphPartition(size).similarity(VIEW[:n_samples], 2, one)[0] for one in (search, None))
+        shared, own = (GraphSimilarity(size).similarity(VIEW[:n_samples], 2, one)[0] for one in (search, None))
         np.testing.assert_allclose(shared.toarray(), own.toarray(), atol=1e-12)
     others = search.others(7)
     assert others.shape == (n_samples, min(7, n_samples - 1))
@@ -178,7 +178,7 @@ def test_one_search_serves_all_sizes(n_samples):
 def test_a_sample_far_from_all_others_keeps_its_nearest_neighbors():
     """Its weights underflow; their ratios remain."""
     view = np.random.default_rng(0).standard_normal((40, 3))
-    _, extension = GraphPartition(5).similarity(view, 2)
+    _, extension = GraphSimilarity(5).similarity(view, 2)
     for distance in (1e3, 1e6):
         features = extension.features(np.full((1, 3), distance)).toarray()[0]
         assert np.all(np.isfinite(features))

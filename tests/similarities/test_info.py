@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel
 from latefusion.similarities import PartitionInfo, describe_partition
@@ -19,21 +19,21 @@ def info(partition, view=VIEW):
 @pytest.mark.parametrize(
     ("partition", "expected"),
     [
-        (KernelPartition(), PartitionInfo("exact kernel")),
-        (GraphPartition(), PartitionInfo("graph")),
-        (GraphPartition(method="anchors", n_anchors=20), PartitionInfo("anchor graph", 20, 20)),
-        (KernelPartition("linear", method="factor"), PartitionInfo("factor", 6, None, 1.0, 1.0)),
+        (KernelSimilarity(), PartitionInfo("exact kernel")),
+        (GraphSimilarity(), PartitionInfo("graph")),
+        (GraphSimilarity(method="anchors", n_anchors=20), PartitionInfo("anchor graph", 20, 20)),
+        (KernelSimilarity("linear", method="factor"), PartitionInfo("factor", 6, None, 1.0, 1.0)),
     ],
 )
 def test_kinds(partition, expected):
     assert info(partition) == expected
-    if not isinstance(partition, GraphPartition):
+    if not isinstance(partition, GraphSimilarity):
         assert info(partition, sp.csr_array(VIEW)) == expected
-    assert info(PrecomputedPartition(), gaussian_kernel(VIEW)) == PartitionInfo("given kernel")
+    assert info(PrecomputedSimilarity(), gaussian_kernel(VIEW)) == PartitionInfo("given kernel")
 
 
 def test_more_landmarks_capture_more():
-    found = [info(KernelPartition("laplace", method="factor", n_landmarks=size)) for size in (10, 40, 120)]
+    found = [info(KernelSimilarity("laplace", method="factor", n_landmarks=size)) for size in (10, 40, 120)]
     assert [one.n_landmarks for one in found] == [10, 40, 120]
     assert [one.rank for one in found] == [10, 40, 100]
     captured = [one.captured for one in found]
@@ -43,7 +43,7 @@ def test_more_landmarks_capture_more():
 
 
 def test_captured_is_the_variance_that_the_features_have_of_the_kernels():
-    matrix, extension = KernelPartition(method="factor", n_landmarks=30).similarity(VIEW, 4)
+    matrix, extension = KernelSimilarity(method="factor", n_landmarks=30).similarity(VIEW, 4)
     feature_map = extension.feature_map
     features = feature_map.kernel(VIEW, feature_map.landmarks) @ feature_map.whitening
     kernel = feature_map.kernel(VIEW)

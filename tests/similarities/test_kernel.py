@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import cosine_similarity, rbf_kernel
 
 from latefusion.arrays import memory
 from latefusion.kernels import KERNELS, gaussian_kernel, linear_kernel, standardize_kernel
-from latefusion.similarities import KernelPartition, PrecomputedPartition
+from latefusion.similarities import KernelSimilarity, PrecomputedSimilarity
 from latefusion.similarities.factor import LinearMap
 
 NAMES = sorted(KERNELS)
@@ -19,7 +19,7 @@ VIEW = np.random.default_rng(0).standard_normal((20, 3)) + 1.0
 
 @pytest.mark.parametrize("kernel", NAMES)
 def test_similarity_is_the_standardised_kernel(kernel):
-    matrix, _ = KernelPartition(kernel).similarity(VIEW, 3)
+    matrix, _ = KernelSimilarity(kernel).similarity(VIEW, 3)
     np.testing.assert_allclose(matrix, standardize_kernel(KERNELS[kernel](VIEW))[0], atol=1e-10)
 
 
@@ -28,7 +28,7 @@ def test_similarity_is_the_standardised_kernel(kernel):
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-9), ("float32", 1e-3)])
 def test_training_samples_get_their_rows_back(kernel, container, dtype, tolerance):
     view = container(np.where(VIEW > 1.0, VIEW, 0.0).astype(dtype))
-    matrix, extension = KernelPartition(kernel).similarity(view, 3)
+    matrix, extension = KernelSimilarity(kernel).similarity(view, 3)
     assert matrix.dtype == dtype
     again = extension.features(view[2:9])
     assert again.dtype == dtype
@@ -37,14 +37,14 @@ def test_training_samples_get_their_rows_back(kernel, container, dtype, toleranc
 
 
 def test_parameters_reach_the_kernel_and_survive_clone():
-    partition = clone(KernelPartition("gaussian", kernel_params={"sigma": 0.3}))
+    partition = clone(KernelSimilarity("gaussian", kernel_params={"sigma": 0.3}))
     matrix, _ = partition.similarity(VIEW, 3)
     np.testing.assert_allclose(matrix, standardize_kernel(gaussian_kernel(VIEW, sigma=0.3))[0], atol=1e-10)
 
 
 @pytest.mark.parametrize("kernel", [rbf_kernel, cosine_similarity, lambda left, right: left @ right.T])
 def test_callables(kernel):
-    matrix, extension = KernelPartition(kernel).similarity(VIEW, 3)
+    matrix, extension = KernelSimilarity(kernel).similarity(VIEW, 3)
     np.testing.assert_allclose(matrix, standardize_kernel(kernel(VIEW, VIEW))[0], atol=1e-12)
     np.testing.assert_allclose(extension.features(VIEW[:4]), matrix[:4], atol=1e-9)
 
@@ -52,20 +52,23 @@ def test_callables(kernel):
 def test_the_memory_of_a_callable_is_its_own():
     stored = linear_kernel(VIEW)
     before = stored.copy()
-    KernelPartition(lambda left, right: stored).similarity(VIEW, 3)
+    KernelSimilarity(lambda left, right: stored).similarity(VIEW, 3)
     np.testing.assert_array_equal(stored, before)
 
 
 @pytest.mark.parametrize(
     ("partition", "words"),
     [
-        (KernelPartition("rbf"), ["'rbf'", "gaussian"]),
-        (KernelPartition("gaussian", kernel_params={"sigma": 1e12}), ["(20, 3)", "constant", "kernel_params"]),
-        (KernelPartition("polynomial", kernel_params={"degree": 10_000}), ["(20, 3)", "NaN or infinite", "parameters"]),
-        (KernelPartition(lambda left, right: np.full((20, 20), np.nan)), ["(20, 3)", "NaN or infinite"]),
-        (KernelPartition(lambda left, right: np.ones(3)), ["(20, 20)", "(3,)"]),
-        (KernelPartition(lambda left, right: np.triu(np.ones((20, 20)))), ["not symmetric", "k(y, x)"]),
-        (KernelPartition(lambda left, right: np.ones((20, 20))), ["constant"]),
+        (KernelSimilarity("rbf"), ["'rbf'", "gaussian"]),
+        (KernelSimilarity("gaussian", kernel_params={"sigma": 1e12}), ["(20, 3)", "constant", "kernel_params"]),
+        (
+            KernelSimilarity("polynomial", kernel_params={"degree": 10_000}),
+            ["(20, 3)", "NaN or infinite", "parameters"],
+        ),
+        (KernelSimilarity(lambda left, right: np.full((20, 20), np.nan)), ["(20, 3)", "NaN or infinite"]),
+        (KernelSimilarity(lambda left, right: np.ones(3)), ["(20, 20)", "(3,)"]),
+        (KernelSimilarity(lambda left, right: np.triu(np.ones((20, 20)))), ["not symmetric", "k(y, x)"]),
+        (KernelSimilarity(lambda left, right: np.ones((20, 20))), ["constant"]),
     ],
 )
 def test_what_a_kernel_partition_refuses(partition, words):
@@ -78,24 +81,24 @@ def test_what_a_kernel_partition_refuses(partition, words):
 def test_precomputed_equals_computed(dtype):
     raw = gaussian_kernel(VIEW).astype(dtype)
     raw.setflags(write=False)
-    matrix, extension = PrecomputedPartition().similarity(raw, 3)
+    matrix, extension = PrecomputedSimilarity().similarity(raw, 3)
     assert matrix.dtype == dtype
     tolerance = 1e-12 if dtype == "float64" else 1e-4
-    np.testing.assert_allclose(matrix, KernelPartition("gaussian").similarity(VIEW, 3)[0], atol=tolerance)
+    np.testing.assert_allclose(matrix, KernelSimilarity("gaussian").similarity(VIEW, 3)[0], atol=tolerance)
     assert extension.self_similarity == pytest.approx(1.0)
     np.testing.assert_allclose(extension.features(raw[:5]), matrix[:5], atol=tolerance)
 
 
 def test_precomputed_kernels_without_constant_diagonal_need_that_of_new_samples():
     raw = linear_kernel(VIEW)
-    matrix, extension = PrecomputedPartition().similarity(raw, 3)
+    matrix, extension = PrecomputedSimilarity().similarity(raw, 3)
     assert extension.self_similarity is None
     np.testing.assert_allclose(extension.features(raw[:5], np.diagonal(raw)[:5]), matrix[:5], atol=1e-10)
 
 
 def test_prepared_kernels_are_left_alone():
     prepared = standardize_kernel(gaussian_kernel(VIEW))[0]
-    matrix, extension = PrecomputedPartition(standardize=False).similarity(prepared, 3)
+    matrix, extension = PrecomputedSimilarity(standardize=False).similarity(prepared, 3)
     assert matrix is prepared
     np.testing.assert_array_equal(extension.features(prepared[:5]), prepared[:5])
     # The switch has a point: standardising twice is something else.
@@ -106,18 +109,18 @@ def test_prepared_kernels_are_left_alone():
 def test_an_exact_kernel_is_refused_before_it_is_formed(monkeypatch, dtype):
     view, size = VIEW.astype(dtype), 2 * 20 * 20 * np.dtype(dtype).itemsize
     monkeypatch.setattr(memory, "available_memory", lambda like=None: size)
-    KernelPartition().similarity(view, 3)
+    KernelSimilarity().similarity(view, 3)
     monkeypatch.setattr(memory, "available_memory", lambda like=None: size - 1)
     with pytest.raises(MemoryError, match=r"shape \(20, 3\), 20 x 20 .*method='factor'.*float32"):
-        KernelPartition().similarity(view, 3)
-    KernelPartition(method="factor").similarity(view, 3)
+        KernelSimilarity().similarity(view, 3)
+    KernelSimilarity(method="factor").similarity(view, 3)
 
 
 def test_three_million_samples_are_refused_at_once():
     view = np.broadcast_to(np.float32(1.0), (3_000_000, 4))
     start = perf_counter()
     with pytest.raises(MemoryError, match=r"3000000 x 3000000 numbers .* needs at least 65\.5 TiB of memory"):
-        KernelPartition(method="exact").similarity(view, 3)
+        KernelSimilarity(method="exact").similarity(view, 3)
     assert perf_counter() - start < 1
 
 
@@ -142,7 +145,7 @@ def test_when_a_linear_kernel_is_formed(shape, density, method, formed, monkeypa
         view = view * np.linspace(1, 2, shape[0])[:, None]
     else:
         view = sp.random_array(shape, density=density, format="csr", random_state=0)
-    matrix, _ = KernelPartition("linear", method=method).similarity(view, 3)
+    matrix, _ = KernelSimilarity("linear", method=method).similarity(view, 3)
     assert isinstance(matrix, np.ndarray) == formed
     if not formed:
         assert isinstance(matrix.feature_map, LinearMap)

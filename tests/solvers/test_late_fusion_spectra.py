@@ -9,7 +9,7 @@ from latefusion.arrays import root_of_products
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.solvers import solve_alignment
 from latefusion.solvers.late_fusion_spectra import (
-    Member,
+    WeightedSpectrum,
     agreement_with_others,
     fuse_spectra,
     mean_coefficients,
@@ -33,7 +33,7 @@ def spectra_of(matrices, factors=FACTORS, n_components=N):
         values, vectors = np.linalg.eigh(matrix)
         basis.append(vectors[:, ::-1][:, :n_components])
         columns = slice(position * n_components, (position + 1) * n_components)
-        members.append(Member(columns, np.maximum(values[::-1][:n_components], 0.0), factor))
+        members.append(WeightedSpectrum(columns, np.maximum(values[::-1][:n_components], 0.0), factor))
     return np.hstack(basis), members
 
 
@@ -141,7 +141,7 @@ def test_a_member_without_eigenvalues_takes_no_part():
 
 def test_a_member_of_lower_rank_than_clusters_fuses():
     basis, members = spectra_of(similarities())
-    thin = Member(slice(0, 2), members[0].values[:2])
+    thin = WeightedSpectrum(slice(0, 2), members[0].values[:2])
     [fused] = fuse_spectra(basis, [thin, members[1]], [thin, members[1]], K, [1.0])
     consensus = basis @ fused.coefficients
     np.testing.assert_allclose(consensus.T @ consensus, np.eye(K), atol=1e-10)
@@ -156,7 +156,10 @@ def test_copies_agree_with_each_other_and_noise_by_chance_only():
     values = np.ones(K)
     apart = np.eye(3)
     twins = np.hstack([planted, planted, noise[0]])
-    members = [Member(slice(start, start + K), values, factor) for start, factor in ((0, 1.0), (K, 1.0), (2 * K, 0.1))]
+    members = [
+        WeightedSpectrum(slice(start, start + K), values, factor)
+        for start, factor in ((0, 1.0), (K, 1.0), (2 * K, 0.1))
+    ]
     agreement = agreement_with_others(twins, members, [0, 1, 2], apart, K)
     np.testing.assert_allclose(agreement[:2], 1.0, atol=1e-2)
     chance = [
@@ -190,7 +193,7 @@ def test_without_others_a_view_agrees():
 def test_agreement_with_a_mask_of_all_samples_is_that_without():
     generator = np.random.default_rng(0)
     basis = np.concatenate([np.linalg.qr(generator.standard_normal((40, 3)))[0] for _ in range(3)], axis=1)
-    members = [Member(slice(3 * p, 3 * p + 3), np.ones(3)) for p in range(3)]
+    members = [WeightedSpectrum(slice(3 * p, 3 * p + 3), np.ones(3)) for p in range(3)]
     plain = agreement_with_others(basis, members, range(3), np.eye(3), 3)
     mask = np.ones((40, 3), dtype=bool)
     np.testing.assert_allclose(
@@ -208,7 +211,7 @@ def test_agreement_where_samples_lack_views_is_between_the_spaces_on_what_both_h
     """Of columns that are no longer orthonormal once rows are missing, what counts is the space they span."""
     generator = np.random.default_rng(1)
     basis = np.concatenate([np.linalg.qr(generator.standard_normal((30, 2)))[0] for _ in range(2)], axis=1)
-    members = [Member(slice(2 * p, 2 * p + 2), np.ones(2)) for p in range(2)]
+    members = [WeightedSpectrum(slice(2 * p, 2 * p + 2), np.ones(2)) for p in range(2)]
     mask = np.ones((30, 2), dtype=bool)
     mask[:12, 0] = False
     mask[20:26, 1] = False

@@ -20,8 +20,8 @@ def spaces_of(matrices):
     return Subspaces.of([np.eye(one.shape[1]) for one in matrices], together.T @ together)
 
 
-def fused_rows(matrices, spaces, n_directions=4, regularization=0.5):
-    found = spaces.fuse(n_directions, regularization=regularization, max_iter=50, tol=0.0)
+def fused_rows(matrices, spaces, n_shared_components=4, regularization=0.5):
+    found = spaces.fuse(n_shared_components, regularization=regularization, max_iter=50, tol=0.0)
     return sum(one @ own for one, own in zip(matrices, found.coefficients, strict=True)), found.result
 
 
@@ -78,14 +78,14 @@ def test_overlap_is_one_for_the_same_subspace_only(seed):
 
 def test_more_directions_than_there_are_stay_empty(seed):
     matrices = bases(seed, widths=(2,))
-    rows, _ = fused_rows(matrices, spaces_of(matrices), n_directions=5)
+    rows, _ = fused_rows(matrices, spaces_of(matrices), n_shared_components=5)
     assert np.linalg.matrix_rank(rows) == 2
 
 
 @pytest.mark.parametrize("widths", [(1, 1), (3, 9)])
 def test_weights_lie_on_the_sphere(seed, widths):
     matrices = bases(seed, widths)
-    weights = fused_rows(matrices, spaces_of(matrices), n_directions=2)[1].weights
+    weights = fused_rows(matrices, spaces_of(matrices), n_shared_components=2)[1].weights
     assert np.all(weights >= 0)
     np.testing.assert_allclose(np.sum(weights**2), 1.0)
 

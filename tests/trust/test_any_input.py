@@ -17,7 +17,7 @@ from tests.trust.inputs import snapshot, views
 
 ESTIMATORS = {
     "GAM": lambda k: lf.GlobalAlignmentClustering(k, random_state=0, n_init=2),
-    "GAM graph": lambda k: lf.GlobalAlignmentClustering(k, partition="graph", random_state=0, n_init=2),
+    "GAM graph": lambda k: lf.GlobalAlignmentClustering(k, similarity="graph", random_state=0, n_init=2),
     "GAM linear": lambda k: lf.GlobalAlignmentClustering(k, kernel="linear", random_state=0, n_init=2),
     "LAM": lambda k: lf.LocalAlignmentClustering(k, random_state=0, n_init=2),
     "late fusion": lambda k: lf.LateFusionClustering(k, random_state=0, n_init=2),

@@ -24,9 +24,9 @@ def resident():
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the memory of a process is read from /proc")
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_five_hundred_fits_lose_no_memory(partition):
-    model = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0, n_init=1)
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_five_hundred_fits_lose_no_memory(similarity):
+    model = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0, n_init=1)
     views = DATA.views[:60]
 
     def fit(times):
@@ -44,7 +44,7 @@ def test_five_hundred_fits_lose_no_memory(partition):
     "model",
     [
         lf.GlobalAlignmentClustering(3, random_state=0),
-        lf.GlobalAlignmentClustering(3, partition="graph", random_state=0),
+        lf.GlobalAlignmentClustering(3, similarity="graph", random_state=0),
         lf.LocalAlignmentClustering(3, random_state=0),
         lf.LateFusionClustering(3, random_state=0),
     ],

@@ -61,11 +61,11 @@ def test_standardized_kernel_against_fifty_digits():
     np.testing.assert_allclose(found, exact, atol=1e-10)
 
 
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_single_precision_finds_the_same_clusters(partition):
-    double = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit(DATA.views)
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_single_precision_finds_the_same_clusters(similarity):
+    double = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit(DATA.views)
     views = [view.astype(np.float32) for view in DATA.views.arrays]
-    single = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit(views)
+    single = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit(views)
     assert single.consensus_.dtype == np.float32
     np.testing.assert_array_equal(single.labels_, double.labels_)
     np.testing.assert_allclose(single.view_weights_, double.view_weights_, atol=1e-4)
@@ -73,11 +73,11 @@ def test_single_precision_finds_the_same_clusters(partition):
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-30, 1e30, 1e140])
-@pytest.mark.parametrize("partition", ["kernel", "graph"])
-def test_units_do_not_matter(scale, partition):
-    plain = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit(DATA.views)
+@pytest.mark.parametrize("similarity", ["kernel", "graph"])
+def test_units_do_not_matter(scale, similarity):
+    plain = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit(DATA.views)
     first, *others = DATA.views.arrays
-    scaled = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit([scale * first, *others])
+    scaled = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit([scale * first, *others])
     np.testing.assert_array_equal(scaled.labels_, plain.labels_)
     np.testing.assert_allclose(scaled.view_weights_, plain.view_weights_, atol=1e-9)
 
@@ -97,12 +97,12 @@ def test_signs_and_rotations_of_base_partitions_do_not_matter(seed):
 
 @pytest.mark.parametrize("kernel", [np.zeros((20, 20)), np.ones((20, 20))])
 def test_kernels_that_say_nothing_are_refused(kernel):
-    model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0)
+    model = lf.GlobalAlignmentClustering(2, similarity="precomputed", random_state=0)
     with pytest.raises(ValueError, match="'view_1'"):
         model.fit([gaussian_kernel(DATA.views.arrays[0][:20]), kernel])
 
 
 def test_indefinite_kernels_are_refused_with_their_eigenvalues():
-    model = lf.GlobalAlignmentClustering(2, partition="precomputed", random_state=0)
+    model = lf.GlobalAlignmentClustering(2, similarity="precomputed", random_state=0)
     with pytest.raises(ValueError, match=r"'view_0' is indefinite.* from -"):
         model.fit([np.kron(np.eye(10), [[1.0, 2.0], [2.0, 1.0]])] * 2)

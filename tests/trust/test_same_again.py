@@ -21,7 +21,7 @@ import latefusion as lf
 DATA = lf.datasets.make_views(240, 4, n_views=3, n_features=[5, 8, 13], separation=4.0, random_state=0)
 ESTIMATORS = {
     "GAM": lambda **options: lf.GlobalAlignmentClustering(4, random_state=0, **options),
-    "GAM graph": lambda **options: lf.GlobalAlignmentClustering(4, partition="graph", random_state=0, **options),
+    "GAM graph": lambda **options: lf.GlobalAlignmentClustering(4, similarity="graph", random_state=0, **options),
     "LAM": lambda **options: lf.LocalAlignmentClustering(4, random_state=0, **options),
     "late fusion": lambda **options: lf.LateFusionClustering(4, random_state=0, **options),
 }

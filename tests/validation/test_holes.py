@@ -79,7 +79,7 @@ def test_a_hole_in_a_kernel_is_a_row_and_a_column():
     kernel = A @ A.T
     holed = kernel.copy()
     holed[3] = holed[:, 3] = np.nan
-    views = read_views([holed, B @ B.T], replace(RULES, partition="precomputed"))[0]
+    views = read_views([holed, B @ B.T], replace(RULES, similarity="precomputed"))[0]
     assert np.flatnonzero(~views.mask[:, 0]).tolist() == [3]
     kept = np.delete(np.arange(12), 3)
     np.testing.assert_array_equal(views.arrays[0][np.ix_(kept, kept)], kernel[np.ix_(kept, kept)])

@@ -147,7 +147,7 @@ def test_what_diagonals_are_refused(diagonals, words):
 def test_kernels_that_do_not_fit_twice_are_refused(monkeypatch, container):
     kernel = container(np.eye(30))
     monkeypatch.setattr(memory, "available_memory", lambda like=None: 2 * 30 * 30 * 8 - 1)
-    with pytest.raises(MemoryError, match=r"view 'a', 30 x 30 numbers .* partition='kernel'"):
+    with pytest.raises(MemoryError, match=r"view 'a', 30 x 30 numbers .* similarity='kernel'"):
         check_kernel(kernel, "a")
 
 
@@ -160,4 +160,4 @@ def test_samples_of_a_kernel_with_missing_rows_are_named_as_the_user_names_them(
     for given, sample in ((None, "sample 20"), (ids, "sample 'p20'")):
         X = lf.Views([kernel, gaussian_kernel(ROWS)], mask=mask, sample_ids=given)
         with pytest.raises(ValueError, match=rf"self-similarity -1 in {sample};"):
-            lf.GlobalAlignmentClustering(2, partition="precomputed").fit(X)
+            lf.GlobalAlignmentClustering(2, similarity="precomputed").fit(X)

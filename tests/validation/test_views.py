@@ -26,7 +26,7 @@ FB = pd.DataFrame(B, columns=list("xyz"))
 IDS = [f"s{i}" for i in range(12)]
 RULES = InputRules("Test")
 INCOMPLETE = InputRules("Test", missing=True)
-KERNELS = InputRules("Test", partition="precomputed", missing=True)
+KERNELS = InputRules("Test", similarity="precomputed", missing=True)
 SERIES = pd.Series(B[:, 0])
 
 
@@ -199,7 +199,7 @@ def fit(X, n_clusters=3, method=GlobalAlignmentClustering, **parameters):
 
 
 def fit_kernels(X, **parameters):
-    return fit(X, partition="precomputed", **parameters)
+    return fit(X, similarity="precomputed", **parameters)
 
 
 def predict(trained_on, X, *, diagonals=None, **parameters):
@@ -233,7 +233,7 @@ FEATURES = {
     "series": ([FA, SERIES], ["'view_1'", "two dimensions", "(12,)"]),
     "none": ([A, None], ["'view_1'", "two dimensions"]),
     "three dimensions in a list": ([np.zeros((4, 4, 2))], ["'view_0'", "two dimensions", "(4, 4, 2)"]),
-    "three dimensions": (np.zeros((12, 12, 2)), ["(12, 12, 2)", "partition='precomputed'", "list or dict"]),
+    "three dimensions": (np.zeros((12, 12, 2)), ["(12, 12, 2)", "similarity='precomputed'", "list or dict"]),
     "ragged": ([[[1.0, 2.0], [3.0]], [[1.0], [2.0]]], ["'view_0'", "not a table"]),
     "constant": ({"p": A, "q": np.ones((12, 2))}, ["'q'", "constant", "cannot separate", "Drop"]),
     "sparse constant": ({"p": A, "q": sp.csr_array(np.ones((12, 2)))}, ["'q'", "constant", "Drop"]),
@@ -346,11 +346,11 @@ ELSEWHERE = {
     "kernel": (lambda: fit([A], kernel="rbf"), ["kernel", "gaussian", "'rbf'"]),
     "kernel parameter": (lambda: fit([A], kernel_params={"width": 1}), ["gaussian", "'width'", "['sigma']"]),
     "kernel parameter value": (lambda: fit([A], kernel_params={"sigma": -1}), ["'sigma'", "above zero", "-1"]),
-    "partition": (lambda: fit([A], partition="knn"), ["partition", "graph", "'knn'"]),
-    "partition in a list": (lambda: fit([A, B], partition=["graph", "knn"]), ["partition", "graph", "'knn'"]),
-    "too few partitions": (lambda: fit([A, B], partition=["graph"]), ["1 entries", "2 views", "one per view"]),
+    "similarity": (lambda: fit([A], similarity="knn"), ["similarity", "graph", "'knn'"]),
+    "similarity in a list": (lambda: fit([A, B], similarity=["graph", "knn"]), ["similarity", "graph", "'knn'"]),
+    "too few partitions": (lambda: fit([A, B], similarity=["graph"]), ["1 entries", "2 views", "one per view"]),
     "partition names": (
-        lambda: fit({"p": A, "q": B}, partition={"p": "graph", "r": "graph"}),
+        lambda: fit({"p": A, "q": B}, similarity={"p": "graph", "r": "graph"}),
         ["do not exist: ['r']", "['p', 'q']"],
     ),
     "init": (lambda: fit([A], init="random"), ["init", "align", "'random'"]),
@@ -397,19 +397,19 @@ ELSEWHERE = {
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (
-        lambda: predict({"p": KA}, {"p": KA[:3, :9]}, partition="precomputed"),
+        lambda: predict({"p": KA}, {"p": KA[:3, :9]}, similarity="precomputed"),
         ["'p'", "9 columns", "12 training samples", "(n_new, 12)"],
     ),
     "no diagonals": (
-        lambda: predict({"p": linear_kernel(A)}, {"p": linear_kernel(A)[:3]}, partition="precomputed"),
+        lambda: predict({"p": linear_kernel(A)}, {"p": linear_kernel(A)[:3]}, similarity="precomputed"),
         ["'p'", "constant diagonal", "k(x, x)", "diagonals="],
     ),
     "other diagonals": (
-        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals={"q": np.ones(3)}, partition="precomputed"),
+        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals={"q": np.ones(3)}, similarity="precomputed"),
         ["['q']", "['p']"],
     ),
     "short diagonals": (
-        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals=[np.ones(2)], partition="precomputed"),
+        lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals=[np.ones(2)], similarity="precomputed"),
         ["'p'", "3 finite", "(2,)"],
     ),
 }

@@ -18,7 +18,7 @@ import scipy.sparse
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 
-from latefusion.arrays.namespace import device_of, lies_elsewhere, namespace, row_blocks, to_numpy
+from latefusion.arrays.namespace import device_of, is_device_array, namespace, row_blocks, to_numpy
 from latefusion.arrays.threads import one_product_thread, share_blocks
 from latefusion.types import Array
 
@@ -137,7 +137,7 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
     values : ndarray of shape (n_components,)
     vectors : ndarray of shape (n, n_components)
     """
-    if lies_elsewhere(matrix):
+    if is_device_array(matrix):
         return _top_eigenpairs_on_device(matrix, n_components)
     if scipy.sparse.issparse(matrix):
         return _top_eigenpairs_by_component(matrix, n_components)
@@ -393,7 +393,7 @@ def column_means(array: Array, *, xp: Any) -> Array:
             total = total + xp.sum(array[rows, :], axis=0, dtype=xp.float64)
         return total
 
-    on_device = lies_elsewhere(array)
+    on_device = is_device_array(array)
     blocks = row_blocks(array.shape[0], DEVICE_MEAN_ROWS if on_device else MEAN_ROWS)
     return sum(share_blocks(add, blocks, on_device=on_device)) / array.shape[0]
 

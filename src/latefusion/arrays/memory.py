@@ -14,7 +14,7 @@ from pathlib import Path
 
 import array_api_compat
 
-from latefusion.arrays.namespace import place_of
+from latefusion.arrays.namespace import device_name
 from latefusion.types import Array
 
 PROC = Path("/proc")
@@ -63,7 +63,7 @@ def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> 
     """
     available = available_memory(like)
     if available is not None and n_bytes > available:
-        place = "" if like is None else f" ({place_of(like)})"
+        place = "" if like is None else f" ({device_name(like)})"
         needed, free = size_in_words(n_bytes), size_in_words(available)
         raise MemoryError(f"{what} needs at least {needed} of memory, but {free} are free{place}. {advice}")
 

@@ -22,14 +22,14 @@ def device_of(array: Array) -> Any:
     return array_api_compat.device(array)
 
 
-def lies_elsewhere(array: Array) -> bool:
+def is_device_array(array: Array) -> bool:
     """Whether the array belongs to another library than NumPy and SciPy, such as a tensor on a GPU."""
     return array_api_compat.is_array_api_obj(array) and not array_api_compat.is_numpy_array(array)
 
 
-def place_of(array: Array) -> str:
+def device_name(array: Array) -> str:
     """Library and device of an array in words, such as "torch on cuda:0"; NumPy and SciPy are "NumPy"."""
-    if not lies_elsewhere(array):
+    if not is_device_array(array):
         return "NumPy"
     library = str(namespace(array).__name__).removeprefix("array_api_compat.").partition(".")[0]
     return f"{library} on {device_of(array)}"
@@ -37,7 +37,7 @@ def place_of(array: Array) -> str:
 
 def item_bytes(array: Array) -> int:
     """Size of one number of a float array, in bytes."""
-    limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
+    limits = namespace(array).finfo if is_device_array(array) else np.finfo
     return int(limits(array.dtype).bits) // 8
 
 
@@ -58,12 +58,12 @@ def beside(values: Any, array: Array, dtype: Any = None) -> Array:
 
 def take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
     """Some rows of a dense or sparse array, by numbers that come from NumPy."""
-    return namespace(array).take(array, beside(rows, array), axis=0) if lies_elsewhere(array) else array[rows]
+    return namespace(array).take(array, beside(rows, array), axis=0) if is_device_array(array) else array[rows]
 
 
 def take_columns(array: Array, columns: NDArray[np.intp]) -> Array:
     """The same for columns."""
-    return namespace(array).take(array, beside(columns, array), axis=1) if lies_elsewhere(array) else array[:, columns]
+    return namespace(array).take(array, beside(columns, array), axis=1) if is_device_array(array) else array[:, columns]
 
 
 def row_blocks(n_rows: int, block: int) -> Iterator[slice]:

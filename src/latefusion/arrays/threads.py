@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from latefusion.arrays.namespace import lies_elsewhere, row_blocks
+from latefusion.arrays.namespace import is_device_array, row_blocks
 from latefusion.types import Array
 
 # Rows that are treated at a time: with some dozens of columns they stay in the cache.
@@ -79,7 +79,7 @@ def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
     array
     """
     n_rows = arrays[0].shape[0]
-    if n_rows <= MAPPED_ROWS or lies_elsewhere(arrays[0]):
+    if n_rows <= MAPPED_ROWS or is_device_array(arrays[0]):
         return function(*arrays)
     blocks = list(row_blocks(n_rows, MAPPED_ROWS))
     first = function(*(array[blocks[0]] for array in arrays))

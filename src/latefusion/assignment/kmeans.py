@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from latefusion.arrays import (
     device_of,
     draw_rows,
-    lies_elsewhere,
+    is_device_array,
+    kmeans_plus_plus_rows,
     row_blocks,
     share_blocks,
-    spread_rows,
     take_rows,
     to_numpy,
 )
@@ -125,7 +125,7 @@ def find_starts(
         Squared movement of the centres of a start up to which it stands still.
     """
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
-    drawn = spread_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
+    drawn = kmeans_plus_plus_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
     starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
     return _hopeful(subset, _settle(subset, starts, limit, xp), xp), limit
 
@@ -254,6 +254,6 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
 
 def _share(work: Callable[[Sequence[slice]], Any], rows: Array, n_columns: int) -> list[Any]:
     """Deal out blocks of rows to threads, each small enough for the distances to so many centres."""
-    on_device = lies_elsewhere(rows)
+    on_device = is_device_array(rows)
     step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // n_columns)
     return share_blocks(work, row_blocks(rows.shape[0], step), on_device=on_device)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import lies_elsewhere, map_rows, namespace, one_thread, unit_rows
+from latefusion.arrays import is_device_array, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.types import Array
 
@@ -123,7 +123,7 @@ def assign_by_kmeans(
     rule : NearestCenter
     """
     rows = _unit(embedding)
-    if len(rows) <= SMALL_SAMPLES and not lies_elsewhere(rows):
+    if len(rows) <= SMALL_SAMPLES and not is_device_array(rows):
         with one_thread():  # the same sums with any number of threads, and no waiting for each other on a busy machine
             centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
     else:

@@ -175,7 +175,7 @@ class ConcatKMeans(_Concatenation):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels already computed.
     n_init : int, default=10
         Number of starts.
@@ -212,13 +212,13 @@ class ConcatKMeans(_Concatenation):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.n_init = n_init
         self.random_state = random_state
 
@@ -251,7 +251,7 @@ class ConcatSpectral(_Concatenation):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels already computed.
     n_neighbors : int, default=10
         Neighbours of a sample in the graph, itself included; fewer if there are fewer samples.
@@ -293,14 +293,14 @@ class ConcatSpectral(_Concatenation):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         n_neighbors: int = 10,
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.n_neighbors = n_neighbors
         self.n_init = n_init
         self.random_state = random_state

@@ -195,7 +195,7 @@ class CoregularizedSpectral(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also one entry per view. Kernels are
         scaled to unit diagonal, negative similarities count as zero; they must not be centred.
     kernel : str or callable, default="gaussian"
@@ -268,7 +268,7 @@ class CoregularizedSpectral(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         form: str = "pairwise",
@@ -281,7 +281,7 @@ class CoregularizedSpectral(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.form = form
@@ -358,7 +358,7 @@ class CentroidCoregularizedSpectral(CoregularizedSpectral):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         form: str = "centroid",
@@ -372,7 +372,7 @@ class CentroidCoregularizedSpectral(CoregularizedSpectral):
         super().__init__(
             n_clusters,
             views=views,
-            partition=partition,
+            similarity=similarity,
             kernel=kernel,
             kernel_params=kernel_params,
             form=form,

@@ -132,7 +132,7 @@ def fill_missing(
     Returns
     -------
     ndarray of shape (n_samples, n_clusters)
-        ``partition`` itself when no sample is missing.
+        ``similarity`` itself when no sample is missing.
     """
     if observed.all():
         return partition
@@ -153,7 +153,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "kernel", "graph", "precomputed"}, default="auto"
+    similarity : {"auto", "kernel", "graph", "precomputed"}, default="auto"
         Whether the views are features, compared by a kernel or by a graph of neighbours, or kernels already computed.
     kernel : str or callable, default="gaussian"
         Kernel of every view.
@@ -225,7 +225,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         regularization: float = 0.0,
@@ -238,7 +238,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.regularization = regularization

@@ -120,7 +120,7 @@ class IncompleteLateFusion(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "kernel", "graph", "precomputed"}, default="auto"
+    similarity : {"auto", "kernel", "graph", "precomputed"}, default="auto"
         Whether the views are features, compared by a kernel or by a graph of neighbours, or kernels already computed.
     kernel : str or callable, default="gaussian"
         Kernel of every view.
@@ -185,7 +185,7 @@ class IncompleteLateFusion(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         regularization: float = 1.0,
@@ -197,7 +197,7 @@ class IncompleteLateFusion(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.regularization = regularization

@@ -187,7 +187,7 @@ class LocalizedMKKM(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "kernel", "precomputed"}, default="auto"
+    similarity : {"auto", "kernel", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also an object with a method `similarity`,
         or one entry per view.
     kernel : str or callable, default="gaussian"
@@ -256,7 +256,7 @@ class LocalizedMKKM(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         max_iter: int = 10,
@@ -266,7 +266,7 @@ class LocalizedMKKM(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.max_iter = max_iter

@@ -290,7 +290,7 @@ class LatentSubspaceClustering(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels; the features of a kernel are its kernel principal components.
     regularization : float, default=0.1
         Weight λ of the nuclear norm of the self-expression Z.
@@ -353,7 +353,7 @@ class LatentSubspaceClustering(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         regularization: float = 0.1,
         n_components: int = 100,
         init: Literal["pca", "random"] = "pca",
@@ -365,7 +365,7 @@ class LatentSubspaceClustering(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.regularization = regularization
         self.n_components = n_components
         self.init = init

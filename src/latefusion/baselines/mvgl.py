@@ -205,7 +205,7 @@ class GraphLearning(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=15
@@ -286,7 +286,7 @@ class GraphLearning(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         n_neighbors: int = 15,
         local: bool = True,
         max_iter: int = 100,
@@ -296,7 +296,7 @@ class GraphLearning(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.n_neighbors = n_neighbors
         self.local = local
         self.max_iter = max_iter

@@ -185,7 +185,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=15
@@ -261,7 +261,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         n_neighbors: int = 15,
         smoothness: float = 1.0,
         discretization: float = 1.0,
@@ -272,7 +272,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.n_neighbors = n_neighbors
         self.smoothness = smoothness
         self.discretization = discretization

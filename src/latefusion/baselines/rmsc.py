@@ -278,7 +278,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels already computed, whose negative entries then count as zero.
     kernel : str or callable, default="gaussian"
         Affinity of every view; that of "gaussian" has the median distance as its width.
@@ -344,7 +344,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Mapping[str, Any] | Sequence[Any] | None = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         regularization: float | Literal["auto"] = "auto",
@@ -357,7 +357,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.regularization = regularization

@@ -107,7 +107,7 @@ class BestViewSpectral(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also one entry per view. Kernels are
         scaled to unit diagonal, negative similarities count as zero; they must not be centred.
     kernel : str or callable, default="gaussian"
@@ -182,7 +182,7 @@ class BestViewSpectral(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: str | Callable[..., Any] = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         neighborhood: float | None = None,
@@ -191,7 +191,7 @@ class BestViewSpectral(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.neighborhood = neighborhood

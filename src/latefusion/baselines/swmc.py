@@ -101,7 +101,7 @@ class SelfWeightedGraph(ComparisonMethod):
         Number of clusters.
     views : dict or list, default=None
         Which columns belong to which view, when one table holds them all.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels that are already computed; also one entry per view. Distances in a
         kernel are those of its centred feature space.
     n_neighbors : int, default=10
@@ -176,7 +176,7 @@ class SelfWeightedGraph(ComparisonMethod):
         n_clusters: int = 8,
         *,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         n_neighbors: int = 10,
         max_iter: int = 50,
         tol: float = 1e-8,
@@ -185,7 +185,7 @@ class SelfWeightedGraph(ComparisonMethod):
     ) -> None:
         self.n_clusters = n_clusters
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
         self.tol = tol

@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> None:
     answer["novel"] = count_novel(found)
     if options.explain:
         answer["dropping"] = [
-            {**one._asdict(), "worse": bool(one.gain > 2 * one.doubt), "text": str(one)}
+            {**one._asdict(), "worse": bool(one.gain > 2 * one.standard_error), "text": str(one)}
             for one in explanation.verdicts or ()
         ]
         answer["warnings"] += [

@@ -95,13 +95,13 @@ def _record(model: Any) -> dict[str, Any]:
 
 
 def models_of(n_clusters: int, seed: int) -> dict[str, Any]:
-    """The one that decides for itself, and both alignments on both kinds of partition."""
+    """The one that decides for itself, and both alignments on both kinds of similarity."""
     kinds = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
     models: dict[str, Any] = {OURS: LateFusionClustering(n_clusters, random_state=seed)}
     for kind, estimator in kinds.items():
-        for partition in ("kernel", "graph"):
-            name = f"LF-MVC-{kind}, {partition} partitions"
-            models[name] = estimator(n_clusters, partition=partition, random_state=seed)
+        for similarity in ("kernel", "graph"):
+            name = f"LF-MVC-{kind}, {similarity} partitions"
+            models[name] = estimator(n_clusters, similarity=similarity, random_state=seed)
     return models
 
 

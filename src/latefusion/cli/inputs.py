@@ -242,5 +242,5 @@ def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
     if "random_state" in inspect.signature(estimator).parameters:
         options["random_state"] = seed
     if kind == "kernels":
-        options["partition"] = "precomputed"
+        options["similarity"] = "precomputed"
     return estimator(**options)

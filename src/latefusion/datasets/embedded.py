@@ -144,14 +144,14 @@ def _fourier(images: Images) -> Images:
     return np.abs(np.fft.rfft2(images, s=(16, 16))).reshape(len(images), -1)
 
 
-def _gradients(images: Images, n_directions: int = 8, cell: int = 4, step: int = 2) -> Images:
+def _gradients(images: Images, n_shared_components: int = 8, cell: int = 4, step: int = 2) -> Images:
     padded = _framed(images)
     down = padded[:, 2:, 1:-1] - padded[:, :-2, 1:-1]
     right = padded[:, 1:-1, 2:] - padded[:, 1:-1, :-2]
-    direction = np.arctan2(down, right) / (2 * np.pi) * n_directions
+    direction = np.arctan2(down, right) / (2 * np.pi) * n_shared_components
     # Every pixel shares its strength between the two nearest directions, so a small turn changes the histogram little.
-    apart = np.abs(direction[..., np.newaxis] - np.arange(n_directions)) % n_directions
-    share = np.maximum(1 - np.minimum(apart, n_directions - apart), 0)
+    apart = np.abs(direction[..., np.newaxis] - np.arange(n_shared_components)) % n_shared_components
+    share = np.maximum(1 - np.minimum(apart, n_shared_components - apart), 0)
     strength = np.hypot(down, right)[..., np.newaxis] * share
     cells = np.lib.stride_tricks.sliding_window_view(strength, (cell, cell), axis=(1, 2))[:, ::step, ::step]
     histograms: Images = cells.sum(axis=(-2, -1))
@@ -175,10 +175,10 @@ def _upright(images: Images, fineness: int = 3) -> Images:
     return cells.mean(axis=(2, 4)).reshape(len(images), -1)
 
 
-def _strokes(images: Images, n_directions: int = 6, wavelength: float = 4.0, cell: int = 2) -> Images:
+def _strokes(images: Images, n_shared_components: int = 6, wavelength: float = 4.0, cell: int = 2) -> Images:
     down, right = np.mgrid[-2:3, -2:3]
     described = []
-    for direction in np.arange(n_directions) * np.pi / n_directions:
+    for direction in np.arange(n_shared_components) * np.pi / n_shared_components:
         across = right * np.cos(direction) + down * np.sin(direction)
         line = np.exp(-(right**2 + down**2) / 3) * np.cos(2 * np.pi * across / wavelength)
         response = np.maximum(convolve(images, (line - line.mean())[np.newaxis], mode="constant"), 0)

@@ -143,12 +143,12 @@ class _ChunkedAlignment(ChunkedMixin):
 
     def _accept_holes(self, views: ChunkedViews, presence: Presence) -> None:
         """Remember which samples lack views, or refuse them."""
-        if self.missing != "align":
+        if self.missing != "zero":
             raise lacking_views(
                 views.names,
                 presence,
                 f"missing={self.missing!r} would fill in rows of partitions by those of other samples, which are not "
-                f"in memory. Use missing='align'",
+                f"in memory. Use missing='zero'",
             )
         self._remember_holes(views)
 
@@ -168,7 +168,7 @@ class _ChunkedAlignment(ChunkedMixin):
         return projection
 
     def _rows_to_see(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
-        """Rows that the survey has to bring for the weighing."""
+        """Rows that the survey has to bring for the weighting."""
         return []
 
     def _solve_chunked(self, sums: Sums) -> tuple[Partitions, SolverResult, RowMap]:
@@ -211,7 +211,7 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
     the class in memory on the same views, whatever the chunks.
 
     A sample lacks a view where its row there is nothing but NaN, or the mask of `latefusion.Views` says so; with
-    ``missing="align"`` it is clustered by the others, as in memory. The `agreement_` of a view that samples lack is
+    ``missing="zero"`` it is clustered by the others, as in memory. The `agreement_` of a view that samples lack is
     taken from the sampled rows, 20 000 or more.
 
     Fitting reads the views three times: for column means and some sampled rows, for the inner products of features, and

@@ -163,7 +163,7 @@ class ChunkedViews:
         """First row of every piece, and the number of rows."""
         return np.concatenate([[0], np.cumsum(self.piece_rows)])
 
-    def place_of(self, key: str) -> tuple[str, str | None, int | None]:
+    def device_name(self, key: str) -> tuple[str, str | None, int | None]:
         """Where a task of a pass works: in words, the view (None for all of them), and the number of chunk or piece."""
         number = re.search(r"', (\d+)", key)
         for name, array in zip(self.names, self.arrays, strict=True):

@@ -36,7 +36,7 @@ from latefusion.partitions.sources import Source, joint_scales, mean_squared_dis
 from latefusion.partitions.spectra import Spectrum
 from latefusion.selection import SearchOptions, Selected, TrainingState, select
 from latefusion.selection.search import draw_search_samples, number_of_vectors
-from latefusion.solvers.late_fusion_spectra import Member, fuse_spectra
+from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
 from latefusion.types import Array, Views
 
 
@@ -184,7 +184,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         known = {"auto": own.all, "graph": own.graphs, "kernel": own.kernels}
         return [
             known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
-            for spec in self._partition_specs(views)
+            for spec in self._similarity_specs(views)
         ]
 
     def _together(self, similarities: Sequence[Mapping[str, Any]], options: SearchOptions) -> dict[str, Any]:
@@ -231,7 +231,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             columns.append(slice(position * n_components, (position + 1) * n_components))
             one = recipes.position(key)
             projection[parts[used.index(one)], columns[-1]] = spectra[one].projection
-            members.append(Member(columns[-1], spectra[one].values, factor))
+            members.append(WeightedSpectrum(columns[-1], spectra[one].values, factor))
         inner = projection.T @ products.gram @ projection
         root = root_of_products((inner + inner.T) / 2)
         (fused,) = fuse_spectra(
@@ -259,7 +259,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         return ProjectedRows(features, (projection @ fused.coefficients).astype(views.dtype)), fitted
 
     def _fill_of(
-        self, members: Sequence[Member], owners: Sequence[int], products: NDArray[np.float64], n_samples: int
+        self, members: Sequence[WeightedSpectrum], owners: Sequence[int], products: NDArray[np.float64], n_samples: int
     ) -> Fill:
         """What becomes of views that new samples lack, from the inner products of all eigenvectors."""
         columns = np.repeat(owners, [len(one.values) for one in members])

@@ -177,7 +177,7 @@ class _explained:
 
     def _killed(self, error: Any) -> NoReturn:
         task = str(error.task)
-        place, view, chunk = self.views.place_of(task)
+        place, view, chunk = self.views.device_name(task)
         told = _last_told(error)
         if told["view"] in self.views.names:
             # All tasks that the worker had are said to have failed, also those that only waited.

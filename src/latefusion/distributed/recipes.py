@@ -17,12 +17,12 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import draw_rows
 from latefusion.kernels import fit_kernel, mean_distance
 from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
-from latefusion.similarities import GraphPartition, KernelPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from latefusion.similarities.anchors import MEAN_DISTANCE_SAMPLES as ANCHOR_DISTANCE_SAMPLES
 from latefusion.similarities.anchors import (
     SAMPLES_PER_ANCHOR,
     AnchorExtension,
-    Placement,
+    CoordinateTransform,
     number_of_anchors,
     plain_anchor_map,
 )
@@ -114,11 +114,11 @@ class AnchorRecipe(DrawnRecipe):
     def fit(self, sample: Sample, mean: NDArray[np.float64], dtype: Any) -> AnchorExtension:
         """Anchors and the map to rows of Z, as in `fit_anchor_graph`; the scale comes with the next pass."""
         spaced = sample(self.spaced)
-        placement = Placement.of(spaced, self.similarity.metric)
+        transform = CoordinateTransform.of(spaced, self.similarity.metric)
         n_anchors = number_of_anchors(self.similarity.n_anchors, self.n_clusters)
         shape = (self.n_samples, spaced.shape[1])
-        plain = plain_anchor_map(placement(sample(self.subset)), placement, n_anchors, self.generator, shape)
-        return AnchorExtension(plain, mean_distance(placement(spaced)))
+        plain = plain_anchor_map(transform(sample(self.subset)), transform, n_anchors, self.generator, shape)
+        return AnchorExtension(plain, mean_distance(transform(spaced)))
 
 
 def recipe_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Recipe:
@@ -126,7 +126,7 @@ def recipe_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Re
 
     Parameters
     ----------
-    similarity : KernelPartition or GraphPartition
+    similarity : KernelSimilarity or GraphSimilarity
         Kernels go through a factor and graphs through anchors, as in memory with many samples.
     name : str
         Of the view, for error messages.
@@ -137,10 +137,10 @@ def recipe_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Re
     -------
     Recipe
     """
-    if type(similarity) not in (KernelPartition, GraphPartition):
+    if type(similarity) not in (KernelSimilarity, GraphSimilarity):
         raise ValueError(
             f"View {name!r} is chunked, and its partition {similarity!r} needs all samples at once. Use 'kernel', "
-            f"'graph', a KernelPartition or a GraphPartition."
+            f"'graph', a KernelSimilarity or a GraphSimilarity."
         )
     similarity._check_options()
     if similarity.method == "exact":
@@ -148,7 +148,7 @@ def recipe_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Re
             f"View {name!r} is chunked, where no similarity of all pairs of samples is formed, got method='exact'. Use "
             f"method='auto'."
         )
-    if isinstance(similarity, GraphPartition):
+    if isinstance(similarity, GraphSimilarity):
         spaced = np.arange(0, n_samples, max(1, n_samples // ANCHOR_DISTANCE_SAMPLES))
         n_drawn = SAMPLES_PER_ANCHOR * number_of_anchors(similarity.n_anchors, n_clusters)
         kind: type[AnchorRecipe | NystromRecipe] = AnchorRecipe

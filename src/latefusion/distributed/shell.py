@@ -34,6 +34,7 @@ class ChunkedMixin:
     """Input and output of an estimator for chunked views; what lies in memory goes to the class that it extends."""
 
     views: Any
+    similarity: Any
     partition: Any
     n_clusters: Any
     assign_labels: Any
@@ -41,7 +42,7 @@ class ChunkedMixin:
     random_state: Any
     max_iter: int
     _mask: Any
-    _partition_specs: Any
+    _similarity_specs: Any
     _similarities: Any
     _store_input: Any
     view_names_: Any
@@ -112,7 +113,7 @@ class ChunkedMixin:
             )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
-        specs = per_view(self.partition, views.names, "partition", default="auto")
+        specs = per_view(self.similarity, views.names, "similarity", default="auto")
         schema = InputSchema(
             tuple(views.names),
             tuple("precomputed" if is_precomputed(spec) else "features" for spec in specs),

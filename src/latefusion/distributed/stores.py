@@ -17,7 +17,7 @@ import scipy.sparse
 from dask import is_dask_collection
 from numpy.typing import NDArray
 
-from latefusion.arrays import lies_elsewhere, to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.distributed.chunks import ChunkedViews, ChunkError
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
@@ -215,7 +215,7 @@ def _checked(array: Any, name: str) -> da.Array:
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
     if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
-        if not lies_elsewhere(array._meta):
+        if not is_device_array(array._meta):
             raise ValueError(f"{label} has chunks of {type(array._meta).__name__}; turn them into arrays first.")
         # The sums are done where workers have their memory: a chunk comes there when its turn has come.
         array = array.map_blocks(to_numpy, meta=to_numpy(array._meta))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import lies_elsewhere, to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 
 # Values that mark a sample as unassigned, beside None and NaN; None stands for all negative integers.
 Unassigned = Any
@@ -110,7 +110,7 @@ def is_label_view(view: Any) -> bool:
 
     Numbers in one dimension may also be a single feature, so whoever means labels has to say so.
     """
-    if lies_elsewhere(view) or isinstance(view, (str, bytes)):
+    if is_device_array(view) or isinstance(view, (str, bytes)):
         return False
     if isinstance(view, (list, tuple)):
         return len(view) > 0 and all(one is None or isinstance(one, str) for one in view)

@@ -89,7 +89,7 @@ def fit_preparation(view: Array) -> Preparation:
         weights = np.log((1 + view.shape[0]) / (1 + documents)) + 1
         return Preparation(kind, weights.astype(view.dtype))
     if kind == "measurements":
-        spreads, means = column_spreads(view)
+        spreads, means = column_deviations(view)
         weights = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0).astype(view.dtype)
         return Preparation(kind, weights, None if scipy.sparse.issparse(view) else means.astype(view.dtype))
     return Preparation(kind)
@@ -106,7 +106,7 @@ def describe_view(view: Array) -> str:
     -------
     str
     """
-    spreads, _ = column_spreads(view)
+    spreads, _ = column_deviations(view)
     spreads = spreads[spreads > 0]
     entries = view.data if scipy.sparse.issparse(view) else np.asarray(view)
     present = entries[entries != 0]
@@ -124,7 +124,7 @@ def describe_view(view: Array) -> str:
     return "coordinates"
 
 
-def column_spreads(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
+def column_deviations(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
     """Standard deviations and means of the columns, in double precision.
 
     A column whose spread is rounding error has none: dividing by it would make the column loud.

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import item_bytes, lies_elsewhere, namespace, place_of, require_memory, threads_for, to_numpy
+from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
@@ -33,7 +33,7 @@ from latefusion.metrics import (
 )
 from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.progress import progress_range, report_progress
-from latefusion.similarities import GivenPartition, PrecomputedPartition, describe_partition
+from latefusion.similarities import GivenPartition, PrecomputedSimilarity, describe_partition
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import Array, SolverResult, Views
 
@@ -45,7 +45,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         **KERNEL_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
         "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
-        "missing": [StrOptions({"align", "impute"})],
+        "missing": [StrOptions({"impute", "zero"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -64,7 +64,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         ----------
         X : list, dict or `Views` of arrays, MuData, one table, or kernels
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
-            view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
+            view; with ``similarity="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
         y : ignored
             Present by convention.
@@ -287,7 +287,7 @@ def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
         f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
         f"numbers in all,",
         "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
-        like=array if lies_elsewhere(array) else None,
+        like=array if is_device_array(array) else None,
     )
 
 
@@ -295,8 +295,8 @@ def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: An
     """Views can be put side by side only if they have columns, no view is missing, and memory is large enough."""
     for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
         reasons = {
-            f"is stored in {place_of(array)}": lies_elsewhere(array),
-            "is a kernel and has no columns": isinstance(similarity, PrecomputedPartition),
+            f"is stored in {device_name(array)}": is_device_array(array),
+            "is a kernel and has no columns": isinstance(similarity, PrecomputedSimilarity),
             "is a partition that is given": isinstance(similarity, GivenPartition),
             f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),
         }

@@ -37,7 +37,7 @@ from latefusion.validation.views import fingerprint, named_views
 EXTRA_DIRECTIONS = 3
 
 
-class Opinion(NamedTuple):
+class PartitionLabels(NamedTuple):
     """What one partition says of its samples.
 
     Attributes
@@ -79,7 +79,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         What the partitions are, see `GivenPartition`.
     unassigned : object or list of objects, default=None
         Labels that mark a sample as unassigned, beside None and NaN; by default every negative integer.
-    weights : {"auto", "alike"} or one number per partition, default="auto"
+    weights : {"auto", "equal"} or one number per partition, default="auto"
         How much partitions count: as given; all alike; or by how well each agrees with others, beyond chance, where
         several that say the same count as one. How well each agrees with the consensus, β, comes on top.
     regularization : float, default=1.0
@@ -99,7 +99,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
-    consensus_ : ndarray of shape (n_samples, n_directions)
+    consensus_ : ndarray of shape (n_samples, n_shared_components)
         The rows of U; a direction is the longer the more partitions know it. There are a third more of them than
         clusters.
     view_weights_ : ndarray of shape (n_views,)
@@ -153,7 +153,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "kind": [StrOptions(set(KINDS)), list, tuple, Mapping],
         "unassigned": "no_validation",
-        "weights": [StrOptions({"auto", "alike"}), "array-like", Mapping],
+        "weights": [StrOptions({"auto", "equal"}), "array-like", Mapping],
         "regularization": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -232,7 +232,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_new, n_directions)
+        ndarray of shape (n_new, n_shared_components)
         """
         rows: NDArray[Any] = self.consensus_map_.rows(self.new_views(X))
         return rows
@@ -297,7 +297,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         found += [fitted.novelty(views, _assigned(views))] if novelty else []
         return tuple(found)
 
-    def opinions(self, X: Any) -> tuple[list[Opinion], NDArray[Any] | None]:
+    def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
         """What every partition says of its samples.
 
         Parameters
@@ -306,7 +306,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        opinions : list of Opinion
+        opinions : list of PartitionLabels
             One per partition.
         ids : ndarray of shape (n_samples,) or None
             Identifiers of the samples, where partitions carry any.
@@ -325,7 +325,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
                 labels = np.where(assigned, np.asarray(shares.argmax(axis=1)).ravel(), -1)
                 values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
                 names = [str(value) for value in values]
-            found.append(Opinion(name, assigned, labels, names))
+            found.append(PartitionLabels(name, assigned, labels, names))
         return found, ids
 
     def _new_labels(self, name: str, one: Any) -> Any:
@@ -376,7 +376,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
         """How much every partition counts."""
         if isinstance(self.weights, str):
-            if self.weights == "alike":
+            if self.weights == "equal":
                 return np.ones(self.n_views_)
             same = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
             return spaces.trust(same, n_samples) / same.sum(axis=1)

@@ -61,19 +61,19 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
-    partition : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
+    similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: "kernel" and "graph" leave no choice, "auto" tries both and their combination;
         with "precomputed" the view is a kernel, from which distances for graphs are taken as well; with "labels" it is
         a clustering, one label per sample, which a one-dimensional view of text or categories is in any case. An object
-        such as `KernelPartition` or `GivenPartition` gives the one base partition of its view.
+        such as `KernelSimilarity` or `GivenPartition` gives the one base partition of its view.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the scaled features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
-    missing : {"impute", "align"}, default="impute"
+    missing : {"impute", "zero"}, default="impute"
         What is done about samples that lack views. Similarities of a view are those of the samples that have it, either
         way. "impute" fills in the rows of its eigenvectors for the others, from the views that they have and by what
-        views have in common; "align" leaves them zero. Rows of zeros in views of counts or distributions, which are
+        views have in common; "zero" leaves them zero. Rows of zeros in views of counts or distributions, which are
         compared by direction, are missing as well then. Without missing views there is no difference, and rows of
         zeros are rows like others.
     init : {"align", "identity"}, default="align"
@@ -105,14 +105,14 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         What was tried, the score of each, and why this one won.
     number_selection_ : NumberOfClusters
         The evidence for every number of clusters that was tried, where there was a choice.
-    kind_ : {"both", "graph", "kernel"}
+    similarity_ : {"both", "graph", "kernel"}
         Kind of base partitions that was chosen.
-    weighing_ : {"alike", "by agreement"}
+    weighting_ : {"equal", "agreement"}
         Whether all views count alike from the start, or by how well each agrees with the others; then all views side by
         side are one more view.
     regularization_ : float
         λ that was chosen.
-    n_directions_ : int or None
+    n_shared_components_ : int or None
         Number of directions that views were taken to have in common when missing rows were filled in; None if none
         were.
     view_kinds_ : dict
@@ -162,7 +162,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         **KERNEL_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like", range],
         "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "missing": [StrOptions({"align", "impute"})],
+        "missing": [StrOptions({"impute", "zero"})],
         "init": [StrOptions({"align", "identity"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -179,7 +179,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         *,
         regularization: float | str = "auto",
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         missing: str = "impute",
@@ -195,7 +195,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.n_clusters = n_clusters
         self.regularization = regularization
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.missing = missing
@@ -216,7 +216,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         ----------
         X : list, dict or `Views` of arrays, MuData, one table, or kernels
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
-            view; with ``partition="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
+            view; with ``similarity="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
         y : ignored
             Present by convention.
@@ -229,7 +229,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         views = self._fit_views(X, n_clusters=numbers if isinstance(numbers, int) else min(numbers))
         options = self._search_options(numbers)
         with threads_for(len(views)):
-            specs, directed = self._partition_specs(views), np.zeros(self.n_views_, dtype=bool)
+            specs, directed = self._similarity_specs(views), np.zeros(self.n_views_, dtype=bool)
             sources = view_sources(views, specs, options.named, self._mask)
             if self._mask is not None:
                 sources, mask, directed = without_zero_rows(
@@ -353,9 +353,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.__dict__.pop("number_selection_", None)  # of an earlier fit
         if selected.number_selection is not None:
             self.number_selection_ = selected.number_selection
-        self.kind_, self.weighing_ = selected.candidate.choice
+        self.similarity_, self.weighting_ = selected.candidate.choice
         self.regularization_ = selected.candidate.regularization
-        self.n_directions_ = selected.candidate.n_directions
+        self.n_shared_components_ = selected.candidate.n_shared_components
 
     def _store_alignment(self, plan: Plan, fused: FusedSpectra, agreement: NDArray[np.float64]) -> None:
         result = fused.result
@@ -441,7 +441,7 @@ def fused_map(
         Turns consensus rows into labels.
     directed : ndarray of bool of shape (n_views,)
         Views in which a row of zeros is a missing row.
-    missing : {"align", "impute"}
+    missing : {"zero", "impute"}
 
     Returns
     -------

@@ -37,11 +37,11 @@ class LocalAlignmentClustering(AlignmentClustering):
         up to 5000 samples and at 512 beyond. `neighbor_count_error_` says what that costs.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
-    partition : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
+    similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
         nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
         per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
-        `KernelPartition`, `GraphPartition` or `GivenPartition` carries its own parameters. A list or a dict by view
+        `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` carries its own parameters. A list or a dict by view
         name gives every view its own.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
@@ -49,12 +49,12 @@ class LocalAlignmentClustering(AlignmentClustering):
         Parameters of the kernel; those left out are taken from the data.
     reference : {"mean", "kernel", "graph"} or object, default="mean"
         What M is made of, the partition that the consensus is pulled to. "mean" is the paper's: the mean of the
-        similarities of all views. "kernel", "graph" or an object such as `GraphPartition` is one similarity of all
+        similarities of all views. "kernel", "graph" or an object such as `GraphSimilarity` is one similarity of all
         views side by side, each brought to the same mean squared distance; it is at its best where views are of one
         kind. Then training samples need all views.
-    missing : {"align", "impute"}, default="align"
+    missing : {"zero", "impute"}, default="zero"
         What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
-        way. "align" leaves the missing rows of base partitions zero, and compares two samples by the views that both
+        way. "zero" leaves the missing rows of base partitions zero, and compares two samples by the views that both
         have for M. "impute" fills them in from the views that the sample has, by what views have in common, and takes M
         from all partitions together; with kernels and many holes it is far better. Without missing views there is no
         difference.
@@ -124,7 +124,7 @@ class LocalAlignmentClustering(AlignmentClustering):
 
     See Also
     --------
-    GlobalAlignmentClustering : The same without weighing samples.
+    GlobalAlignmentClustering : The same without weighting samples.
 
     Notes
     -----
@@ -172,11 +172,11 @@ class LocalAlignmentClustering(AlignmentClustering):
         neighborhood: float | int = 0.3,
         count_samples: int | None = None,
         views: Any = None,
-        partition: Any = "auto",
+        similarity: Any = "auto",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
         reference: Any = "mean",
-        missing: str = "align",
+        missing: str = "zero",
         init: str = "align",
         max_iter: int = 100,
         tol: float = 1e-6,
@@ -191,7 +191,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.neighborhood = neighborhood
         self.count_samples = count_samples
         self.views = views
-        self.partition = partition
+        self.similarity = similarity
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.reference = reference

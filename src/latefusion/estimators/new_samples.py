@@ -45,8 +45,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         """
         views = self.new_views(X)
         rows = self.consensus_map_.rows(views, self._check_diagonals(views, diagonals))
-        rows = with_sample_ids(self, rows, X, views.sample_ids)
-        return rows
+        found: NDArray[Any] = with_sample_ids(self, rows, X, views.sample_ids)
+        return found
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
         """Cluster the samples and return their consensus rows.

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import draw_rows, lies_elsewhere, row_blocks, take_rows, to_numpy
+from latefusion.arrays import draw_rows, is_device_array, row_blocks, take_rows, to_numpy
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.encoding.preparation import fit_preparation
 from latefusion.partitions.partitions import Block
@@ -181,7 +181,7 @@ def training_novelty(
     -------
     ndarray of shape (n_samples,) or None
     """
-    costly = len(views) > LARGEST_TRAINING or any(lies_elsewhere(view) for view in views.arrays)
+    costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
     return None if costly else novelty(views, observed)
 
 

@@ -15,7 +15,7 @@ def compare_baselines(
     n_clusters: Any = "auto",
     *,
     target: Any = None,
-    partition: str = "auto",
+    similarity: str = "auto",
     views: Any = None,
     random_state: Any = None,
 ) -> Comparison:
@@ -29,7 +29,7 @@ def compare_baselines(
         With "auto" or a range, `LateFusionClustering` selects the number, and all baselines use it.
     target : array of shape (n_samples,), default=None
         Known classes. They are used for scores, and to select the single view that is shown, with a note.
-    partition : {"auto", "precomputed"}, default="auto"
+    similarity : {"auto", "precomputed"}, default="auto"
         Whether the views are features or kernels.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view.
@@ -56,9 +56,9 @@ def compare_baselines(
     >>> comparison[-1].method, comparison[-1].scores["agreement"]
     ('LateFusionClustering', 1.0)
     """
-    if partition not in ("auto", "precomputed"):
-        raise ValueError(f"partition must be 'auto' for features or 'precomputed' for kernels, got {partition!r}.")
-    model = LateFusionClustering(n_clusters, partition=partition, views=views, random_state=random_state)
+    if similarity not in ("auto", "precomputed"):
+        raise ValueError(f"similarity must be 'auto' for features or 'precomputed' for kernels, got {similarity!r}.")
+    model = LateFusionClustering(n_clusters, similarity=similarity, views=views, random_state=random_state)
     with progress_range(0.0, 0.5):
         ours = fit_and_score(OURS, model, X, target)
     if ours.labels is None:
@@ -69,7 +69,7 @@ def compare_baselines(
             model.n_clusters_,
             target=target,
             random_state=random_state,
-            kernels=partition == "precomputed",
+            kernels=similarity == "precomputed",
         )
     rows = with_label_free_scores([*baselines, ours], model.criterion(), ours.labels)
     reasons = [model.selection_.reason]

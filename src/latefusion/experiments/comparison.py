@@ -264,7 +264,7 @@ def run_single_views(
 
 
 def _given(kernels: bool) -> dict[str, Any]:
-    return {"partition": "precomputed"} if kernels else {}
+    return {"similarity": "precomputed"} if kernels else {}
 
 
 def with_label_free_scores(

@@ -258,7 +258,7 @@ FITS: dict[str, Callable[[Source], tuple[str, Any]]] = {
 
 def _options(source: Source) -> dict[str, Any]:
     options: dict[str, Any] = {"n_clusters": source.n_clusters, "random_state": 0}
-    return options | ({"partition": "precomputed"} if source.load().kind == "kernels" else {})
+    return options | ({"similarity": "precomputed"} if source.load().kind == "kernels" else {})
 
 
 def _iterates(source: Source, n_steps: int) -> list[Iterate]:

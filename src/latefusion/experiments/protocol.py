@@ -267,7 +267,7 @@ def estimator(cell: Cell) -> Any:
     contender = CONTENDERS[cell.method]
     options: dict[str, Any] = {"n_clusters": cell.source.n_clusters}
     if cell.source.load().kind == "kernels":
-        options["partition"] = "precomputed"
+        options["similarity"] = "precomputed"
     if cell.protocol == "oracle" and not contender.decides:
         options["n_init"] = 1  # a restart is one start; the best of them is selected with the classes
     return contender.estimator(**options)

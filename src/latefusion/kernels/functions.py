@@ -35,10 +35,10 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from latefusion.arrays import (
     column_means,
+    device_name,
     device_of,
-    lies_elsewhere,
+    is_device_array,
     namespace,
-    place_of,
     row_blocks,
     row_lengths,
     take_rows,
@@ -171,7 +171,7 @@ def sigmoid_kernel(
 
 def _inner_products(X: Array, Y: Array | None) -> NDArray[Any]:
     product: NDArray[Any]
-    if lies_elsewhere(X):
+    if is_device_array(X):
         product = X @ namespace(X).matrix_transpose(X if Y is None else Y)
     else:
         # Products of integers or booleans would overflow in their own type: everything becomes a float first.
@@ -233,7 +233,7 @@ class FittedKernel:
         moved = X if self.shift is None else X - self.shift
         other = moved if Y is None else Y if self.shift is None else Y - self.shift
         values = _UNCHECKED.get(self.function, self.function)(moved, other, **self.params)
-        if lies_elsewhere(X):
+        if is_device_array(X):
             _check_stayed(values, X)
             return values if values.dtype == X.dtype else namespace(X).astype(values, X.dtype)
         values = np.asarray(values)
@@ -299,7 +299,7 @@ def mean_distance(X: Array) -> float:
     -------
     float
     """
-    if not lies_elsewhere(X):
+    if not is_device_array(X):
         X, _ = check_pairwise_arrays(X, None)
     X, _, unit = _within_reach(_spaced_rows(X), None)
     n_samples = X.shape[0]
@@ -317,7 +317,7 @@ def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:
 
     It is a power of two, and one wherever that will do: no digit changes.
     """
-    if lies_elsewhere(X):
+    if is_device_array(X):
         return X, X if Y is None else Y, 1.0
     X, Y = check_pairwise_arrays(X, Y)
     entries = [one.data if scipy.sparse.issparse(one) else one for one in (X, Y)]
@@ -363,7 +363,7 @@ def _spaced_rows(X: Array) -> Array:
 
 
 def _column_shift(X: Array) -> Array:
-    if not lies_elsewhere(X):
+    if not is_device_array(X):
         return np.asarray(X).mean(axis=0)
     xp = namespace(X)
     return xp.astype(column_means(X, xp=xp), X.dtype)
@@ -377,15 +377,15 @@ def _elementwise(function: str, values: Array) -> NDArray[Any]:
 
 
 def _check_stayed(values: Any, X: Array) -> None:
-    if place_of(values) != place_of(X):
+    if device_name(values) != device_name(X):
         raise ValueError(
-            f"The kernel was given arrays of {place_of(X)} and returned a {type(values).__name__} of "
-            f"{place_of(values)}: a callable must leave its values where the data lie. Give NumPy arrays otherwise."
+            f"The kernel was given arrays of {device_name(X)} and returned a {type(values).__name__} of "
+            f"{device_name(values)}: a callable must leave its values where the data lie. Give NumPy arrays otherwise."
         )
 
 
 def _distances(X: Array, Y: Array | None, *, squared: bool) -> Array:
-    if lies_elsewhere(X):
+    if is_device_array(X):
         return _distances_on_device(X, X if Y is None else Y, squared=squared)
     if (Y is None or Y is X) and _all_rows_same(X):  # what is computed would be rounding errors of their norms
         return np.zeros((X.shape[0], X.shape[0]), dtype=X.dtype)
@@ -428,7 +428,7 @@ def _distances_on_device(X: Array, Y: Array, *, squared: bool) -> Array:
 
 
 def _mean_squared_norm(X: Array) -> float:
-    if not lies_elsewhere(X):
+    if not is_device_array(X):
         X, _ = check_pairwise_arrays(X, None)
         return float(np.mean(row_norms(X, squared=True), dtype=np.float64)) or 1.0
     xp = namespace(X)

@@ -20,7 +20,7 @@ import scipy.sparse
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import item_bytes, lies_elsewhere, require_memory, row_blocks
+from latefusion.arrays import is_device_array, item_bytes, require_memory, row_blocks
 from latefusion.encoding.coordinates import SideBySide, Unchanged
 from latefusion.partitions.gram import fits_gram, gram_partitions
 from latefusion.partitions.imputation import Fill
@@ -34,7 +34,7 @@ from latefusion.progress import report_progress
 from latefusion.similarities.extension import Similarity
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap, nearest_subspace
-from latefusion.similarities.kernel import PrecomputedPartition
+from latefusion.similarities.kernel import PrecomputedSimilarity
 from latefusion.types import Array
 
 Mask = NDArray[np.bool_]
@@ -46,7 +46,7 @@ def fit_base_partitions(
     n_clusters: int,
     *,
     mask: Mask | None = None,
-    missing: str = "align",
+    missing: str = "zero",
     reference: Similarity | None = None,
     n_neighbors: Sizes | None = None,
     count_samples: int | None = None,
@@ -64,7 +64,7 @@ def fit_base_partitions(
         Number of columns of every partition.
     mask : ndarray of bool of shape (n_samples, n_views), default=None
         Which samples have which views; all by default.
-    missing : {"align", "impute"}, default="align"
+    missing : {"zero", "impute"}, default="zero"
         Whether rows of missing views, of training samples and of new samples, stay zero or are imputed.
     reference : Similarity, default=None
         A similarity of all views side by side, which M is taken from instead of the mean similarity. Samples must have
@@ -94,7 +94,7 @@ def fit_base_partitions(
     else:
         problem = _Problem(n_clusters, mask, missing == "impute", n_neighbors, count_samples)
         found = _fit(views, similarities, problem, n_jobs)
-    imputes = missing == "impute" and len(views) > 1 and not lies_elsewhere(views[0])
+    imputes = missing == "impute" and len(views) > 1 and not is_device_array(views[0])
     return impute_partitions(found) if imputes else found
 
 
@@ -172,7 +172,7 @@ def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: 
     if observed is not None:
         samples = np.flatnonzero(observed)
         view = view[samples]
-        view = view[:, samples] if isinstance(similarity, PrecomputedPartition) else view
+        view = view[:, samples] if isinstance(similarity, PrecomputedSimilarity) else view
     matrix, extension = similarity.similarity(view, problem.n_clusters)
     closeness, counts, sizes = None, None, problem.n_neighbors
     if sizes is not None and isinstance(matrix, np.ndarray):
@@ -211,7 +211,7 @@ def _from_similarities(
         if observed is not None:
             scale = rows.dtype.type(np.sqrt(np.mean(observed)))
             rows, projection = scatter_rows(scale * rows, observed), scale * projection
-            encoding = Unchanged(observed if isinstance(similarities[position], PrecomputedPartition) else None)
+            encoding = Unchanged(observed if isinstance(similarities[position], PrecomputedSimilarity) else None)
         blocks.append(Block(position, "given", encoding, extensions[position], projection.astype(rows.dtype)))
         vectors.append(rows)
     if not problem.takes_mean:
@@ -236,7 +236,7 @@ def _form(results: Sequence[_View], mean: RunningMean, problem: _Problem) -> Non
         n_copies * n_samples**2 * item_bytes(mean.value),
         f"Beside a dense kernel, {len(others)} of {len(results)} views are formed as well, one at a time, for the mean "
         f"of all: {n_samples} x {n_samples} numbers in {n_copies} copies, which",
-        "Use KernelPartition(method='factor') for the dense kernels, so that nothing is formed, or fewer samples; "
+        "Use KernelSimilarity(method='factor') for the dense kernels, so that nothing is formed, or fewer samples; "
         "float32 views need half.",
     )
     for position, one in others:

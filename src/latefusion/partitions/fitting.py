@@ -103,19 +103,19 @@ def fill_missing_rows(
     missing: str,
     n_clusters: int,
     scoring: Sequence[PartitionKey],
-    n_shared: int | None = None,
+    n_components_shared: int | None = None,
 ) -> Partitions:
     """The same with rows for samples that lack views, if there are any.
 
     Parameters
     ----------
     partitions : Partitions
-    missing : {"align", "impute"}
+    missing : {"zero", "impute"}
         Whether these rows stay zero, or are imputed from the views that the sample has.
     n_clusters : int
     scoring : sequence of PartitionKey
         Similarities from which rows are imputed.
-    n_shared : int, default=None
+    n_components_shared : int, default=None
         Number of components that views share; as many as clusters by default.
 
     Returns
@@ -124,7 +124,7 @@ def fill_missing_rows(
     """
     if partitions.mask is None:
         return partitions
-    model = None if missing == "align" else fit_imputation(partitions, n_clusters, scoring, n_shared)
+    model = None if missing == "zero" else fit_imputation(partitions, n_clusters, scoring, n_components_shared)
     fill = Fill(np.full(partitions.columns[-1].stop, model is None), model)
     basis = fill(partitions.basis(), partitions.mask)
     vectors = [basis[:, own].astype(one.dtype) for one, own in zip(partitions.vectors, partitions.columns, strict=True)]
@@ -135,7 +135,7 @@ def fit_imputation(
     partitions: Partitions,
     n_clusters: int,
     scoring: Sequence[PartitionKey] | None = None,
-    n_shared: int | None = None,
+    n_components_shared: int | None = None,
 ) -> FactorModel:
     """The model that imputes the rows of missing views.
 
@@ -145,7 +145,7 @@ def fit_imputation(
     n_clusters : int
     scoring : sequence of PartitionKey, default=None
         Similarities from which rows are imputed; all by default.
-    n_shared : int, default=None
+    n_components_shared : int, default=None
         Number of components that views share; as many as clusters by default.
 
     Returns
@@ -161,7 +161,7 @@ def fit_imputation(
     return fit_factor_model(
         sums,
         owners,
-        n_shared or n_clusters,
+        n_components_shared or n_clusters,
         scales=np.concatenate([root_values(one, n_clusters) for one in partitions.values]),
         scoring=np.repeat([scoring is None or key in scoring for key in partitions.keys], widths),
     )

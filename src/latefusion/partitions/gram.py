@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import (
     device_of,
     inner_products,
-    lies_elsewhere,
+    is_device_array,
     namespace,
     rounding_threshold,
     row_blocks,
@@ -57,7 +57,7 @@ def fits_gram(similarities: Sequence[Any], n_clusters: int) -> bool:
     if not all(isinstance(one, Factor) and one.has_dense_rows for one in similarities):
         return False
     width = sum(one.feature_map.width for one in similarities)
-    return lies_elsewhere(similarities[0].view) or takes_gram(width, n_clusters, dense=True)
+    return is_device_array(similarities[0].view) or takes_gram(width, n_clusters, dense=True)
 
 
 def gram_partitions(
@@ -137,7 +137,7 @@ class FactorStack:
         self.edges = np.concatenate([[0], np.cumsum([factor.feature_map.width for factor in factors])])
         self.n_samples = factors[0].shape[0]
         views = [factor.view for factor in factors]
-        self.on_device = lies_elsewhere(views[0])
+        self.on_device = is_device_array(views[0])
         self.xp = namespace(views[0]) if self.on_device else namespace(np.empty(0))
         self.device = device_of(views[0]) if self.on_device else "cpu"
         self.dtype = self.xp.result_type(*[view.dtype for view in views])

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
-from latefusion.encoding.preparation import DIRECTED, column_spreads, fit_preparation, has_entries
+from latefusion.encoding.preparation import DIRECTED, column_deviations, fit_preparation, has_entries
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.spectra import fit_spectrum
 from latefusion.similarities.extension import Similarity
-from latefusion.similarities.kernel import KernelPoints, PrecomputedPartition
+from latefusion.similarities.kernel import KernelPoints, PrecomputedSimilarity
 from latefusion.types import Array
 
 
@@ -35,7 +35,7 @@ class Source:
     observed : ndarray of bool of shape (n_samples,) or None
         Which samples have the view; None for all.
     kernel : ndarray of shape (n_observed, n_observed) or None
-        The kernel, where that is what was given. A `PrecomputedPartition` compares its entries, other similarities
+        The kernel, where that is what was given. A `PrecomputedSimilarity` compares its entries, other similarities
         the coordinates.
     """
 
@@ -84,7 +84,7 @@ class Source:
         return block.rows(self.kernel[np.ix_(unseen, seen)], np.diagonal(self.kernel)[unseen])
 
     def _compares_kernel(self, name: str) -> bool:
-        return self.kernel is not None and isinstance(self.similarities[name], PrecomputedPartition)
+        return self.kernel is not None and isinstance(self.similarities[name], PrecomputedSimilarity)
 
     def _positions(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
         """Positions among the observed samples of those samples that have the view."""
@@ -121,7 +121,7 @@ def kernel_source(
     ----------
     kernel : ndarray of shape (n_observed, n_observed)
     similarities : mapping of str to Similarity
-        One of them is a `PrecomputedPartition`.
+        One of them is a `PrecomputedSimilarity`.
     observed : ndarray of bool of shape (n_samples,), default=None
         Which samples have the view; all by default.
 
@@ -129,7 +129,7 @@ def kernel_source(
     -------
     Source
     """
-    own = next(one for one in similarities.values() if isinstance(one, PrecomputedPartition))
+    own = next(one for one in similarities.values() if isinstance(one, PrecomputedSimilarity))
     spectrum = fit_spectrum(kernel, own, kernel.shape[0], 1)
     scales = np.sqrt(spectrum.values).astype(spectrum.vectors.dtype)
     points = KernelPoints(Unchanged(observed), spectrum.extension, spectrum.projection, scales)
@@ -180,7 +180,7 @@ def joint_scales(distances: NDArray[Any], shares: NDArray[Any]) -> NDArray[np.fl
 
 def mean_squared_distance(coordinates: Array) -> float:
     """Of two samples drawn at random: twice the sum of the columns' variances."""
-    spreads, _ = column_spreads(coordinates)
+    spreads, _ = column_deviations(coordinates)
     return float(2 * np.sum(spreads**2))
 
 
@@ -255,7 +255,7 @@ def mask_zero_rows(sources: Sequence[Source], mask: NDArray[np.bool_]) -> tuple[
     for view, source in enumerate(sources):
         if source.kind in DIRECTED:
             own = has_entries(source.coordinates)
-            directed[view] = bool(column_spreads(source.coordinates[own])[0].any())
+            directed[view] = bool(column_deviations(source.coordinates[own])[0].any())
             if directed[view]:
                 found[mask[:, view], view] = own
     return found, directed

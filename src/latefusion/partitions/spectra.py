@@ -18,7 +18,7 @@ from latefusion.partitions.operators import feature_matrix, inverse_values, lead
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.given import GivenMap
-from latefusion.similarities.graph import GraphPartition, NeighborSearch
+from latefusion.similarities.graph import GraphSimilarity, NeighborSearch
 from latefusion.types import Array
 
 
@@ -75,7 +75,7 @@ def fit_spectrum(
     -------
     Spectrum
     """
-    shared = (search,) if isinstance(similarity, GraphPartition) else ()
+    shared = (search,) if isinstance(similarity, GraphSimilarity) else ()
     matrix, extension = similarity.similarity(view, n_clusters, *shared)
     precision = np.result_type(view.dtype, np.float32)
     if isinstance(matrix, Factor) and isinstance(matrix.feature_map, GivenMap):

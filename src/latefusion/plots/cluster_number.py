@@ -44,7 +44,7 @@ class NumberOfClustersDisplay(Display):
     ) -> None:
         self.numbers = np.asarray(numbers)
         self.stability = np.asarray(stability, dtype=np.float64)
-        self.spread = np.asarray(spread, dtype=np.float64)
+        self.standard_error = np.asarray(spread, dtype=np.float64)
         self.information = np.asarray(information, dtype=np.float64)
         self.chosen = chosen
         self.null = None if null is None else np.asarray(null, dtype=np.float64)
@@ -65,7 +65,7 @@ class NumberOfClustersDisplay(Display):
         # The chosen number below everything else.
         self.mark_ = ax.axvline(self.chosen, color="0.85", linewidth=8, zorder=0, label=f"chosen: {self.chosen}")
         style = {"color": PALETTE[0], "marker": "o", "markersize": 5, "capsize": 2, "label": "stability"} | options
-        self.stability_ = ax.errorbar(self.numbers, self.stability, yerr=self.spread, **style)
+        self.stability_ = ax.errorbar(self.numbers, self.stability, yerr=self.standard_error, **style)
         self.null_ = None
         if self.null is not None:
             (self.null_,) = ax.plot(self.numbers, self.null, ":", color=PALETTE[0], label="stability without clusters")
@@ -75,7 +75,9 @@ class NumberOfClustersDisplay(Display):
         (self.score_,) = ax.plot(
             self.numbers, score, "D-", color=PALETTE[2], markersize=5, label="score: stability² × information"
         )
-        ax.set_ylim(min(0.0, *(self.stability - self.spread), *(self.null if self.null is not None else ())), 1.05)
+        ax.set_ylim(
+            min(0.0, *(self.stability - self.standard_error), *(self.null if self.null is not None else ())), 1.05
+        )
         ax.set(xlabel="number of clusters", ylabel="stability; others as a share of their largest")
         ax.xaxis.get_major_locator().set_params(integer=True)
         lines = [self.stability_, self.null_, self.information_, self.score_, self.mark_]

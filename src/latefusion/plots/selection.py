@@ -50,7 +50,7 @@ class SelectionDisplay(Display):
         rows = list(estimator.selection_)
         names = [_name(row) for row in rows]
         chosen = [bool(row["chosen"]) for row in rows].index(True)
-        return cls(names, [row["score"] for row in rows], [row["spread"] for row in rows], chosen)
+        return cls(names, [row["score"] for row in rows], [row["standard_error"] for row in rows], chosen)
 
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         ranked = np.argsort(-self.scores, kind="stable")
@@ -71,5 +71,7 @@ class SelectionDisplay(Display):
 
 
 def _name(row: Any) -> str:
-    filled = f", {row['n_directions']} directions" if "n_directions" in row else ""  # where samples lack views
-    return f"{row['kind']}, {row['weighing']}, λ = {row['regularization']:g}{filled}"
+    filled = (
+        f", {row['n_shared_components']} directions" if "n_shared_components" in row else ""
+    )  # where samples lack views
+    return f"{row['similarity']}, {row['weighting']}, λ = {row['regularization']:g}{filled}"

@@ -125,7 +125,7 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
     clusters = [str(value) for value in values.tolist()]
     ids: Any
     if isinstance(model, ConsensusClustering):
-        opinions, ids = model.opinions(X)
+        opinions, ids = model.partition_labels(X)
         views = [ViewData(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions]
         _check_length(len(views[0].observed), len(labels), "X")
     else:

@@ -118,11 +118,11 @@ def view_importance(
     important: list[str] = []
     removable: dict[str, str] = {}
     for verdict in explanation.verdicts or ():
-        if verdict.gain < -2 * verdict.doubt:
+        if verdict.gain < -2 * verdict.standard_error:
             important.append(verdict.view)
-        elif verdict.gain > 2 * verdict.doubt:
+        elif verdict.gain > 2 * verdict.standard_error:
             removable[verdict.view] = (
-                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.doubt:.3f})"
+                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.standard_error:.3f})"
             )
     for position, name in enumerate(names[:-1]):
         if len(names) > 2 and table[position, -1] < UNRELATED and name not in important:

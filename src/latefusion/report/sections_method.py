@@ -184,7 +184,7 @@ def choices(data: ReportData) -> Choices | None:
         return None
     numbers = [] if number is None else sorted(number.evidence, key=lambda one: -one.score)
     candidates = sorted(selection or (), key=lambda row: -row["score"])[:MOST_CANDIDATES]
-    has_components = any(row.get("n_directions") is not None for row in candidates)
+    has_components = any(row.get("n_shared_components") is not None for row in candidates)
     chart = None
     if len(numbers) > 1:
         series = [

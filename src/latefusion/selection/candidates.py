@@ -19,17 +19,17 @@ from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fi
 from latefusion.partitions.partitions import PartitionKey, Partitions
 from latefusion.partitions.sources import Source, known_samples
 from latefusion.similarities.graph import NeighborSearch
-from latefusion.solvers.late_fusion_spectra import FusedSpectra, Member, agreement_with_others, fuse_spectra
+from latefusion.solvers.late_fusion_spectra import FusedSpectra, WeightedSpectrum, agreement_with_others, fuse_spectra
 
-# Kinds of fusion, and the similarities of every view that they consist of. A view that has none of them takes part with
+# Sets of similarities that are fused. A view that has none of them takes part with
 # those that it has.
-KINDS: dict[str, tuple[str, ...]] = {
+SIMILARITY_SETS: dict[str, tuple[str, ...]] = {
     "both": ("graph 10", "kernel"),
     "graph": ("graph 5", "graph 10", "graph 20"),
     "kernel": ("kernel",),
 }
 # Whether all views count equally, or by how well each agrees with the others, with all views side by side as one more.
-WEIGHINGS = ("alike", "by agreement")
+WEIGHTINGS = ("equal", "agreement")
 # Two views whose partitions agree more than this begin to count as one; at full agreement they do.
 SAME_VIEW = 0.95
 # Least trust in a view, as a share of the average: a weight of zero over zero is undefined.
@@ -41,26 +41,26 @@ class Choice(NamedTuple):
 
     Attributes
     ----------
-    kind : {"both", "graph", "kernel"}
-    weighing : {"alike", "by agreement"}
+    similarity : {"both", "graph", "kernel"}
+    weighting : {"equal", "agreement"}
     """
 
-    kind: str
-    weighing: str
+    similarity: str
+    weighting: str
 
 
 Plan = Mapping[PartitionKey, float]
 
 
-def similarity_names(source: Source, kind: str) -> list[str]:
-    """The similarities of a view that a kind of fusion consists of; all that it has, if it has none of those."""
-    found = [name for name in KINDS[kind] if name in source.similarities]
+def similarity_names(source: Source, similarity: str) -> list[str]:
+    """The similarities of a view that a set consists of; all that it has, if it has none of those."""
+    found = [name for name in SIMILARITY_SETS[similarity] if name in source.similarities]
     return found or list(source.similarities)
 
 
-def keys_of_kind(sources: Sequence[Source], kind: str) -> list[PartitionKey]:
-    """Keys of the similarities of all views that a kind of fusion consists of."""
-    return [PartitionKey(view, name) for view, one in enumerate(sources) for name in similarity_names(one, kind)]
+def keys_of_set(sources: Sequence[Source], similarity: str) -> list[PartitionKey]:
+    """Keys of the similarities of all views that a set consists of."""
+    return [PartitionKey(view, name) for view, one in enumerate(sources) for name in similarity_names(one, similarity)]
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ class CandidateSpace:
     n_clusters: int
     searches: Sequence[NeighborSearch]
 
-    def filled(self, missing: str = "impute", n_shared: int | None = None) -> CandidateSpace:
+    def filled(self, missing: str = "impute", n_components_shared: int | None = None) -> CandidateSpace:
         """The same with rows for samples that lack views, if there are any; see `fill_missing_rows`."""
         scoring = [key for key in self.partitions.keys if key.name in similarity_names(self.sources[key.view], "both")]
-        filled = fill_missing_rows(self.partitions, missing, self.n_clusters, scoring, n_shared)
+        filled = fill_missing_rows(self.partitions, missing, self.n_clusters, scoring, n_components_shared)
         return replace(self, partitions=filled)
 
     def with_joint(
@@ -126,9 +126,9 @@ class CandidateSpace:
         """How much every view counts: one, or one over the number of views that hold the same information."""
         return 1.0 / self.overlap.sum(axis=1)
 
-    def trust(self, kind: str) -> NDArray[np.float64]:
+    def trust(self, similarity: str) -> NDArray[np.float64]:
         """How well every view agrees with the others, beyond chance; one on average."""
-        keys = keys_of_kind(self.sources[: self.n_views], kind)
+        keys = keys_of_set(self.sources[: self.n_views], similarity)
         mask = self.partitions.mask
         agreement = agreement_with_others(
             self.partitions.root,
@@ -148,11 +148,11 @@ class CandidateSpace:
 
     def plan(self, choice: Choice) -> Plan:
         """The partitions of a choice, and the factor of each."""
-        weighed = choice.weighing != WEIGHINGS[0]
-        trust = self.trust(choice.kind) if weighed else np.ones(self.n_views)
+        weighed = choice.weighting != WEIGHTINGS[0]
+        trust = self.trust(choice.similarity) if weighed else np.ones(self.n_views)
         factors = {}
         for view in range(len(self.sources) if weighed else self.n_views):
-            names = similarity_names(self.sources[view], choice.kind)
+            names = similarity_names(self.sources[view], choice.similarity)
             weight = 1.0
             if view < self.n_views:
                 # Imputed rows agree with the other views by construction, and must not raise the weight of a view.
@@ -165,9 +165,9 @@ class CandidateSpace:
         members = [self._member(key, factor) for key, factor in plan.items()]
         return fuse_spectra(self.partitions.root, members, members, self.n_clusters, regularizations, **options)
 
-    def _member(self, key: PartitionKey, factor: float) -> Member:
+    def _member(self, key: PartitionKey, factor: float) -> WeightedSpectrum:
         position = self.partitions.position(key)
-        return Member(self.partitions.columns[position], self.partitions.values[position], factor)
+        return WeightedSpectrum(self.partitions.columns[position], self.partitions.values[position], factor)
 
 
 def fit_space(

@@ -35,9 +35,9 @@ from latefusion.partitions.sources import (
     take_samples,
 )
 from latefusion.progress import progress_range, report_progress
-from latefusion.selection.candidates import CandidateSpace, Choice, fit_space, keys_of_kind
+from latefusion.selection.candidates import CandidateSpace, Choice, fit_space, keys_of_set
 from latefusion.selection.criterion import find_neighborhoods, standard_error
-from latefusion.similarities import KernelPartition, PrecomputedPartition
+from latefusion.similarities import KernelSimilarity, PrecomputedSimilarity
 
 N_SPLITS = 5
 # Starts of the label assignment; few, since there are hundreds of clusterings.
@@ -64,7 +64,7 @@ class NumberEvidence(NamedTuple):
     n_clusters : int
     stability : float
         Mean adjusted Rand index between halves.
-    spread : float
+    standard_error : float
         Its standard error.
     information : float
         Information of the cluster of a sample about those of its nearest neighbors, averaged over views, in nats.
@@ -72,7 +72,7 @@ class NumberEvidence(NamedTuple):
 
     n_clusters: int
     stability: float
-    spread: float
+    standard_error: float
     information: float
 
     @property
@@ -101,7 +101,7 @@ class NumberOfClusters:
         """Whether the best clustering is more stable than that of data without clusters."""
         real = max(self.evidence, key=lambda one: one.score)
         null = next(one for one in self.null if one.n_clusters == real.n_clusters)
-        return bool(real.stability - null.stability > 2 * np.hypot(real.spread, null.spread))
+        return bool(real.stability - null.stability > 2 * np.hypot(real.standard_error, null.standard_error))
 
     @property
     def chosen(self) -> NumberEvidence:
@@ -124,9 +124,8 @@ class NumberOfClusters:
         text = f"Number of clusters: {chosen.n_clusters} (best of {tried})."
         if len(numbers) == 1:
             text = f"Number of clusters: {chosen.n_clusters} (the only number that was tried)."
-        text += (
-            f" Stability: adjusted Rand index {chosen.stability:.2f} ± {chosen.spread:.2f} between halves of the data."
-        )
+        index = f"{chosen.stability:.2f} ± {chosen.standard_error:.2f}"
+        text += f" Stability: adjusted Rand index {index} between halves of the data."
         if self.has_structure:
             return text
         return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
@@ -156,7 +155,7 @@ def choose_number(
     """
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
-    trials = _Trials(keys_of_kind(sources, choice.kind), choice, assign)
+    trials = _Trials(keys_of_set(sources, choice.similarity), choice, assign)
     with progress_range(0.0, 0.5):
         evidence = trials.evidence(sources, numbers, splits)
     clouds = [_cloud(source, generator) for source in sources]
@@ -206,7 +205,7 @@ def _stabilities(
 ) -> NDArray[np.float64]:
     """Stability of a number of clusters from several subsets of the views, shape (n_subsets, n_splits)."""
     sources, splits = _halve(sources, np.random.default_rng(seed))
-    trials = _Trials(keys_of_kind(sources, choice.kind), choice, assign)
+    trials = _Trials(keys_of_set(sources, choice.similarity), choice, assign)
     wanted = [_Trial(number, views) for views in subsets]
     return np.array([trials.stability(sources, wanted, *split) for split in splits]).T
 
@@ -306,7 +305,7 @@ def _cloud(source: Source, generator: np.random.Generator) -> Source:
         points = points.toarray()
     drawn = points.mean(axis=0) + points.std(axis=0) * generator.standard_normal(points.shape)
     similarities = {
-        name: KernelPartition() if isinstance(one, PrecomputedPartition) else one
+        name: KernelSimilarity() if isinstance(one, PrecomputedSimilarity) else one
         for name, one in source.similarities.items()
     }
     plain = Preparation("coordinates")

@@ -125,7 +125,7 @@ class Score(NamedTuple):
     parts: NDArray[np.float64]
 
     @property
-    def spread(self) -> float:
+    def standard_error(self) -> float:
         """Standard error of the value."""
         return standard_error(self.parts)
 

@@ -17,14 +17,14 @@ from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import (
-    KINDS,
-    WEIGHINGS,
+    SIMILARITY_SETS,
+    WEIGHTINGS,
     CandidateSpace,
     Choice,
     Plan,
     fit_space,
     imputed_source,
-    keys_of_kind,
+    keys_of_set,
 )
 from latefusion.selection.cluster_number import (
     GREATEST_NUMBER,
@@ -72,7 +72,7 @@ class SearchOptions:
     n_clusters : int, "auto" or sequence of int
     regularization : float or "auto"
     named : NamedSimilarities
-    missing : {"impute", "align"}
+    missing : {"impute", "zero"}
     assign_labels : str
     n_init : int
     seed : int
@@ -184,7 +184,7 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
             candidates = _all_candidates(spaces, options)
     selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
-    space = spaces[best.n_directions]
+    space = spaces[best.n_shared_components]
     return Selected(n_clusters, best, selection, number, space.plan(best.choice), space.shares, samples), space
 
 
@@ -209,8 +209,8 @@ def fuse_selected(
     if selected.samples is not None:
         keys = keys_to_fit(sources, list(selected.plan))
         space = fit_spaces(
-            sources, selected.n_clusters, options, keys, selected.shares, [selected.candidate.n_directions]
-        )[selected.candidate.n_directions]
+            sources, selected.n_clusters, options, keys, selected.shares, [selected.candidate.n_shared_components]
+        )[selected.candidate.n_shared_components]
     (fused,) = space.fuse(selected.plan, [selected.candidate.regularization], **options.solver)
     return space, fused
 
@@ -244,7 +244,7 @@ def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfCl
     # Given labels are the same in every half: their number of clusters would always be stable.
     free = [one for one in sources if not isinstance(one.similarities.get("given"), GivenPartition)]
     found = choose_number(
-        free or sources, options.numbers_for(n_samples), Choice("both", WEIGHINGS[0]), options.assign, options.seed
+        free or sources, options.numbers_for(n_samples), Choice("both", WEIGHTINGS[0]), options.assign, options.seed
     )
     if not found.has_structure:
         warnings.warn(found.reason, UserWarning, stacklevel=2)
@@ -350,7 +350,7 @@ def fit_spaces(
 
 def _numbers_of_components(sources: Sequence[Source], n_clusters: int, options: SearchOptions) -> list[int | None]:
     """Numbers of shared components from which missing rows may be imputed."""
-    if observed_mask(sources) is None or options.missing == "align":
+    if observed_mask(sources) is None or options.missing == "zero":
         return [None]
     return list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
 
@@ -359,11 +359,11 @@ def keys_of_choice(
     sources: Sequence[Source], choice: Choice, named: NamedSimilarities, missing: str
 ) -> list[PartitionKey]:
     """The partitions that a choice consists of."""
-    keys = keys_of_kind(sources, choice.kind)
-    if choice.weighing == WEIGHINGS[0]:
+    keys = keys_of_set(sources, choice.similarity)
+    if choice.weighting == WEIGHTINGS[0]:
         return keys
     together = named.joint(sources, missing)
-    return keys + [PartitionKey(len(sources), name) for name in KINDS[choice.kind] if name in together]
+    return keys + [PartitionKey(len(sources), name) for name in SIMILARITY_SETS[choice.similarity] if name in together]
 
 
 def keys_to_fit(sources: Sequence[Source], keys: list[PartitionKey]) -> list[PartitionKey]:
@@ -372,7 +372,7 @@ def keys_to_fit(sources: Sequence[Source], keys: list[PartitionKey]) -> list[Par
         return keys
     together = [key for key in keys if key.view == len(sources)]
     own = [key for key in keys if key.view < len(sources)]
-    return [*dict.fromkeys([*own, *keys_of_kind(sources, "both")]), *together]
+    return [*dict.fromkeys([*own, *keys_of_set(sources, "both")]), *together]
 
 
 def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: SearchOptions) -> list[Candidate]:
@@ -386,12 +386,12 @@ def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: Search
 
 
 def _candidates(
-    space: CandidateSpace, criterion: Criterion, n_directions: int | None, options: SearchOptions
+    space: CandidateSpace, criterion: Criterion, n_shared_components: int | None, options: SearchOptions
 ) -> Iterator[Candidate]:
     partitions, n_clusters = space.partitions, space.n_clusters
     n_init = options.n_init if partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
     seen = set()
-    choices = [Choice(kind, weighing) for kind in KINDS for weighing in WEIGHINGS]
+    choices = [Choice(similarity, weighting) for similarity in SIMILARITY_SETS for weighting in WEIGHTINGS]
     for position, choice in enumerate(choices):
         report_progress(f"candidates, {position + 1} of {len(choices)}", position / len(choices))
         plan = space.plan(choice)
@@ -403,7 +403,7 @@ def _candidates(
         ):
             rows = partitions.times(fused.coefficients)
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
-            candidate = Candidate(n_clusters, choice, value, criterion.score(labels, n_clusters), n_directions)
+            candidate = Candidate(n_clusters, choice, value, criterion.score(labels, n_clusters), n_shared_components)
             if options.verbose:
                 logger.info("%s", candidate)
             yield candidate

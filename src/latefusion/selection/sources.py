@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import lies_elsewhere
+from latefusion.arrays import is_device_array
 from latefusion.encoding.preparation import Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
-from latefusion.similarities import GivenPartition, GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Array, Views
 from latefusion.validation import can_be_fused
 
@@ -23,8 +23,8 @@ class NamedSimilarities(NamedTuple):
 
     Attributes
     ----------
-    graphs : dict of str to GraphPartition
-    kernels : dict of str to KernelPartition
+    graphs : dict of str to GraphSimilarity
+    kernels : dict of str to KernelSimilarity
     """
 
     graphs: dict[str, Any]
@@ -34,8 +34,8 @@ class NamedSimilarities(NamedTuple):
     def of(cls, kernel: Any, kernel_params: Mapping[str, Any] | None) -> NamedSimilarities:
         """Graphs of several sizes and one kernel."""
         return cls(
-            {f"graph {size}": GraphPartition(size) for size in GRAPH_SIZES},
-            {"kernel": KernelPartition(kernel, kernel_params=kernel_params)},
+            {f"graph {size}": GraphSimilarity(size) for size in GRAPH_SIZES},
+            {"kernel": KernelSimilarity(kernel, kernel_params=kernel_params)},
         )
 
     @property
@@ -47,7 +47,7 @@ class NamedSimilarities(NamedTuple):
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
         names = {name for source in sources for name in source.similarities}
         incomplete = any(source.observed is not None for source in sources)
-        if len(sources) < 2 or "given" in names or (incomplete and missing == "align"):
+        if len(sources) < 2 or "given" in names or (incomplete and missing == "zero"):
             return {}
         if incomplete:  # a kernel of imputed coordinates adds little to their mean similarity
             return self.graphs
@@ -65,7 +65,7 @@ def view_source(
     position : int
         Which view.
     spec : str or object
-        Its ``partition``.
+        Its ``similarity``.
     named : NamedSimilarities
     observed : ndarray of bool of shape (n_samples,), default=None
         Which samples have it; all by default.
@@ -83,13 +83,13 @@ def view_source(
 
 
 def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observed: NDArray[np.bool_] | None) -> Source:
-    if lies_elsewhere(view):
+    if is_device_array(view):
         raise ValueError(
             f"LateFusionClustering works on NumPy arrays and sparse matrices, but view {name!r} is a "
             f"{type(view).__name__}. Convert it to NumPy, or use GlobalAlignmentClustering, which runs on devices."
         )
     if _is_kernel(spec):
-        own = spec if isinstance(spec, PrecomputedPartition) else PrecomputedPartition()
+        own = spec if isinstance(spec, PrecomputedSimilarity) else PrecomputedSimilarity()
         return kernel_source(view, {**named.graphs, "kernel": own}, observed)
     if spec == "labels" or isinstance(spec, GivenPartition):
         given = (GivenPartition("labels") if spec == "labels" else spec).fit_map(view, name)
@@ -99,13 +99,14 @@ def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observe
     known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
     if spec not in known:
         raise ValueError(
-            f"partition must be one of {[*known, 'precomputed', 'labels']} or have a method `similarity`, got {spec!r}."
+            f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method `similarity`, got "
+            f"{spec!r}."
         )
     return feature_source(view, known[spec], observed)
 
 
 def _is_kernel(spec: Any) -> bool:
-    return spec == "precomputed" or isinstance(spec, PrecomputedPartition)
+    return spec == "precomputed" or isinstance(spec, PrecomputedSimilarity)
 
 
 def view_sources(
@@ -117,7 +118,7 @@ def view_sources(
     ----------
     views : Views
     specs : sequence of str or object
-        The ``partition`` of every view.
+        The ``similarity`` of every view.
     named : NamedSimilarities
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which samples have which views; None if no view is missing.

@@ -13,14 +13,14 @@ from latefusion.selection.criterion import Score, standard_error
 class Candidate(NamedTuple):
     """One way of fusing, and its score.
 
-    ``n_directions`` is the number of shared components that missing rows were imputed from; None if no view is missing.
+    ``n_shared_components`` is the number of components from which missing rows were imputed; None if no view is missing.
     """
 
     n_clusters: int
     choice: Choice
     regularization: float
     score: Score
-    n_directions: int | None = None
+    n_shared_components: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Selection:
     reason: str
     n_samples: int
     columns: tuple[str, ...] = field(
-        default=("n_clusters", "kind", "weighing", "regularization", "score", "spread", "chosen")
+        default=("n_clusters", "similarity", "weighting", "regularization", "score", "standard_error", "chosen")
     )
 
     def __len__(self) -> int:
@@ -108,26 +108,26 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
 
 
 def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
-    number = candidate.n_directions
+    number = candidate.n_shared_components
     return {
         "n_clusters": candidate.n_clusters,
-        "kind": candidate.choice.kind,
-        "weighing": candidate.choice.weighing,
+        "similarity": candidate.choice.similarity,
+        "weighting": candidate.choice.weighting,
         "regularization": candidate.regularization,
-        **({} if number is None else {"n_directions": number}),
+        **({} if number is None else {"n_shared_components": number}),
         "score": candidate.score.value,
-        "spread": candidate.score.spread,
+        "standard_error": candidate.score.standard_error,
         "chosen": chosen,
     }
 
 
 def _described(candidate: Candidate) -> str:
     parts = [
-        f"kind {candidate.choice.kind!r}",
-        f"views {candidate.choice.weighing}",
+        f"similarity {candidate.choice.similarity!r}",
+        f"views {candidate.choice.weighting}",
         f"regularization={candidate.regularization:g}",
     ]
-    number = candidate.n_directions
+    number = candidate.n_shared_components
     if number is not None:
         parts.append(f"missing rows imputed from {number} shared component{'s' * (number != 1)}")
     return ", ".join([*parts, f"score {candidate.score.value:.3f}"])

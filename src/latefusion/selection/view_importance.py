@@ -14,7 +14,7 @@ from latefusion.metrics import match_labels
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, known_samples, take_samples, without_view
 from latefusion.progress import report_progress
-from latefusion.selection.candidates import WEIGHINGS, Choice, Plan
+from latefusion.selection.candidates import WEIGHTINGS, Choice, Plan
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
 from latefusion.selection.criterion import standard_error
 from latefusion.selection.search import (
@@ -80,7 +80,7 @@ class ViewVerdict(NamedTuple):
         Stability of the clusters of the other views between halves of the samples (adjusted Rand index).
     gain : float
         By how much that exceeds the stability with all views.
-    doubt : float
+    standard_error : float
         Standard error of the gain.
     left_out : int
         Samples that have no other view; they are excluded from all of the above.
@@ -90,17 +90,17 @@ class ViewVerdict(NamedTuple):
     changed: float
     stability: float
     gain: float
-    doubt: float
+    standard_error: float
     left_out: int = 0
 
     def __str__(self) -> str:
         """The verdict in a sentence."""
         effect = "does not change significantly"
-        if abs(self.gain) > 2 * self.doubt:
+        if abs(self.gain) > 2 * self.standard_error:
             effect = "rises" if self.gain > 0 else "falls"
         verdict = (
             f"Without {self.view!r}: {self.changed:.0%} of the labels change; stability {effect} "
-            f"({self.gain:+.3f} ± {self.doubt:.3f})."
+            f"({self.gain:+.3f} ± {self.standard_error:.3f})."
         )
         if self.left_out == 0:
             return verdict
@@ -260,7 +260,7 @@ def _stabilities(state: TrainingState) -> list[tuple[NDArray[np.float64], NDArra
     """For every view, stability with it and without it, between the same halves."""
     selected, options = state.selected, state.options
     arguments = (
-        Choice(selected.candidate.choice.kind, WEIGHINGS[0]), selected.n_clusters, options.assign, options.seed
+        Choice(selected.candidate.choice.similarity, WEIGHTINGS[0]), selected.n_clusters, options.assign, options.seed
     )  # fmt: skip
     if state.mask is None:
         whole, *without = stability_without_views(state.sources, *arguments)
@@ -276,9 +276,9 @@ def _stabilities(state: TrainingState) -> list[tuple[NDArray[np.float64], NDArra
 def _labels_of(sources: Sequence[Source], state: TrainingState) -> NDArray[np.intp]:
     """Labels from other views by the choice that was made for these."""
     candidate, n_clusters, options = state.selected.candidate, state.selected.n_clusters, state.options
-    choice = Choice(candidate.choice.kind, candidate.choice.weighing if len(sources) > 1 else WEIGHINGS[0])
+    choice = Choice(candidate.choice.similarity, candidate.choice.weighting if len(sources) > 1 else WEIGHTINGS[0])
     keys = keys_to_fit(sources, keys_of_choice(sources, choice, options.named, options.missing))
-    (space,) = fit_spaces(sources, n_clusters, options, keys, numbers=[candidate.n_directions]).values()
+    (space,) = fit_spaces(sources, n_clusters, options, keys, numbers=[candidate.n_shared_components]).values()
     (fused,) = space.fuse(space.plan(choice), [candidate.regularization], **options.solver)
     labels: NDArray[np.intp] = options.assign(space.partitions.times(fused.coefficients), n_clusters)[0]
     return labels

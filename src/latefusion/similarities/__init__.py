@@ -2,16 +2,16 @@
 
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.given import GivenPartition
-from latefusion.similarities.graph import GraphPartition
+from latefusion.similarities.graph import GraphSimilarity
 from latefusion.similarities.info import PartitionInfo, describe_partition
-from latefusion.similarities.kernel import KernelPartition, PrecomputedPartition
+from latefusion.similarities.kernel import KernelSimilarity, PrecomputedSimilarity
 
 __all__ = [
     "GivenPartition",
-    "GraphPartition",
-    "KernelPartition",
+    "GraphSimilarity",
+    "KernelSimilarity",
     "PartitionInfo",
-    "PrecomputedPartition",
+    "PrecomputedSimilarity",
     "Similarity",
     "SimilarityExtension",
     "describe_partition",

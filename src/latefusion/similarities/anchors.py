@@ -52,7 +52,7 @@ BLOCK_ENTRIES = 2**20
 
 
 @dataclass(frozen=True)
-class Placement:
+class CoordinateTransform:
     """Where samples are put before distances are taken.
 
     Attributes
@@ -68,8 +68,8 @@ class Placement:
     shift: NDArray[Any] | None
 
     @classmethod
-    def of(cls, view: Array, metric: str) -> Placement:
-        """The placement of a training view."""
+    def of(cls, view: Array, metric: str) -> CoordinateTransform:
+        """The transform of a training view."""
         unit_length = metric == "cosine"
         if unit_length or scipy.sparse.issparse(view):
             return cls(unit_length, None)
@@ -88,7 +88,7 @@ class AnchorMap:
 
     Attributes
     ----------
-    placement : Placement
+    transform : CoordinateTransform
     finder : NearestNeighbors
         Finds the nearest anchors.
     n_neighbors : int
@@ -97,7 +97,7 @@ class AnchorMap:
         The diagonal of Λ^{-1/2}; zero for an anchor that no training sample is tied to.
     """
 
-    placement: Placement
+    transform: CoordinateTransform
     finder: NearestNeighbors
     n_neighbors: int
     scale: NDArray[Any]
@@ -138,7 +138,7 @@ class AnchorMap:
         return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
 
     def _block(self, rows: Array) -> Any:
-        distances, anchors = self.finder.kneighbors(self.placement(rows), self.n_neighbors + 1)
+        distances, anchors = self.finder.kneighbors(self.transform(rows), self.n_neighbors + 1)
         # In double precision, so that squares neither overflow nor vanish.
         weights = adaptive_weights(Neighbors(anchors, distances.astype(np.float64) ** 2))[:, :-1]
         weights = (weights * self.scale[anchors[:, :-1]]).astype(rows.dtype)
@@ -169,11 +169,11 @@ class AnchorExtension:
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> AnchorExtension:
         """The same, knowing the training samples whose neighbourhoods count."""
-        return replace(self, columns=self.feature_map.placement(view[samples]))
+        return replace(self, columns=self.feature_map.transform(view[samples]))
 
     def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
         """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
-        return gaussian_kernel(self.feature_map.placement(view), self.columns, sigma=self.sigma)
+        return gaussian_kernel(self.feature_map.transform(view), self.columns, sigma=self.sigma)
 
 
 def fit_anchor_graph(
@@ -197,12 +197,12 @@ def fit_anchor_graph(
     factor : Factor
     extension : AnchorExtension
     """
-    placement = Placement.of(view, metric)
+    transform = CoordinateTransform.of(view, metric)
     generator = check_random_state(random_state)
     n_anchors = number_of_anchors(n_anchors, n_clusters)
     chosen = draw_rows(view.shape[0], SAMPLES_PER_ANCHOR * n_anchors, generator)
     subset = view if len(chosen) == view.shape[0] else view[chosen]
-    plain = plain_anchor_map(placement(subset), placement, n_anchors, generator, view.shape)
+    plain = plain_anchor_map(transform(subset), transform, n_anchors, generator, view.shape)
     while True:
         weights = plain(view)
         totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
@@ -212,7 +212,7 @@ def fit_anchor_graph(
         plain = wider
     feature_map = plain.scaled(totals)
     features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
-    spread = placement(view[:: max(1, view.shape[0] // MEAN_DISTANCE_SAMPLES)])
+    spread = transform(view[:: max(1, view.shape[0] // MEAN_DISTANCE_SAMPLES)])
     return Factor(view, feature_map, features), AnchorExtension(feature_map, mean_distance(spread))
 
 
@@ -222,7 +222,11 @@ def number_of_anchors(n_anchors: int | None, n_clusters: int) -> int:
 
 
 def plain_anchor_map(
-    subset: Array, placement: Placement, n_anchors: int, generator: np.random.RandomState, shape: tuple[int, ...]
+    subset: Array,
+    transform: CoordinateTransform,
+    n_anchors: int,
+    generator: np.random.RandomState,
+    shape: tuple[int, ...],
 ) -> AnchorMap:
     """Anchors of a view and the map to rows of Z, Φ without the scale that all samples give it.
 
@@ -230,7 +234,7 @@ def plain_anchor_map(
     ----------
     subset : array or sparse matrix of shape (n_rows, n_features)
         Samples drawn at random, in their places.
-    placement : Placement
+    transform : CoordinateTransform
     n_anchors : int
     generator : RandomState
     shape : tuple of int
@@ -247,7 +251,7 @@ def plain_anchor_map(
             f"{tuple(shape)} are the same: use method='exact'."
         )
     n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-    return AnchorMap(placement, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
+    return AnchorMap(transform, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
 
 
 def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomState) -> Array:

@@ -28,7 +28,7 @@ class SimilarityExtension(Protocol):
 
 
 class Similarity(Protocol):
-    """A way to compare the samples of one view: `KernelPartition`, `GraphPartition`, or any object with this method."""
+    """A way to compare the samples of one view: `KernelSimilarity`, `GraphSimilarity`, or any other such object."""
 
     def similarity(self, view: Array, n_clusters: int) -> tuple[Any, SimilarityExtension]:
         """Similarity of the training samples (dense, sparse, or a `Factor`) and its extension to new samples."""

@@ -25,11 +25,11 @@ from latefusion.arrays import (
     beside,
     column_means,
     draw_rows,
-    lies_elsewhere,
+    is_device_array,
+    kmeans_plus_plus_rows,
     namespace,
     row_blocks,
     row_lengths,
-    spread_rows,
     take_rows,
     to_numpy,
     top_eigenpairs,
@@ -321,7 +321,7 @@ def nystrom_map(
     rank = min(int(np.searchsorted(shares, energy)) + 1, int(np.count_nonzero(values > 1e-10 * values[0])))
     rank = rank if max_rank is None else min(rank, max_rank)
     whitening: Array = vectors[:, :rank] / np.sqrt(values[:rank])
-    whitening = beside(whitening, subset, subset.dtype) if lies_elsewhere(subset) else whitening.astype(subset.dtype)
+    whitening = beside(whitening, subset, subset.dtype) if is_device_array(subset) else whitening.astype(subset.dtype)
     features = kernel(subset, anchors) @ whitening
     xp = namespace(features)
     mean = xp.astype(column_means(features, xp=xp), subset.dtype)
@@ -342,10 +342,10 @@ def constant_kernel(shape: tuple[int, ...]) -> ValueError:
 def _choose_landmarks(subset: Array, n_landmarks: int, rule: str, generator: np.random.RandomState) -> NDArray[np.intp]:
     if rule == "uniform":
         return generator.choice(subset.shape[0], n_landmarks, replace=False)
-    if not lies_elsewhere(subset):
+    if not is_device_array(subset):
         chosen: NDArray[np.intp] = kmeans_plusplus(subset, n_landmarks, random_state=generator)[1]
         return chosen
-    drawn = spread_rows(subset, n_landmarks, n_starts=1, generator=generator, xp=namespace(subset))
+    drawn = kmeans_plus_plus_rows(subset, n_landmarks, n_starts=1, generator=generator, xp=namespace(subset))
     return np.unique(to_numpy(drawn))
 
 

@@ -129,8 +129,8 @@ class GivenPartition:
     >>> data = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0)
     >>> leiden = [f"cluster {label}" for label in data.target]
     >>> views = {"features": data.views.arrays[0], "leiden": leiden}
-    >>> partition = {"features": "graph", "leiden": lf.GivenPartition("labels")}
-    >>> model = lf.GlobalAlignmentClustering(3, partition=partition, random_state=0).fit(views)
+    >>> similarity = {"features": "graph", "leiden": lf.GivenPartition("labels")}
+    >>> model = lf.GlobalAlignmentClustering(3, similarity=similarity, random_state=0).fit(views)
     >>> lf.metrics.clustering_accuracy(leiden, model.labels_)
     1.0
     """

@@ -28,7 +28,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.anchors import AnchorExtension, Placement, fit_anchor_graph
+from latefusion.similarities.anchors import AnchorExtension, CoordinateTransform, fit_anchor_graph
 from latefusion.similarities.factor import Factor
 from latefusion.similarities.nearest import nearest_neighbors
 from latefusion.types import Array
@@ -60,14 +60,14 @@ class NeighborSearch:
         self._found: tuple[NDArray[Any], NDArray[np.intp]] | None = None
 
     @cached_property
-    def placement(self) -> Placement:
+    def transform(self) -> CoordinateTransform:
         """Where samples are put before distances are taken."""
-        return Placement.of(self.view, self.metric)
+        return CoordinateTransform.of(self.view, self.metric)
 
     @cached_property
     def placed(self) -> Array:
         """The samples in their places."""
-        return self.placement(self.view)
+        return self.transform(self.view)
 
     def nearest(self, n_neighbors: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
         """Distances and positions of the nearest samples in ascending order, the sample itself being one of them.
@@ -106,7 +106,7 @@ class GraphExtension:
     ----------
     training : array or sparse matrix of shape (n_samples, n_features)
         In its place, as new samples will be.
-    placement : Placement
+    transform : CoordinateTransform
     n_neighbors : int
         Neighbours of a sample, itself not counted.
     widths, radii, degrees : ndarray of shape (n_samples,)
@@ -116,7 +116,7 @@ class GraphExtension:
     """
 
     training: Array
-    placement: Placement
+    transform: CoordinateTransform
     n_neighbors: int
     widths: NDArray[Any]
     radii: NDArray[Any]
@@ -131,7 +131,7 @@ class GraphExtension:
     def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Any:
         """Normalised edge weights of new samples to training samples, sparse, shape (n_new, n_samples)."""
         block = max(1, BLOCK_ENTRIES // self.training.shape[0])
-        parts = [self._block(self.placement(view[rows])) for rows in row_blocks(view.shape[0], block)]
+        parts = [self._block(self.transform(view[rows])) for rows in row_blocks(view.shape[0], block)]
         return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
 
     def _block(self, rows: Array) -> Any:
@@ -162,10 +162,10 @@ class GraphExtension:
     def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
         """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
         columns = self.training if self.columns is None else self.columns
-        return gaussian_kernel(self.placement(view), columns, sigma=self.sigma)
+        return gaussian_kernel(self.transform(view), columns, sigma=self.sigma)
 
 
-class GraphPartition(BaseEstimator):
+class GraphSimilarity(BaseEstimator):
     """Similarity of one view by a graph of its samples; the base partition is its spectral embedding.
 
     Parameters
@@ -242,7 +242,7 @@ class GraphPartition(BaseEstimator):
         degrees = np.asarray(graph.sum(axis=1)).ravel()
         scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
         matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
-        return matrix, GraphExtension(view, search.placement, n_neighbors, widths, radii, degrees)
+        return matrix, GraphExtension(view, search.transform, n_neighbors, widths, radii, degrees)
 
 
 def _self_tuning_graph(distances: NDArray[Any], neighbors: NDArray[np.intp]) -> tuple[Any, NDArray[Any], NDArray[Any]]:

@@ -30,7 +30,7 @@ class PartitionInfo(NamedTuple):
         Share of the trace of the landmarks' kernel that the kept directions carry.
     captured : float or None
         Share of the variance of the samples in the feature space of the kernel that the factor carries: 1 when nothing
-        is lost. Raise ``n_landmarks`` of `KernelPartition` when it is low.
+        is lost. Raise ``n_landmarks`` of `KernelSimilarity` when it is low.
     """
 
     similarity: str

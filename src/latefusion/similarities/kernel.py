@@ -12,7 +12,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from latefusion.arrays import item_bytes, lies_elsewhere, place_of, require_memory
+from latefusion.arrays import device_name, is_device_array, item_bytes, require_memory
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
 from latefusion.similarities.extension import SimilarityExtension
@@ -90,7 +90,7 @@ class PrecomputedExtension:
         return features
 
 
-class KernelPartition(BaseEstimator):
+class KernelSimilarity(BaseEstimator):
     """Similarity of one view by a kernel of its features; the base partition is its kernel k-means relaxation.
 
     Parameters
@@ -143,7 +143,7 @@ class KernelPartition(BaseEstimator):
             raise ValueError(f"n_landmarks must be an integer of at least 1, got {self.n_landmarks!r}.")
 
     def _takes_factor(self, view: Array) -> bool:
-        if lies_elsewhere(view):
+        if is_device_array(view):
             self._check_device(view)
             return True
         if self.method != "auto":
@@ -156,8 +156,8 @@ class KernelPartition(BaseEstimator):
     def _check_device(self, view: Array) -> None:
         if self.method == "exact":
             raise ValueError(
-                f"A view of shape {tuple(view.shape)} lies in {place_of(view)}, where no n x n kernel is formed, got "
-                f"method='exact'. Use method='factor', which computes a factor of the kernel where the data lie, or "
+                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, where no n x n kernel is formed, "
+                f"got method='exact'. Use method='factor', which computes a factor of the kernel on the device, or "
                 f"give NumPy arrays."
             )
 
@@ -181,7 +181,7 @@ class KernelPartition(BaseEstimator):
         require_memory(
             KERNEL_COPIES * n_samples**2 * item_bytes(view),
             f"The exact kernel of a view of shape {tuple(view.shape)}, {n_samples} x {n_samples} numbers and a copy,",
-            "Use KernelPartition(method='factor'), which never forms it, or fewer samples; float32 views need half.",
+            "Use KernelSimilarity(method='factor'), which never forms it, or fewer samples; float32 views need half.",
         )
         fitted = fit_kernel(self.kernel, view, self.kernel_params)
         with np.errstate(over="ignore", invalid="ignore"):  # refused in the next line, with advice
@@ -194,7 +194,7 @@ class KernelPartition(BaseEstimator):
         return matrix, KernelExtension(fitted, view, statistics)
 
 
-class PrecomputedPartition(BaseEstimator):
+class PrecomputedSimilarity(BaseEstimator):
     """Similarity of one view as a kernel that is already computed.
 
     Parameters

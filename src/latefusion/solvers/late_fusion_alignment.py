@@ -35,8 +35,8 @@ from typing import Any, NamedTuple
 from latefusion.arrays import (
     Polar,
     device_of,
+    is_device_array,
     isometries,
-    lies_elsewhere,
     map_rows,
     namespace,
     polar,
@@ -250,7 +250,7 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
             total += xp.matrix_transpose(together) @ together
         return total
 
-    on_device = lies_elsewhere(average)
+    on_device = is_device_array(average)
     blocks = row_blocks(n_samples, DEVICE_COMPRESSION_ROWS if on_device else COMPRESSION_ROWS)
     return compress_products(sum(share_blocks(products, blocks, on_device=on_device)), n_clusters, xp=xp)
 

@@ -32,7 +32,7 @@ from latefusion.types import SolverResult
 FloatArray = NDArray[np.floating]
 
 
-class Member(NamedTuple):
+class WeightedSpectrum(NamedTuple):
     """One similarity among those that are fused.
 
     Attributes
@@ -69,8 +69,8 @@ class FusedSpectra(NamedTuple):
 
 def fuse_spectra(
     root: FloatArray,
-    members: Sequence[Member],
-    pull: Sequence[Member],
+    members: Sequence[WeightedSpectrum],
+    pull: Sequence[WeightedSpectrum],
     n_clusters: int,
     regularizations: Sequence[float],
     *,
@@ -84,9 +84,9 @@ def fuse_spectra(
     ----------
     root : ndarray of shape (rank, n_columns)
         R with RᵀR = BᵀB, from `arrays.root_of_products`, or B itself.
-    members : sequence of Member
+    members : sequence of WeightedSpectrum
         The similarities to fuse.
-    pull : sequence of Member
+    pull : sequence of WeightedSpectrum
         The similarities whose mean the consensus is pulled to.
     n_clusters : int
     regularizations : sequence of float
@@ -114,13 +114,13 @@ def fuse_spectra(
     return fused
 
 
-def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: int) -> FloatArray:
+def mean_coefficients(root: FloatArray, members: Sequence[WeightedSpectrum], n_clusters: int) -> FloatArray:
     """The matrix C with M = B C, the leading eigenvectors of the mean similarity of some members.
 
     Parameters
     ----------
     root : ndarray of shape (rank, n_columns)
-    members : sequence of Member
+    members : sequence of WeightedSpectrum
     n_clusters : int
 
     Returns
@@ -147,7 +147,7 @@ def mean_coefficients(root: FloatArray, members: Sequence[Member], n_clusters: i
     return coefficients
 
 
-def _leading(root: FloatArray, member: Member, n_clusters: int) -> FloatArray:
+def _leading(root: FloatArray, member: WeightedSpectrum, n_clusters: int) -> FloatArray:
     """The compressed base partition; columns that the similarity lacks are zero."""
     partition = np.zeros((root.shape[0], n_clusters))
     columns = root[:, member.columns][:, :n_clusters]
@@ -157,7 +157,7 @@ def _leading(root: FloatArray, member: Member, n_clusters: int) -> FloatArray:
 
 def agreement_with_others(
     root: FloatArray,
-    members: Sequence[Member],
+    members: Sequence[WeightedSpectrum],
     owners: Sequence[int],
     overlap: FloatArray,
     n_clusters: int,
@@ -170,7 +170,7 @@ def agreement_with_others(
     Parameters
     ----------
     root : ndarray of shape (rank, n_columns)
-    members : sequence of Member
+    members : sequence of WeightedSpectrum
     owners : sequence of int
         The view of every member.
     overlap : ndarray of shape (n_views, n_views)

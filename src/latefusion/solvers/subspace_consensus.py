@@ -43,7 +43,7 @@ class SubspaceConsensus(NamedTuple):
 
     Attributes
     ----------
-    coefficients : list of ndarray of shape (r_p, n_directions)
+    coefficients : list of ndarray of shape (r_p, n_shared_components)
         U is Σ_p O_p times these.
     result : SolverResult
     """
@@ -155,12 +155,12 @@ class Subspaces:
     def _scaled(self) -> FloatArray:
         return self.root * np.repeat(self.factors, self.widths)
 
-    def fuse(self, n_directions: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
+    def fuse(self, n_shared_components: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
         """The consensus in a number of directions.
 
         Parameters
         ----------
-        n_directions : int
+        n_shared_components : int
             The number d of columns of F and U.
         regularization : float
             λ.
@@ -173,8 +173,8 @@ class Subspaces:
         """
         values, vectors = self._mean
         smallest = rounding_threshold(np.finfo(values.dtype).eps, values[0])
-        n_found = int(np.count_nonzero(values[:n_directions] > smallest))
-        average = np.zeros((len(self.root), n_directions))
+        n_found = int(np.count_nonzero(values[:n_shared_components] > smallest))
+        average = np.zeros((len(self.root), n_shared_components))
         average[:, :n_found] = vectors[:, :n_found]
         scaled = self._scaled()
         result = solve_alignment(

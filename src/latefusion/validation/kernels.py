@@ -43,14 +43,14 @@ def check_kernel(kernel: Any, name: str, coordinates: Coordinates = ROWS_AND_COL
     """
     if kernel.shape[0] != kernel.shape[1]:
         raise ValueError(
-            f"View {name!r} must be a square kernel (partition='precomputed'), got shape {kernel.shape}. Pass features "
-            f"with another partition, or the kernel of the training samples."
+            f"View {name!r} must be a square kernel (similarity='precomputed'), got shape {kernel.shape}. Pass "
+            f"features with another similarity, or the kernel of the training samples."
         )
     require_memory(
         CHECK_COPIES * kernel.shape[0] ** 2 * item_bytes(kernel),
         f"Checking the kernel of view {name!r}, {kernel.shape[0]} x {kernel.shape[1]} numbers in "
         f"{CHECK_COPIES} copies,",
-        "Give features with partition='kernel' (no kernel matrix is formed for large problems), float32 kernels, or "
+        "Give features with similarity='kernel' (no kernel matrix is formed for large problems), float32 kernels, or "
         "fewer samples.",
     )
     dense = kernel.toarray() if scipy.sparse.issparse(kernel) else np.asarray(kernel)

@@ -18,7 +18,7 @@ def label_coding(view: Any, spec: Any, name: str) -> LabelCoding | None:
     ----------
     view : array, data frame, series or list
     spec : object
-        Its ``partition``. A view holds labels where this says so, or where it is one-dimensional text or categories.
+        Its ``similarity``. A view holds labels where this says so, or where it is one-dimensional text or categories.
         Numbers in one dimension may be a feature.
     name : str
         For error messages.

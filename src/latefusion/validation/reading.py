@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
-from latefusion.arrays import lies_elsewhere, namespace, place_of, take_columns
+from latefusion.arrays import device_name, is_device_array, namespace, take_columns
 from latefusion.datasets.modalities import is_mudata, modality_views
 from latefusion.encoding.label_coding import LabelCoding
-from latefusion.similarities import GivenPartition, GraphPartition, PrecomputedPartition
+from latefusion.similarities import GivenPartition, GraphSimilarity, PrecomputedSimilarity
 from latefusion.types import Array, Views
 from latefusion.validation.columns import column_groups, reorder_columns
 from latefusion.validation.frames import columns_of, frame_to_array, is_frame, select_columns, split_levels
@@ -46,7 +46,7 @@ class InputRules:
         Name of its class, for error messages.
     views : mapping, sequence or None
         Columns of one table that are a view.
-    partition : object, sequence or mapping
+    similarity : object, sequence or mapping
         For all views, one per view in order, or by name.
     missing : bool
         Whether views may be missing for some samples.
@@ -60,7 +60,7 @@ class InputRules:
 
     estimator: str
     views: Any = None
-    partition: Any = "auto"
+    similarity: Any = "auto"
     missing: bool = False
     labels: bool = False
     numpy_only: str = ""
@@ -169,7 +169,7 @@ def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> 
     """
     given = _open(X, rules, schema)
     if schema is None:
-        specs = per_view(rules.partition, list(given.views), "partition", default="auto")
+        specs = per_view(rules.similarity, list(given.views), "similarity", default="auto")
         codings = {} if given.table_width is not None else _codings(given.views, specs, rules)
         kinds = {name: _kind(name, spec, codings) for name, spec in zip(given.views, specs, strict=True)}
         given = _order_kernels(given, kinds)
@@ -217,7 +217,7 @@ def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = Non
 
 def is_precomputed(spec: Any) -> bool:
     """Whether a partition means that its view is a kernel."""
-    return isinstance(spec, PrecomputedPartition) or (isinstance(spec, str) and spec == "precomputed")
+    return isinstance(spec, PrecomputedSimilarity) or (isinstance(spec, str) and spec == "precomputed")
 
 
 def _open(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given:
@@ -247,10 +247,10 @@ def _is_unnamed(X: Any) -> bool:
 
 
 def _split_kernels(X: Any, rules: InputRules, schema: InputSchema | None) -> dict[str, Any]:
-    if not is_precomputed(rules.partition):
+    if not is_precomputed(rules.similarity):
         raise ValueError(
             f"X has three dimensions {X.shape}, which means kernels of shape (n_samples, n_samples, n_views) and "
-            f"needs partition='precomputed'. Pass feature views as a list or dict of two-dimensional arrays."
+            f"needs similarity='precomputed'. Pass feature views as a list or dict of two-dimensional arrays."
         )
     if X.shape[0] != X.shape[1] and schema is None:
         hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
@@ -267,7 +267,7 @@ def _open_table(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given
     columns, ids = columns_of(X) if is_frame(X) else None, ids_of(X)
     if isinstance(X, np.ma.MaskedArray):  # scikit-learn would read what is hidden
         X = np.ma.filled(X.astype(np.float64), np.nan)
-    table = read_view(X, "X")[0] if lies_elsewhere(X) else _check_table(X, rules.estimator)
+    table = read_view(X, "X")[0] if is_device_array(X) else _check_table(X, rules.estimator)
     width = int(table.shape[1])
     if schema is not None and schema.table_width not in (None, width):
         raise ValueError(
@@ -422,9 +422,9 @@ def _check_complete(views: Views, rules: InputRules) -> None:
 def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> None:
     """Refuse views on a device where the method, or the kind of partition, works on NumPy arrays only."""
     for (name, array), spec in zip(views.items(), specs, strict=True):
-        if not lies_elsewhere(array):
+        if not is_device_array(array):
             continue
-        where = f"View {name!r} is stored in {place_of(array)}, but"
+        where = f"View {name!r} is stored in {device_name(array)}, but"
         if rules.numpy_only:
             raise ValueError(
                 f"{where} {rules.numpy_only} Move the views to NumPy first (view.cpu().numpy() in torch, view.get() in "
@@ -432,14 +432,14 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
             )
         reasons = {
             "kernels that are given": is_precomputed(spec),
-            "nearest-neighbour graphs": isinstance(spec, GraphPartition) or spec == "graph",
+            "nearest-neighbour graphs": isinstance(spec, GraphSimilarity) or spec == "graph",
             "partitions that are given": isinstance(spec, GivenPartition),
         }
         reason = next((text for text, holds in reasons.items() if holds), None)
         if reason is not None:
             raise ValueError(
-                f"{where} {reason} need NumPy arrays, got partition={spec!r}. Use partition='kernel', which computes a "
-                f"factor of the kernel on the device, or move the views to NumPy first."
+                f"{where} {reason} need NumPy arrays, got similarity={spec!r}. Use similarity='kernel', which computes "
+                f"a factor of the kernel on the device, or move the views to NumPy first."
             )
 
 
@@ -473,7 +473,7 @@ def _training_views(
         kinds,
         views.widths,
         len(views),
-        place_of(views.arrays[0]),
+        device_name(views.arrays[0]),
         views.arrays[0].dtype,
         columns,
         codings,
@@ -495,9 +495,9 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
             arrays.append(np.zeros((len(views), width), dtype=np.float32))
             observed.append(np.zeros(len(views), dtype=bool))
             continue
-        if place_of(array) != schema.place:
+        if device_name(array) != schema.place:
             raise ValueError(
-                f"View {name!r} is stored in {place_of(array)}, but {rules.estimator} was fitted on arrays in "
+                f"View {name!r} is stored in {device_name(array)}, but {rules.estimator} was fitted on arrays in "
                 f"{schema.place}. Move the new samples there, or fit on arrays of the kind that you want to predict "
                 f"for."
             )
@@ -508,7 +508,7 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
                 f"View {name!r} has {array.shape[1]} columns, but {rules.estimator} was fitted on {width}. Pass the "
                 f"same columns in the same order."
             )
-        elif lies_elsewhere(array):  # where products of two float types may be an error
+        elif is_device_array(array):  # where products of two float types may be an error
             array = namespace(array).astype(array, schema.dtype, copy=False)
         arrays.append(array)
         observed.append(views.observed[:, views.names.index(name)])

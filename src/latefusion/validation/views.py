@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from latefusion.arrays import detached, is_lazy, lies_elsewhere, namespace, place_of, to_numpy
+from latefusion.arrays import detached, device_name, is_device_array, is_lazy, namespace, to_numpy
 from latefusion.types import Array, Views
 from latefusion.validation.frames import frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
@@ -140,7 +140,7 @@ def read_view(
         None for all.
     """
     label = f"View {name!r}"
-    if lies_elsewhere(array):
+    if is_device_array(array):
         return _check_device_array(array, label, observed), observed
     if is_frame(array):
         array = frame_to_array(array, label)
@@ -149,7 +149,7 @@ def read_view(
     else:
         array = _as_array(array, label)
     if array.ndim != 2:
-        hint = " Use array.reshape(-1, 1) for a single column, or partition='labels' for this view if it is labels."
+        hint = " Use array.reshape(-1, 1) for a single column, or similarity='labels' for this view if it is labels."
         hint = hint if array.ndim == 1 else ""
         raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.{hint}")
     if 0 in array.shape:
@@ -200,7 +200,7 @@ def _hide(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool
 
 def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | None) -> Array:
     """A tensor that stays where it is: two dimensions, single or double precision, finite, all samples observed."""
-    place = place_of(array)
+    place = device_name(array)
     if is_lazy(array):
         raise ValueError(
             f"{label} is a {type(array).__name__} of {place}, which cannot be written to or is not computed yet. "
@@ -246,10 +246,10 @@ def _largest(array: Array) -> float:
 
 def check_one_place(arrays: Mapping[str, Array]) -> None:
     """All views must belong to one array library and one device, where they share one float type."""
-    places = {name: place_of(array) for name, array in arrays.items()}
+    places = {name: device_name(array) for name, array in arrays.items()}
     if len(set(places.values())) > 1:
         raise ValueError(f"All views must be stored in one place, got {places}. Move them to one device first.")
-    types = {name: str(array.dtype) for name, array in arrays.items() if lies_elsewhere(array)}
+    types = {name: str(array.dtype) for name, array in arrays.items() if is_device_array(array)}
     if len(set(types.values())) > 1:
         raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
 
@@ -298,7 +298,7 @@ def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: b
 
 def check_magnitude(array: Array, name: str) -> None:
     """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
-    if lies_elsewhere(array):
+    if is_device_array(array):
         largest, limit = _largest(array), float(namespace(array).finfo(array.dtype).max)
     else:
         values = array.data if scipy.sparse.issparse(array) else array
@@ -317,7 +317,7 @@ def check_not_constant(array: Array, name: str) -> None:
     """Refuse a view in which all samples are the same: its centred kernel is zero."""
     if array.shape[0] < 2:
         return
-    limits = namespace(array).finfo if lies_elsewhere(array) else np.finfo
+    limits = namespace(array).finfo if is_device_array(array) else np.finfo
     enough = float(getattr(limits(array.dtype), "smallest_normal", np.finfo(np.float32).tiny)) ** 0.5 * SAFETY
     if float(_spread(array[:FIRST_ROWS])) >= enough:  # nearly always; the rest need not be read
         return
@@ -334,7 +334,7 @@ def check_not_constant(array: Array, name: str) -> None:
 
 
 def _spread(array: Array) -> Any:
-    if lies_elsewhere(array):
+    if is_device_array(array):
         xp = namespace(array)
         return xp.max(xp.max(array, axis=0) - xp.min(array, axis=0))
     return (array.max(axis=0) - array.min(axis=0)).max()

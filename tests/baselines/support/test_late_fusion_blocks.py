@@ -16,7 +16,7 @@ from latefusion.baselines.support.late_fusion_blocks import (
     view_weights,
 )
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.similarities import GraphPartition, KernelPartition, PrecomputedPartition
+from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def random_orthogonal(generator, size):
 
 
 def test_kernels_of_the_observed_block(features, mask):
-    kernels = observed_kernels(features, [KernelPartition()] * 2, mask, 3)
+    kernels = observed_kernels(features, [KernelSimilarity()] * 2, mask, 3)
     for view, observed, kernel in zip(features, mask.T, kernels, strict=True):
         assert not kernel[~observed].any()
         assert not kernel[:, ~observed].any()
@@ -49,7 +49,7 @@ def test_kernels_of_the_observed_block(features, mask):
 
 @pytest.mark.parametrize("kind", ["features", "sparse", "kernels"])
 def test_values_of_missing_samples_do_not_matter(features, mask, kind):
-    similarity = PrecomputedPartition() if kind == "kernels" else KernelPartition()
+    similarity = PrecomputedSimilarity() if kind == "kernels" else KernelSimilarity()
 
     def kernels_of(views):
         if kind == "kernels":
@@ -65,14 +65,14 @@ def test_values_of_missing_samples_do_not_matter(features, mask, kind):
 
 def test_no_mask_means_everything_is_observed(features):
     everything = np.ones((30, 2), dtype=bool)
-    with_mask = observed_kernels(features, [KernelPartition(), GraphPartition()], everything, 3)
-    without = observed_kernels(features, [KernelPartition(), GraphPartition()], None, 3)
+    with_mask = observed_kernels(features, [KernelSimilarity(), GraphSimilarity()], everything, 3)
+    without = observed_kernels(features, [KernelSimilarity(), GraphSimilarity()], None, 3)
     for expected, found in zip(with_mask, without, strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 def test_base_partitions_have_zero_rows_where_nothing_is_observed(features, mask):
-    partitions, average = base_partitions(observed_kernels(features, [KernelPartition()] * 2, mask, 3), 3)
+    partitions, average = base_partitions(observed_kernels(features, [KernelSimilarity()] * 2, mask, 3), 3)
     for partition, observed in zip(partitions, mask.T, strict=True):
         np.testing.assert_allclose(partition[~observed], 0.0, atol=1e-12)
         np.testing.assert_allclose(partition.T @ partition, np.eye(3), atol=1e-10)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import polar, rounding_threshold, top_eigenpairs
 from latefusion.kernels import combine_kernels
-from latefusion.similarities import PrecomputedPartition
+from latefusion.similarities import PrecomputedSimilarity
 
 Start = Literal["align", "identity"]
 
@@ -57,7 +57,7 @@ def observed_kernels(
 def _observed_kernel(array: Any, similarity: Any, observed: NDArray[np.bool_], n_clusters: int) -> NDArray[Any]:
     present = np.flatnonzero(observed)
     part = array if len(present) == len(observed) else array[present]
-    if isinstance(similarity, PrecomputedPartition):
+    if isinstance(similarity, PrecomputedSimilarity):
         part = part[:, present]
     block = similarity.similarity(part, n_clusters)[0]
     block = np.asarray(block.toarray() if scipy.sparse.issparse(block) else block, dtype=np.float64)

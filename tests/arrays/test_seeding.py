@@ -3,7 +3,7 @@
 import array_api_compat.numpy as xnp
 import numpy as np
 
-from latefusion.arrays import spread_rows, to_numpy
+from latefusion.arrays import kmeans_plus_plus_rows, to_numpy
 
 CENTERS = 100 * np.eye(6)
 TARGET = np.repeat(np.arange(6), 50)
@@ -11,7 +11,9 @@ ROWS = CENTERS[TARGET] + np.random.default_rng(0).standard_normal((300, 6))
 
 
 def draw(rows, n_rows, xp=xnp, seed=0, n_starts=5):
-    return to_numpy(spread_rows(rows, n_rows, n_starts=n_starts, generator=np.random.RandomState(seed), xp=xp))
+    return to_numpy(
+        kmeans_plus_plus_rows(rows, n_rows, n_starts=n_starts, generator=np.random.RandomState(seed), xp=xp)
+    )
 
 
 def test_every_draw_hits_every_cluster_far_apart(xp, seed):
