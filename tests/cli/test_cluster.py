@@ -56,7 +56,7 @@ def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
     assert "\x1b" not in done.stdout
     for words in (
         "How sure: median confidence",
-        "Dropping view 'genes'",
+        "Without 'genes': ",
         "known classes: accuracy",
         "Labels: labels.csv",
     ):
