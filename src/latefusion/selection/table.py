@@ -98,7 +98,7 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
     what = _described(chosen)
     if chosen is default:
         reason = f"The default was kept: {what}."
-        if best is not default:
+        if round(gain, 3) > 0:
             reason += (
                 f" The best of {len(rows)} candidates scores {gain:.3f} ± {error:.3f} higher, which may be chance."
             )
