@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
 from latefusion.atomic_files import whole_file
+from latefusion.outputs.schema import PREDICTING
 from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, Target, check_targets
 from latefusion.spreadsheet_safety import plain_cell
 from latefusion.types import Array
@@ -22,14 +23,6 @@ from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.sample_ids import index_of, sample_index, shown_list
 from latefusion.validation.views import fingerprint, parts
-
-# The estimators that label new samples.
-PREDICTING = (
-    "LateFusionClustering",
-    "GlobalAlignmentClustering",
-    "LocalAlignmentClustering",
-    "ConsensusClustering",
-)
 
 
 class Labels(NamedTuple):
@@ -94,10 +87,8 @@ def check_can_predict(model: Any) -> None:
     """Refuse a model that is not fitted or cannot label new samples."""
     check_is_fitted(model)
     if not can_predict(model):
-        raise ValueError(
-            f"{type(model).__name__} cannot label new samples. Only {', '.join(PREDICTING[:-1])} and {PREDICTING[-1]} "
-            f"can."
-        )
+        *some, last = (cls.__name__ for cls in PREDICTING)
+        raise ValueError(f"{type(model).__name__} cannot label new samples. Only {', '.join(some)} and {last} can.")
 
 
 def _on_host(values: Any) -> NDArray[Any] | None:
@@ -149,8 +140,7 @@ def _labels_of_fit(model: Any, X: Any) -> Labels:
         rows = _rows_of(views.sample_ids, found.ids)
         chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]
         return Labels(*chosen)
-    known = model.input_schema_.fingerprint if hasattr(model, "input_schema_") else model._fingerprint
-    same = known in ("", fingerprint(views))  # models of chunks have none
+    same = model.input_schema_.fingerprint in ("", fingerprint(views))  # models of chunked views have none
     if len(views) != len(found.labels) or not same:
         what = f"{len(views)} samples" if len(views) != len(found.labels) else "other values"
         raise ValueError(

@@ -20,7 +20,7 @@ from latefusion.datasets.tables import TABLE_SUFFIXES
 LABEL_COLUMNS = ("label", "confidence", "novelty")
 LABEL_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
 # The member of a model file that describes the model.
-MODEL_DESCRIPTION = "model.json"
+MODEL_HEADER = "model.json"
 # A header longer than this is not that of a table of labels.
 LONGEST_HEADER = 10_000
 
@@ -176,7 +176,7 @@ def _are_label_columns(names: Sequence[Any]) -> bool:
 
 def _is_model(path: Path) -> bool:
     with zipfile.ZipFile(path) as archive:
-        return MODEL_DESCRIPTION in archive.namelist()
+        return MODEL_HEADER in archive.namelist()
 
 
 def _is_report(path: Path) -> bool:
