@@ -172,7 +172,7 @@ def test_a_consensus_of_series_has_ids_as_everywhere():
 
 
 def test_what_has_no_answer_says_so():
-    with pytest.raises(ValueError, match="There is no data frame in X"):
+    with pytest.raises(ValueError, match="X contains no data frame"):
         lf.labels_frame(MODEL, VIEWS)
     with pytest.raises(ValueError, match=r"X has 5 samples, but the model was fitted on 60.*new=True"):
         lf.labels_frame(MODEL, frames("polars", slice(5)))

@@ -32,7 +32,7 @@ import scipy
 import sklearn
 from numpy.typing import NDArray
 
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 from latefusion.outputs.schema import FORMAT_VERSION, MODELS
 from latefusion.outputs.targets import MODEL, MODEL_HEADER, Target, check_targets
 from latefusion.outputs.tree import ARRAY_KINDS, SchemaError, decode_model, encode_model
@@ -110,7 +110,7 @@ def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> No
         "summary": _summary(model),
         "state": hashlib.sha256(state).hexdigest(),
     }
-    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MODEL_HEADER, DATE), json.dumps(header))
         archive.writestr(zipfile.ZipInfo(STATE, DATE), state)
         for name, array in arrays.items():
