@@ -529,6 +529,8 @@ def test_bombs_are_refused_before_they_are_unpacked(content, tmp_path):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"shape": (10**6, 10**6), "fortran_order": False, "descr": "<f8"})
     refused(packed(with_array(content, header.getvalue())), file, "do not fit the shape")
+    torn = b"{'descr': ('<f8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + b"\n"
+    refused(packed(with_array(content, b"\x93NUMPY\x01\x00v\x00" + torn + bytes(8))), file, "damaged")
     data = bytearray(packed(content))
     # The size of the first part, in its entry of the central directory.
     entry = data.index(b"PK\x01\x02")

@@ -18,9 +18,7 @@ import json
 import math
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -43,11 +41,6 @@ STATE = "state.json"
 ARRAY_NAME = re.compile(r"[0-9a-f]{64}\.npy")
 # The earliest date that a zip archive can hold: equal models give equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
-# Errors of zipfile, json, NumPy and SciPy on damaged files.
-UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError,
-    ArithmeticError, RuntimeError, MemoryError,
-)  # fmt: skip
 
 
 class ModelFileError(ValueError):
@@ -252,7 +245,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
                 f"{str(file)!r} cannot be loaded: {error}. It was changed, or written by another version of latefusion "
                 f"than {__version__}. Save the model again."
             ) from error
-        except UNREADABLE as error:
+        except Exception as error:  # damage may surface anywhere in zipfile, json, NumPy and SciPy
             raise ModelFileError(
                 f"{str(file)!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or "
                 f"save the model again."

@@ -68,6 +68,10 @@ class Part(NamedTuple):
     fields: dict[str, Any]
 
 
+def _part(cls: Any, **fields: Any) -> Part:
+    return Part(cls, fields)
+
+
 # The estimators that label new samples.
 PREDICTING: tuple[type[BaseEstimator], ...] = (
     LateFusionClustering, GlobalAlignmentClustering, LocalAlignmentClustering, ConsensusClustering,
@@ -75,204 +79,148 @@ PREDICTING: tuple[type[BaseEstimator], ...] = (
 MODELS: dict[str, type[BaseEstimator]] = {cls.__name__: cls for cls in (*PREDICTING, *METHODS.values())}
 
 # Fitted attributes of all models, besides `input_schema_` and `consensus_map_`.
+ARRAY_ATTRIBUTES = (
+    "agreement_", "confidence_", "consensus_", "eigenvalues_", "labels_", "n_features_per_view_", "n_observed_views_",
+    "neighbor_counts_", "objective_", "partition_weights_", "rotations_", "sample_weights_", "view_consensus_",
+    "view_embeddings_", "view_labels_", "view_losses_", "view_objectives_", "view_weights_",
+)  # fmt: skip
+INTEGER_ATTRIBUTES = ("n_clusters_", "n_components_", "n_features_in_", "n_iter_", "n_views_", "view_")
 ATTRIBUTES: dict[str, Any] = {
-    "agreement_": Numbers,
-    "confidence_": Numbers,
-    "consensus_": Numbers,
+    **dict.fromkeys(ARRAY_ATTRIBUTES, Numbers),
+    **dict.fromkeys(INTEGER_ATTRIBUTES, int),
+    **dict.fromkeys(("feature_names_in_", "sample_ids_", "view_names_"), Values),
     "converged_": bool,
-    "eigenvalues_": Numbers,
-    "feature_names_in_": Values,
     "graph_": Samples,
-    "labels_": Numbers,
-    "n_clusters_": int,
-    "n_components_": int,
-    "n_features_in_": int,
-    "n_features_per_view_": Numbers,
-    "n_iter_": int,
     "n_neighbors_": int | Numbers,
-    "n_observed_views_": Numbers,
     "n_shared_components_": int | None,
-    "n_views_": int,
     "neighbor_count_error_": float,
-    "neighbor_counts_": Numbers,
+    "regularization_": float,
     "novelty_": Numbers | None,
     "number_selection_": NumberOfClusters,
-    "objective_": Numbers,
     "observed_": Flags,
     "partition_info_": dict[str, PartitionInfo],
     "partition_names_": list[tuple[str, ...]],
-    "partition_weights_": Numbers,
     "partitions_": list[Numbers],
-    "regularization_": float,
-    "rotations_": Numbers,
-    "sample_ids_": Values,
-    "sample_weights_": Numbers,
     "selection_": Selection,
     "similarity_": str,
-    "view_": int,
-    "view_consensus_": Numbers,
-    "view_embeddings_": Numbers,
-    "view_kinds_": dict[str, str],
-    "view_labels_": Numbers,
-    "view_losses_": Numbers,
-    "view_names_": Values,
-    "view_objectives_": Numbers,
-    "view_weights_": Numbers,
     "weighting_": str,
+    "view_kinds_": dict[str, str],
 }
 
 PARTS: dict[str, Part] = {
     # The input.
-    "InputSchema": Part(
+    "InputSchema": _part(
         InputSchema,
-        {
-            "names": tuple[str, ...],
-            "kinds": tuple[str, ...],
-            "widths": tuple[int, ...],
-            "n_samples": int,
-            "place": str,
-            "dtype": np.dtype,
-            "columns": dict[str, list[Any]],
-            "codings": dict[str, LabelCoding],
-            "mask": Flags | None,
-            "table_width": int | None,
-            "table_columns": list[Any] | None,
-            "fingerprint": str,
-        },
+        names=tuple[str, ...],
+        kinds=tuple[str, ...],
+        widths=tuple[int, ...],
+        n_samples=int,
+        place=str,
+        dtype=np.dtype,
+        columns=dict[str, list[Any]],
+        codings=dict[str, LabelCoding],
+        mask=Flags | None,
+        table_width=int | None,
+        table_columns=list[Any] | None,
+        fingerprint=str,
     ),
-    "PartitionSchema": Part(
-        PartitionSchema, {"maps": tuple[GivenMap, ...], "clusterers": tuple[str, ...], "fingerprint": str}
-    ),
-    "LabelCoding": Part(LabelCoding, {"values": Values, "unassigned": Any}),
+    "PartitionSchema": _part(PartitionSchema, maps=tuple[GivenMap, ...], clusterers=tuple[str, ...], fingerprint=str),
+    "LabelCoding": _part(LabelCoding, values=Values, unassigned=Any),
     # The map from views to labels.
-    "ConsensusMap": Part(
+    "ConsensusMap": _part(
         ConsensusMap,
-        {
-            "n_views": int,
-            "blocks": tuple[Block, ...],
-            "coefficients": Numbers,
-            "rule": NearestCenter | RotatedAxes,
-            "fill": Fill,
-            "row_weights": NeighborWeights | None,
-            "directional": Flags | None,
-            "novelty": Novelty | None,
-        },
+        n_views=int,
+        blocks=tuple[Block, ...],
+        coefficients=Numbers,
+        rule=NearestCenter | RotatedAxes,
+        fill=Fill,
+        row_weights=NeighborWeights | None,
+        directional=Flags | None,
+        novelty=Novelty | None,
     ),
-    "Block": Part(
-        Block, {"view": int, "name": str, "encoding": Encoding, "extension": Extension, "projection": Numbers}
+    "Block": _part(Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers),
+    "NearestCenter": _part(NearestCenter, centers=Numbers),
+    "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
+    "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
+    "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
+    "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),
+    "NeighborCounts": _part(
+        NeighborCounts, counts=Numbers, thresholds=Numbers, samples=Numbers | None, size=int | None
     ),
-    "NearestCenter": Part(NearestCenter, {"centers": Numbers}),
-    "RotatedAxes": Part(RotatedAxes, {"rotation": Numbers}),
-    "Fill": Part(Fill, {"rescaled": Flags, "model": FactorModel | None}),
-    "FactorModel": Part(
-        FactorModel, {"loadings": Numbers, "noise": Numbers, "owners": Numbers, "scales": Numbers, "scoring": Flags}
-    ),
-    "NeighborWeights": Part(NeighborWeights, {"counters": tuple[NeighborCounts, ...], "mean": NeighborCounts | None}),
-    "NeighborCounts": Part(
-        NeighborCounts, {"counts": Numbers, "thresholds": Numbers, "samples": Numbers | None, "size": int | None}
-    ),
-    "Novelty": Part(
-        Novelty,
-        {"sketches": tuple[Sketch, ...], "references": tuple[Numbers, ...], "observed": Flags, "level": float},
-    ),
-    "Sketch": Part(Sketch, {"encoding": Encoding, "projection": Numbers}),
+    "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags, level=float),
+    "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers),
     # Encodings.
-    "Unchanged": Part(Unchanged, {"columns": Flags | None}),
-    "SideBySide": Part(SideBySide, {"encodings": tuple[Encoding, ...], "scales": Numbers}),
-    "ImputedCoordinates": Part(ImputedCoordinates, {"columns": Numbers, "scales": Numbers, "dtype": np.dtype}),
-    "Preparation": Part(Preparation, {"kind": str, "weights": Numbers | None, "shift": Numbers | None}),
-    "KernelPoints": Part(
-        KernelPoints, {"kernel": Unchanged, "extension": Extension, "projection": Numbers, "scales": Numbers}
-    ),
+    "Unchanged": _part(Unchanged, columns=Flags | None),
+    "SideBySide": _part(SideBySide, encodings=tuple[Encoding, ...], scales=Numbers),
+    "ImputedCoordinates": _part(ImputedCoordinates, columns=Numbers, scales=Numbers, dtype=np.dtype),
+    "Preparation": _part(Preparation, kind=str, weights=Numbers | None, shift=Numbers | None),
+    "KernelPoints": _part(KernelPoints, kernel=Unchanged, extension=Extension, projection=Numbers, scales=Numbers),
     # Similarities of new samples.
-    "LinearFeatures": Part(LinearFeatures, {}),
-    "KernelExtension": Part(
-        KernelExtension, {"kernel": FittedKernel, "training": Samples, "statistics": KernelStatistics}
+    "LinearFeatures": _part(LinearFeatures),
+    "KernelExtension": _part(KernelExtension, kernel=FittedKernel, training=Samples, statistics=KernelStatistics),
+    "PrecomputedExtension": _part(
+        PrecomputedExtension, statistics=KernelStatistics | None, self_similarity=float | None
     ),
-    "PrecomputedExtension": Part(
-        PrecomputedExtension, {"statistics": KernelStatistics | None, "self_similarity": float | None}
-    ),
-    "GraphExtension": Part(
+    "GraphExtension": _part(
         GraphExtension,
-        {
-            "training": Samples,
-            "transform": CoordinateTransform,
-            "n_neighbors": int,
-            "widths": Numbers,
-            "radii": Numbers,
-            "degrees": Numbers,
-            "columns": Samples | None,
-        },
+        training=Samples,
+        transform=CoordinateTransform,
+        n_neighbors=int,
+        widths=Numbers,
+        radii=Numbers,
+        degrees=Numbers,
+        columns=Samples | None,
     ),
-    "FactorExtension": Part(
-        FactorExtension, {"feature_map": LinearMap | NystromMap | GivenMap, "columns": Samples | None}
-    ),
-    "AnchorExtension": Part(AnchorExtension, {"feature_map": AnchorMap, "sigma": float, "columns": Samples | None}),
-    "LinearMap": Part(LinearMap, {"mean": Numbers, "floor": float}),
-    "NystromMap": Part(
+    "FactorExtension": _part(FactorExtension, feature_map=LinearMap | NystromMap | GivenMap, columns=Samples | None),
+    "AnchorExtension": _part(AnchorExtension, feature_map=AnchorMap, sigma=float, columns=Samples | None),
+    "LinearMap": _part(LinearMap, mean=Numbers, floor=float),
+    "NystromMap": _part(
         NystromMap,
-        {
-            "kernel": FittedKernel,
-            "landmarks": Samples,
-            "whitening": Numbers,
-            "mean": Numbers,
-            "energy": float,
-            "captured": float,
-            "floor": float,
-        },
+        kernel=FittedKernel,
+        landmarks=Samples,
+        whitening=Numbers,
+        mean=Numbers,
+        energy=float,
+        captured=float,
+        floor=float,
     ),
-    "AnchorMap": Part(
-        AnchorMap,
-        {"transform": CoordinateTransform, "finder": NearestNeighbors, "n_neighbors": int, "scale": Numbers},
+    "AnchorMap": _part(
+        AnchorMap, transform=CoordinateTransform, finder=NearestNeighbors, n_neighbors=int, scale=Numbers
     ),
-    # A clusterer that predicts labels is not part of latefusion, so a file cannot hold it.
-    "GivenMap": Part(
-        GivenMap, {"weights": Numbers, "kind": str, "coding": LabelCoding | None, "clusterer": None, "name": str}
-    ),
-    "CoordinateTransform": Part(CoordinateTransform, {"unit_length": bool, "shift": Numbers | None}),
-    "FittedKernel": Part(FittedKernel, {"function": FunctionType, "params": dict[str, Any], "shift": Numbers | None}),
-    "KernelStatistics": Part(
-        KernelStatistics, {"column_means": Numbers, "mean": float, "inverse_root": Numbers, "reference": float}
+    # A clusterer that predicts labels is not part of latefusion, so a file cannot contain it.
+    "GivenMap": _part(GivenMap, weights=Numbers, kind=str, coding=LabelCoding | None, clusterer=None, name=str),
+    "CoordinateTransform": _part(CoordinateTransform, unit_length=bool, shift=Numbers | None),
+    "FittedKernel": _part(FittedKernel, function=FunctionType, params=dict[str, Any], shift=Numbers | None),
+    "KernelStatistics": _part(
+        KernelStatistics, column_means=Numbers, mean=float, inverse_root=Numbers, reference=float
     ),
     # Fitted attributes.
-    "PartitionInfo": Part(
+    "PartitionInfo": _part(
         PartitionInfo,
-        {
-            "similarity": str,
-            "rank": int | None,
-            "n_landmarks": int | None,
-            "energy": float | None,
-            "captured": float | None,
-        },
+        similarity=str,
+        rank=int | None,
+        n_landmarks=int | None,
+        energy=float | None,
+        captured=float | None,
     ),
-    "Selection": Part(
-        Selection,
-        {"rows": tuple[dict[str, Any], ...], "reason": str, "n_samples": int, "columns": tuple[str, ...]},
-    ),
-    "NumberOfClusters": Part(
-        NumberOfClusters, {"evidence": tuple[NumberEvidence, ...], "null": tuple[NumberEvidence, ...]}
-    ),
-    "NumberEvidence": Part(
-        NumberEvidence, {"n_clusters": int, "stability": float, "standard_error": float, "information": float}
-    ),
+    "Selection": _part(Selection, rows=tuple[dict[str, Any], ...], reason=str, n_samples=int, columns=tuple[str, ...]),
+    "NumberOfClusters": _part(NumberOfClusters, evidence=tuple[NumberEvidence, ...], null=tuple[NumberEvidence, ...]),
+    "NumberEvidence": _part(NumberEvidence, n_clusters=int, stability=float, standard_error=float, information=float),
     # Parameters.
-    "KernelSimilarity": Part(
+    "KernelSimilarity": _part(
         KernelSimilarity,
-        {
-            "kernel": str | FunctionType,
-            "kernel_params": dict[str, Any] | None,
-            "method": str,
-            "n_landmarks": int,
-            "landmarks": str,
-            "random_state": RandomState,
-        },
+        kernel=str | FunctionType,
+        kernel_params=dict[str, Any] | None,
+        method=str,
+        n_landmarks=int,
+        landmarks=str,
+        random_state=RandomState,
     ),
-    "GraphSimilarity": Part(
-        GraphSimilarity,
-        {"n_neighbors": int, "metric": str, "method": str, "n_anchors": int | None, "random_state": RandomState},
+    "GraphSimilarity": _part(
+        GraphSimilarity, n_neighbors=int, metric=str, method=str, n_anchors=int | None, random_state=RandomState
     ),
-    "PrecomputedSimilarity": Part(PrecomputedSimilarity, {"standardize": bool}),
-    "GivenPartition": Part(GivenPartition, {"kind": str, "unassigned": Any, "clusterer": None}),
+    "PrecomputedSimilarity": _part(PrecomputedSimilarity, standardize=bool),
+    "GivenPartition": _part(GivenPartition, kind=str, unassigned=Any, clusterer=None),
 }
 NAMES: dict[type, str] = {part.cls: name for name, part in PARTS.items()}
 

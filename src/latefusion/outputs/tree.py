@@ -41,8 +41,6 @@ StoreArray = Callable[[NDArray[Any]], str]
 FindArray = Callable[[str], NDArray[Any]]
 
 PLAIN = (bool, int, float, str)
-SEQUENCES: dict[str, Callable[..., Any]] = {"list": list, "tuple": tuple}
-BOUNDS: dict[str, Callable[..., Any]] = {"slice": slice, "range": range}
 SPARSE = {cls.__name__: cls for cls in Sparse.__args__}
 SPARSE_PARTS = ("data", "indices", "indptr")
 # Booleans, integers, floats, complex numbers, text, bytes, dates and durations: fixed size, and no code.
@@ -170,9 +168,9 @@ def encode(value: Any, store: StoreArray, where: str = "model") -> Node:
         return {"scalar": [value.dtype.str, value.item()]}
     if cls is np.ndarray:
         return _encode_array(value, store, where)
-    if cls in SEQUENCES.values():
+    if cls in (list, tuple):
         return {cls.__name__: [inner(one, where=f"{where}[{at}]") for at, one in enumerate(value)]}
-    if cls in BOUNDS.values():
+    if cls in (slice, range):
         return {cls.__name__: [inner(one, where=where) for one in (value.start, value.stop, value.step)]}
     if cls is dict:
         pairs = [[inner(key, where=where), inner(one, where=f"{where}[{key!r}]")] for key, one in value.items()]
