@@ -172,7 +172,6 @@ class ChunkedMixin:
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if holes:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
-        self._n_features_out = n_clusters
         return rule
 
 

@@ -368,7 +368,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         owners = np.array([key.view for key in plan])
         own = owners < self.n_views_
         self.agreement_ = np.bincount(owners[own], agreement[own]) / np.bincount(owners[own])
-        self._n_features_out = self.n_clusters_
 
     def _store_consensus(
         self, space: CandidateSpace, plan: Plan, fused: FusedSpectra, directed: NDArray[np.bool_]
