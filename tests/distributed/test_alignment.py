@@ -125,7 +125,7 @@ def test_samples_that_lack_views_cost_one_more_pass(holes):
 def test_what_cannot_be_done_with_samples_that_lack_views_is_refused_by_name(holes, chunked):
     views, _ = holes
     first, second, _ = views
-    lacking = rf"Some samples lack views.*'{first}': \d+, '{second}': \d+"
+    lacking = rf"Some samples have missing views.*'{first}': \d+, '{second}': \d+"
     with pytest.raises(ValueError, match=lacking + r".*missing='impute'.*Use missing='zero'"):
         distributed.GlobalAlignmentClustering(4, missing="impute").fit(chunked(views))
     with pytest.raises(ValueError, match=lacking + ".*GlobalAlignmentClustering"):
@@ -183,7 +183,7 @@ def test_consensus_rows_that_are_not_kept_cost_one_pass_per_iteration_of_kmeans(
     monkeypatch.setattr(passes, "run", lambda result, views, name: names.append(name) or run(result, views, name))
     seen = Counter()
     distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(counting(views, seen))
-    assert names[:2] == ["survey", "products"]
+    assert names[:2] == ["statistics", "products"]
     assert {*seen.values()} == {2 + names.count("k-means")}
     assert names.count("k-means") < 10
 

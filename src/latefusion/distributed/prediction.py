@@ -72,7 +72,7 @@ def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int 
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
     _check_views(model, views)
-    plan = (lightened(model), method, options, views.names, dtype)
+    plan = (without_samples(model), method, options, views.names, dtype)
     return lazy_rows(views, _apply, plan, method, width=width, dtype=dtype)
 
 
@@ -94,7 +94,7 @@ def _check_views(model: Any, views: ChunkedViews) -> None:
             )
 
 
-def lightened(model: Any) -> Any:
+def without_samples(model: Any) -> Any:
     """A copy without what is known about single training samples, small enough to be sent to every worker."""
     light = copy(model)
     for name in OF_TRAINING_SAMPLES:

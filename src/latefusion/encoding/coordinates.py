@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.encoding.column_statistics import ColumnStatistics
 from latefusion.types import Array
 
 
@@ -36,6 +37,10 @@ class Unchanged:
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The view."""
         return view if self.columns is None else view[:, self.columns]
+
+    def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
+        """Column statistics of the view."""
+        return raw
 
 
 @dataclass(frozen=True)

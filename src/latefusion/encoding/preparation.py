@@ -26,8 +26,8 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics
 from latefusion.types import Array
 
 # Views with less than this share of non-zero entries are sparse in the sense of the table above.
@@ -71,79 +71,79 @@ class Preparation:
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
 
+    def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
+        """Column statistics of the scaled view from those of the view.
 
-def fit_preparation(view: Array) -> Preparation:
-    """The scaling of a view, from its training samples.
+        The other two kinds are not linear functions of the view; their statistics are those of the sample rows.
+
+        Parameters
+        ----------
+        raw : ColumnStatistics
+
+        Returns
+        -------
+        ColumnStatistics
+        """
+        if self.kind in DIRECTED:
+            return column_statistics(self(raw.sample))
+        if self.weights is None:
+            return raw
+        weights, shift = self.weights.astype(np.float64), 0.0 if self.shift is None else self.shift
+        return raw._replace(
+            means=(raw.means - shift) * weights, variances=raw.variances * weights**2, sample=self(raw.sample)
+        )
+
+
+def fit_preparation(statistics: ColumnStatistics) -> Preparation:
+    """The scaling of a view, from statistics of its training samples.
 
     Parameters
     ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
+    statistics : ColumnStatistics
 
     Returns
     -------
     Preparation
     """
-    kind = describe_view(view)
+    kind, dtype = describe_view(statistics), statistics.sample.dtype
     if kind == "counts":
-        documents = np.asarray((view != 0).sum(axis=0)).ravel()
-        weights = np.log((1 + view.shape[0]) / (1 + documents)) + 1
-        return Preparation(kind, weights.astype(view.dtype))
+        weights = np.log((1 + statistics.n_rows) / (1 + statistics.n_nonzero)) + 1
+        return Preparation(kind, weights.astype(dtype))
     if kind == "measurements":
-        spreads, means = column_deviations(view)
-        weights = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0).astype(view.dtype)
-        return Preparation(kind, weights, None if scipy.sparse.issparse(view) else means.astype(view.dtype))
+        deviations = statistics.deviations
+        weights = np.where(deviations > 0, 1.0 / np.where(deviations > 0, deviations, 1.0), 0.0).astype(dtype)
+        sparse = scipy.sparse.issparse(statistics.sample)
+        return Preparation(kind, weights, None if sparse else statistics.means.astype(dtype))
     return Preparation(kind)
 
 
-def describe_view(view: Array) -> str:
+def describe_view(statistics: ColumnStatistics) -> str:
     """The kind of numbers in a view: "counts", "distribution", "measurements" or "coordinates".
 
     Parameters
     ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
+    statistics : ColumnStatistics
 
     Returns
     -------
     str
     """
-    spreads, _ = column_deviations(view)
-    spreads = spreads[spreads > 0]
-    entries = view.data if scipy.sparse.issparse(view) else np.asarray(view)
-    present = entries[entries != 0]
-    # Scaling rows of two columns would leave one number per sample, which is a coordinate.
-    if spreads.size > 2 and present.min() > 0:
-        sparse = present.size < SPARSE_SHARE * view.shape[0] * view.shape[1]
-        if sparse and np.median(present) <= SMALL_COUNT and np.all(present == np.round(present)):
+    sample, deviations = statistics.sample, statistics.deviations
+    deviations = deviations[deviations > 0]
+    entries = sample.data if scipy.sparse.issparse(sample) else np.asarray(sample)
+    nonzero = entries[entries != 0]
+    # Two columns scaled by the row sum leave one number per sample, which is a coordinate.
+    if deviations.size > 2 and nonzero.size and nonzero.min() > 0:
+        sparse = statistics.n_nonzero.sum() < SPARSE_SHARE * statistics.n_rows * sample.shape[1]
+        if sparse and np.median(nonzero) <= SMALL_COUNT and np.all(nonzero == np.round(nonzero)):
             return "counts"
-        sums = np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
-        level = sums.std() ** 2 / view.shape[1]
-        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(spreads**2)):
+        sums = np.asarray(sample.sum(axis=1), dtype=np.float64).ravel()
+        level = sums.std() ** 2 / sample.shape[1]
+        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(deviations**2)):
             return "distribution"
-    if spreads.size and _root_mean_square(spreads) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(spreads))):
+    if deviations.size and _root_mean_square(deviations) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(deviations))):
         return "measurements"
     return "coordinates"
-
-
-def column_deviations(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Standard deviations and means of the columns, in double precision.
-
-    A column whose spread is rounding error has none: dividing by it would make the column loud.
-
-    Parameters
-    ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    spreads, means : ndarray of shape (n_features,)
-    """
-    if scipy.sparse.issparse(view):
-        means, variances = mean_variance_axis(view.astype(np.float64), axis=0)
-        spreads = np.sqrt(variances)
-    else:
-        means, spreads = np.mean(view, axis=0, dtype=np.float64), np.std(view, axis=0, dtype=np.float64)
-    rounding = np.maximum(np.finfo(np.float64).eps * view.shape[0] * np.abs(means), np.finfo(view.dtype).tiny)
-    return np.where(spreads > rounding, spreads, 0.0), means
 
 
 def has_entries(view: Array) -> NDArray[np.bool_]:

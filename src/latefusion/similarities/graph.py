@@ -28,8 +28,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.anchors import AnchorExtension, CoordinateTransform, fit_anchor_graph
-from latefusion.similarities.factor import Factor
+from latefusion.similarities.anchors import AnchorExtension, AnchorFitter, CoordinateTransform, fit_anchor_graph
 from latefusion.similarities.nearest import nearest_neighbors
 from latefusion.types import Array
 
@@ -209,7 +208,7 @@ class GraphSimilarity(BaseEstimator):
         """
         self._check_options()
         if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
-            return self._anchor_graph(view, n_clusters)
+            return fit_anchor_graph(view, n_clusters, **self._anchor_options())
         if search is None or search.metric != self.metric:
             search = NeighborSearch(view, self.metric)
         return self._neighbor_graph(search, n_clusters)
@@ -224,10 +223,23 @@ class GraphSimilarity(BaseEstimator):
         if self.n_anchors is not None and (not isinstance(self.n_anchors, Integral) or self.n_anchors < 2):
             raise ValueError(f"n_anchors must be None or an integer of at least 2, got {self.n_anchors!r}.")
 
-    def _anchor_graph(self, view: Array, n_clusters: int) -> tuple[Factor, AnchorExtension]:
-        return fit_anchor_graph(
-            view, n_clusters, n_anchors=self.n_anchors, metric=self.metric, random_state=self.random_state
-        )
+    def fitter(self, n_samples: int, n_clusters: int) -> AnchorFitter:
+        """The fitter of an anchor graph, for a view that may not be in memory.
+
+        Parameters
+        ----------
+        n_samples : int
+        n_clusters : int
+
+        Returns
+        -------
+        AnchorFitter
+        """
+        self._check_options()
+        return AnchorFitter.of(n_samples, n_clusters, **self._anchor_options())
+
+    def _anchor_options(self) -> dict[str, Any]:
+        return {"n_anchors": self.n_anchors, "metric": self.metric, "random_state": self.random_state}
 
     def _neighbor_graph(self, search: NeighborSearch, n_clusters: int) -> tuple[Any, GraphExtension]:
         view = search.placed

@@ -11,18 +11,21 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
-from latefusion.arrays import device_name, is_device_array, item_bytes, require_memory
+from latefusion.arrays import device_name, draw_rows, is_device_array, item_bytes, namespace, require_memory
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
-from latefusion.similarities.extension import SimilarityExtension
+from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
+from latefusion.similarities.extension import ReadRows, SimilarityExtension
 from latefusion.similarities.factor import (
     Factor,
     FactorExtension,
-    FeatureMap,
     constant_kernel,
     fit_linear_map,
     fit_nystrom_map,
+    mean_row,
+    row_reader,
 )
 from latefusion.types import Array
 
@@ -30,6 +33,8 @@ from latefusion.types import Array
 LINEAR_FACTOR_SAMPLES = 1000
 # Beyond this size no Gram matrix is formed, which would need 300 MB and more; any other kernel is approximated.
 NYSTROM_SAMPLES = 6000
+# Rows from which the Nyström factor takes its mean and its landmarks; a random subset of larger views.
+SUBSET_ROWS = 10_000
 # Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
 LEAST_RANK = 100
 RANK_PER_CLUSTER = 5
@@ -149,32 +154,43 @@ class KernelSimilarity(BaseEstimator):
         if self.method != "auto":
             return self.method == "factor"
         n_samples, n_features = view.shape
-        if isinstance(self.kernel, str) and self.kernel == "linear" and n_samples > LINEAR_FACTOR_SAMPLES:
+        if self._is_linear and n_samples > LINEAR_FACTOR_SAMPLES:
             return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
         return bool(n_samples > NYSTROM_SAMPLES)
 
     def _check_device(self, view: Array) -> None:
         if self.method == "exact":
             raise ValueError(
-                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, where no n x n kernel is formed, "
-                f"got method='exact'. Use method='factor', which computes a factor of the kernel on the device, or "
-                f"give NumPy arrays."
+                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, where no n x n kernel is "
+                f"formed, got method='exact'. Use method='factor', which computes a factor of the kernel on the "
+                f"device, or give NumPy arrays."
             )
 
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def fitter(self, n_samples: int, n_clusters: int) -> KernelFitter:
+        """The fitter of a factor of the kernel, for a view that may not be in memory.
+
+        Parameters
+        ----------
+        n_samples : int
+        n_clusters : int
+
+        Returns
+        -------
+        KernelFitter
+        """
+        self._check_options()
+        spaced = np.unique(np.linspace(0, n_samples - 1, min(n_samples, MEAN_DISTANCE_SAMPLES)).astype(np.intp))
+        generator = check_random_state(self.random_state)
+        subset = np.arange(0) if self._is_linear else draw_rows(n_samples, SUBSET_ROWS, generator)
+        return KernelFitter(self, n_samples, n_clusters, spaced, subset, generator)
+
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
-        feature_map: FeatureMap
-        if isinstance(self.kernel, str) and self.kernel == "linear":
-            feature_map = fit_linear_map(view)
-        else:
-            feature_map = fit_nystrom_map(
-                view,
-                fit_kernel(self.kernel, view, self.kernel_params),
-                n_landmarks=self.n_landmarks,
-                landmarks=self.landmarks,
-                max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * n_clusters),
-                random_state=self.random_state,
-            )
-        return Factor(view, feature_map), FactorExtension(feature_map)
+        extension = self.fitter(view.shape[0], n_clusters).fit(row_reader(view), mean_row(view))
+        return Factor(view, extension.feature_map), extension
 
     def _gram(self, view: Array) -> tuple[NDArray[Any], KernelExtension]:
         n_samples = view.shape[0]
@@ -192,6 +208,53 @@ class KernelSimilarity(BaseEstimator):
         if not statistics.inverse_root.any():
             raise constant_kernel(view.shape)
         return matrix, KernelExtension(fitted, view, statistics)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelFitter:
+    """Fits the features of a kernel from a few rows and the column means: the view itself, or a Nyström factor.
+
+    Attributes
+    ----------
+    similarity : KernelSimilarity
+    n_samples : int
+    n_clusters : int
+    spaced : ndarray of int
+        Evenly spaced rows, from which the parameters of the kernel are taken.
+    subset : ndarray of int
+        Random rows, from which the landmarks are chosen.
+    generator : RandomState
+        Draws the landmarks.
+    """
+
+    similarity: KernelSimilarity
+    n_samples: int
+    n_clusters: int
+    spaced: NDArray[np.intp]
+    subset: NDArray[np.intp]
+    generator: np.random.RandomState
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Positions of the rows that `fit` reads."""
+        return np.concatenate([self.spaced, self.subset])
+
+    def fit(self, read: ReadRows, means: Array) -> FactorExtension:
+        """Fit the feature map from these rows and the column means of all rows."""
+        options, few = self.similarity, read(self.spaced)
+        if options._is_linear:
+            return FactorExtension(fit_linear_map(few, means))
+        means = namespace(means).astype(means, few.dtype)
+        feature_map = fit_nystrom_map(
+            read(self.subset),
+            fit_kernel(options.kernel, few, options.kernel_params, means=means),
+            n_landmarks=options.n_landmarks,
+            landmarks=options.landmarks,
+            max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * self.n_clusters),
+            random_state=self.generator,
+            n_samples=self.n_samples,
+        )
+        return FactorExtension(feature_map)
 
 
 class PrecomputedSimilarity(BaseEstimator):
