@@ -70,10 +70,10 @@ def seconds_per_row(paths, repeats):
     found["read"], blocks = measure(lambda: [zarr.open_array(path)[:CHUNK] for path in paths])
     for name in ("statistics", "products", "consensus"):
         ((function, plan),) = work[name]
-        found[name], rows = measure(lambda f=function, p=plan: chunks.alone(f, p, 0, *blocks))
+        found[name], rows = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, *blocks))
     for name, (function, plan) in zip(("k-means, first", "k-means, next"), work["k-means"][:2], strict=True):
-        found[name], _ = measure(lambda f=function, p=plan: chunks.alone(f, p, 0, rows))
-    found["labels"], _ = measure(lambda: chunks.alone(model._rule.predict, rows))
+        found[name], _ = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, rows))
+    found["labels"], _ = measure(lambda: chunks.in_one_thread(model._rule.predict, rows))
     return found
 
 

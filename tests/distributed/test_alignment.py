@@ -114,6 +114,14 @@ def test_a_mask_says_the_same_as_rows_of_nan(planted, holes, chunked):
         np.testing.assert_array_equal(model.predict(masked).compute(), model.labels_.compute())
 
 
+def test_local_alignment_of_sparse_chunks_labels_sparse_samples(planted, chunked):
+    """The features of sparse samples are products with the mean taken away; those of the training samples are dense."""
+    sparse = {name: scipy.sparse.csr_array(np.maximum(view, 0)) for name, view in planted[0].items()}
+    cut = {name: da.from_array(view, chunks=(400, -1), asarray=False) for name, view in sparse.items()}
+    model = distributed.LocalAlignmentClustering(4, kernel="linear", random_state=0).fit(cut)
+    assert (model.predict(sparse) == model.labels_.compute()).mean() > 0.99  # counts may differ at a rim
+
+
 def test_samples_that_lack_views_cost_one_more_pass(holes):
     counted = Counter()
     model = distributed.GlobalAlignmentClustering(4, kernel="linear", random_state=0).fit(counting(holes[0], counted))

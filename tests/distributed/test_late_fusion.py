@@ -66,6 +66,14 @@ def test_scalings_are_those_in_memory(sparse, chunked):
         assert abs(difference).max() < 1e-9
 
 
+def test_novelty_of_training_samples_is_lazy_and_that_of_prediction(planted, chunked):
+    views = {name: view[:300] for name, view in planted[0].items()}
+    model = distributed.LateFusionClustering(4, similarity="kernel", random_state=0).fit(chunked(views, 100))
+    _, novelty = model.predict(views, return_novelty=True)
+    np.testing.assert_allclose(model.novelty_.compute(), novelty)
+    assert novelty.std() > 0
+
+
 def test_new_samples_may_lack_views(planted, chunked):
     """The model that imputes rows is fitted from the same sums in memory and on chunks."""
     views = {name: view[:300] for name, view in planted[0].items()}

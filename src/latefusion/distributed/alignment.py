@@ -15,7 +15,8 @@ from latefusion.arrays import namespace
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, FeatureProducts, fit_features, fitter_of, observed
 from latefusion.distributed.first_pass import FirstPass, ObservedCounts, check_observed, first_pass, missing_views
-from latefusion.distributed.rows import ProjectedFeatures, RowMap, WeightedPartitions, lazy_map, weighted_products
+from latefusion.distributed.passes import RowMap, lazy_rows
+from latefusion.distributed.rows import ProjectedFeatures, WeightedPartitions, weighted_products
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
@@ -164,25 +165,24 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
 
     Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
     `novelty_`, `partitions_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything else is small and
-    concrete, and `predict` and `transform` take arrays in memory as well.
+    in memory, and `predict` and `transform` take arrays in memory as well.
 
     Notes
     -----
-    Work is done by the active client of Dask, or by its default scheduler where there is none. Kernels go through a
-    factor and graphs through anchors, as in memory beyond 6000 and 10 000 samples: from there on labels are those of
-    the class in memory on the same views, whatever the chunks.
+    The active client of Dask does the work, or the default scheduler if there is no client. Kernels use a factor and
+    graphs use anchors, as in memory beyond 6000 and 10 000 samples. From these sizes on, labels are those of the class
+    in memory for the same views, for any chunks.
 
-    A sample lacks a view where its row there is nothing but NaN, or the mask of `latefusion.Views` says so; with
-    ``missing="zero"`` it is clustered by the others, as in memory. The `agreement_` of a view that samples lack is
-    taken from the sampled rows, 20 000 or more.
+    A view is missing for a sample if all values of its row are NaN, or if the mask of `latefusion.Views` marks it. With
+    ``missing="zero"`` the sample is clustered by its other views, as in memory. The `agreement_` of a view with missing
+    samples is computed from the sampled rows, 20 000 or more.
 
-    Fitting reads the views three times: for column means and some sampled rows, for the inner products of features, and
-    for the consensus rows, on which k-means runs. These are kept in the memory of the workers where they need no more
-    than a quarter of it; otherwise every iteration of k-means reads the views once more. Samples that lack views cost
-    one more pass, and so do more anchors, which a graph with more components than clusters gets. Labels, when they are
-    asked for, cost one.
+    A fit reads the views three times: for column means and some sampled rows, for the inner products of features, and
+    for the consensus rows, on which k-means runs. These are kept in the memory of the workers if they need at most a
+    quarter of it; otherwise every iteration of k-means reads the views once more. Missing views cost one more pass. So
+    does a graph with more components than clusters, which gets more anchors. Computing the labels costs one pass.
 
-    A chunk that cannot be read or computed, or that workers die of, raises `ChunkError` with its view and number.
+    `ChunkError` names the view and number of a chunk that cannot be read or computed, or at which workers are killed.
 
     Examples
     --------
@@ -226,13 +226,13 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
 
     Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
     `novelty_`, `partitions_`, `neighbor_counts_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything
-    else is small and concrete, and `predict` and `transform` take arrays in memory as well.
+    else is small and in memory, and `predict` and `transform` take arrays in memory as well.
 
     Notes
     -----
     As `latefusion.distributed.GlobalAlignmentClustering`, with one more pass, in which neighbours are counted. Counts
-    come from sampled neighbourhoods, ``count_samples`` or 512 of them, also where there are few samples. Samples that
-    lack views are refused.
+    are estimated from ``count_samples`` or 512 sampled neighbourhoods, also for few samples. Missing views raise an
+    error.
     """
 
     def _counted_rows(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
@@ -267,7 +267,7 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         ]
         partitions = self._store_chunked(results._replace(maps=maps), result, cross, counts)
         self.neighbor_count_error_ = sums.errors / ((m + 1) * n_samples)
-        self.neighbor_counts_ = lazy_map(views, rows.counts, "counts", width=m + 1, dtype=np.float64).T
+        self.neighbor_counts_ = lazy_rows(views, rows.counts, "counts", width=m + 1, dtype=np.float64).T
         return partitions, result, replace(rows, mixing=result.mixing)
 
 

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, observed
-from latefusion.distributed.passes import lazy_rows, sum_up
+from latefusion.distributed.passes import RowMap, sum_up
 from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_errors, count_inside, estimate_counts
 from latefusion.types import Array, Views
 
 Numbers = NDArray[np.intp]
-
-
-class RowMap(Protocol):
-    """From rows of all views, and the numbers of their samples, to rows of something else."""
-
-    def __call__(self, rows: Sequence[Array], numbers: Numbers, /) -> NDArray[Any]:
-        """New rows."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -179,27 +170,3 @@ def _weighted_products(partitions: WeightedPartitions, start: int, *rows: Array)
 def _add(parts: Sequence[WeightedProducts]) -> WeightedProducts:
     gram, known, errors = zip(*parts, strict=True)
     return WeightedProducts(np.sum(gram, axis=0), np.concatenate(known, axis=1), sum(errors))
-
-
-def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int | None, dtype: Any) -> da.Array:
-    """The rows that a map returns for the rows of all views, as a lazy array.
-
-    Parameters
-    ----------
-    views : ChunkedViews
-    rows : RowMap
-    name : str
-    width : int or None
-        Number of columns; None for one number per sample.
-    dtype : dtype
-
-    Returns
-    -------
-    dask.array.Array of shape (n_samples, width) or (n_samples,)
-    """
-    return lazy_rows(views, _map_piece, (rows, dtype), name, width=width, dtype=dtype)
-
-
-def _map_piece(plan: tuple[RowMap, Any], start: int, *blocks: Array) -> NDArray[Any]:
-    rows, dtype = plan
-    return rows(blocks, np.arange(start, start + blocks[0].shape[0])).astype(dtype, copy=False)

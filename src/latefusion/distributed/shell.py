@@ -20,15 +20,15 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import observed
 from latefusion.distributed.first_pass import FirstPass
 from latefusion.distributed.labels import fit_rule, lazy_labels
-from latefusion.distributed.passes import find_scheduler
+from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
 from latefusion.distributed.prediction import predict, transform, without_samples
-from latefusion.distributed.rows import RowMap, lazy_map, novelty_rows, observed_rows, rows_with_confidence
+from latefusion.distributed.rows import novelty_rows, observed_rows, rows_with_confidence
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Views
 from latefusion.validation import InputSchema, check_n_clusters, is_precomputed, per_view
 
-# Bytes of the rows on which the starts of k-means compete, at most: they come to the client.
+# Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
 SUBSET_BYTES = 2**28
 
 
@@ -80,7 +80,7 @@ class ChunkedMixin:
         raise NotImplementedError
 
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
-        """Consensus rows of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+        """Consensus rows of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class ChunkedMixin:
         return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)  # type: ignore[misc]
 
     def predict(self, X: Any, **options: Any) -> Any:
-        """Labels of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+        """Labels of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
 
         Parameters
         ----------
@@ -110,12 +110,12 @@ class ChunkedMixin:
         return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)  # type: ignore[misc]
 
     def in_memory(self) -> Any:
-        """The fitted model as an estimator of `latefusion`, to be saved or used where there is no Dask.
+        """The fitted model as an estimator of `latefusion`, to be saved or used without Dask.
 
         Returns
         -------
         estimator
-            Without what is known about single training samples, such as `labels_`; it labels new ones.
+            Without attributes of single training samples, such as `labels_`; it can label new samples.
         """
         check_is_fitted(self)
         kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
@@ -125,7 +125,7 @@ class ChunkedMixin:
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """A fit that fails leaves the estimator as it was."""
+        """Restore the estimator if the fit fails."""
         before = self.__dict__.copy()
         try:
             yield
@@ -135,11 +135,11 @@ class ChunkedMixin:
             raise
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
-        """Chunked views of the training samples; remembers their names, widths and columns."""
+        """Chunked views of the training samples; stores their names, widths and columns."""
         scheduler = find_scheduler()
         if self.views is not None:
             raise ValueError(
-                "views= splits the columns of one table in memory. Give chunked views one by one, for instance as "
+                "views= splits the columns of one table in memory. Pass chunked views one by one, for instance as "
                 "{'first': X[:, :10], 'second': X[:, 10:]}."
             )
         views = replace(chunked_views(X), scheduler=scheduler)
@@ -161,12 +161,12 @@ class ChunkedMixin:
 
     def _store_observed(self, views: ChunkedViews) -> None:
         """Some views are missing: store which ones, as lazy arrays."""
-        self.observed_ = lazy_map(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
+        self.observed_ = lazy_rows(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
         self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
 
     def _store_lazy_partitions(self, views: ChunkedViews, rows: RowMap, n_partitions: int, n_clusters: int) -> None:
         """Rows of all partitions, as lazy arrays."""
-        together = lazy_map(views, rows, "partitions", width=n_partitions * n_clusters, dtype=views.dtype)
+        together = lazy_rows(views, rows, "partitions", width=n_partitions * n_clusters, dtype=views.dtype)
         self.partitions_ = [together[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_partitions)]
 
     def _novelty(
@@ -177,7 +177,7 @@ class ChunkedMixin:
         has_missing = first.observed.has_missing
         novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if has_missing else None)
         rows = partial(novelty_rows, novelty, has_missing)
-        self.novelty_ = lazy_map(views, rows, "novelty", width=None, dtype=np.float64)
+        self.novelty_ = lazy_rows(views, rows, "novelty", width=None, dtype=np.float64)
         return novelty
 
     def _label_rows(
@@ -192,7 +192,7 @@ class ChunkedMixin:
         """Store consensus, labels and confidence; returns the rule that labels new rows."""
         has_missing = first.observed.has_missing
         full = partial(rows_with_confidence, rows, self.view_weights_) if has_missing else rows
-        together = lazy_map(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
+        together = lazy_rows(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if has_missing else together
         rule, _ = fit_rule(
             self.consensus_,
