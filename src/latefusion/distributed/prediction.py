@@ -75,7 +75,7 @@ def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int 
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
     _check_views(model, views)
-    rows = partial(_apply, without_samples(model), method, options, views.names)
+    rows = partial(_apply, (without_samples(model), method, options, views.names))
     return lazy_rows(views, rows, method, width=width, dtype=dtype)
 
 
@@ -105,14 +105,8 @@ def without_samples(model: Any) -> Any:
     return light
 
 
-def _apply(
-    model: Any,
-    method: str,
-    options: dict[str, bool],
-    names: tuple[str, ...],
-    blocks: Sequence[Array],
-    numbers: NDArray[np.intp],
-) -> NDArray[Any]:
+def _apply(plan: tuple[Any, ...], blocks: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
+    model, method, options, names = plan
     try:
         found = getattr(model, method)(dict(zip(names, blocks, strict=True)), **options)  # in memory, as the blocks are
     except ValueError as error:

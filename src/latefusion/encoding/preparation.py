@@ -1,20 +1,20 @@
-"""What kind of numbers a view holds, and how it is scaled before distances between its rows are taken.
+"""The kind of numbers in a view, and the scaling that is applied before distances between its rows are computed.
 
-Three questions decide, none of which needs labels:
+The kind follows from column statistics and sample rows, without labels:
 
 =============== ============================================================== ========================================
 kind            how it is recognised                                           how it is scaled
 =============== ============================================================== ========================================
-counts          no negative values, most are zero, the rest are small whole    log(1 + x), columns weighed by how rare
-                numbers: words of a document, presence of a feature            they are (idf), rows to unit length
+counts          no negative values, most are zero, the rest are small whole    log(1 + x), columns weighted by inverse
+                numbers: words of a document, presence of a feature            frequency (idf), rows to unit length
 distribution    no negative values, and most are zero or all rows have the     rows to sum 1, then roots: Euclidean
                 same sum: histograms, compositions, grey values on black       distance becomes Hellinger distance
-measurements    columns whose spreads differ widely: other units               columns to unit variance
+measurements    columns whose deviations differ widely: different units        columns to unit variance
 coordinates     everything else: embeddings, pixels, one unit for all columns  as they are
 =============== ============================================================== ========================================
 
-The scaling is learnt from the training samples and applied to new ones. Rows of the first two kinds have one length, so
-that only their directions are compared; a row of zeros has none.
+The scaling is fitted to the training samples and applied to new samples. Rows of the first two kinds are scaled to unit
+length, so that only their directions are compared; a row of zeros has no direction.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from sklearn.preprocessing import normalize
 from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics
 from latefusion.types import Array
 
-# Views with less than this share of non-zero entries are sparse in the sense of the table above.
+# Views with a smaller share of non-zero entries count as sparse in the table above.
 SPARSE_SHARE = 0.5
 # The typical non-zero entry of a table of counts is at most this.
 SMALL_COUNT = 2
-# Row sums that vary by no more than this share of their mean are the same.
+# Row sums that vary by at most this share of their mean count as equal.
 EQUAL_SUMS = 0.1
-# But where they hold this share of the variance, they are what tells the samples apart: temperatures, say.
+# Unless they carry this share of the variance: then row sums separate the samples, as for temperatures.
 LEVEL_SHARE = 0.5
 # Kinds whose rows are compared by their directions.
 DIRECTED = ("counts", "distribution")
-# Root mean square of the columns' standard deviations over their geometric mean: above this the units differ.
+# If the root mean square of the standard deviations over their geometric mean is larger, the units differ.
 UNEQUAL_SPREADS = 3.0
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How one view is scaled.
+    """The scaling of one view.
 
     Attributes
     ----------
@@ -147,18 +147,18 @@ def describe_view(statistics: ColumnStatistics) -> str:
 
 
 def has_entries(view: Array) -> NDArray[np.bool_]:
-    """Which rows of a view, scaled or not, are no rows of zeros."""
+    """Which rows of a view have non-zero entries."""
     found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
     return found
 
 
 def _root_mean_square(values: NDArray[Any]) -> float:
-    largest = float(values.max())  # taken out first, so that squares of huge spreads do not overflow
+    largest = float(values.max())  # divide by it first, so that squares do not overflow
     return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
 def _signed(function: Any, view: Array) -> Array:
-    """The function of the absolute values, with the signs put back: new samples may hold what training ones did not."""
+    """The function of the absolute values, times the signs: new samples may have negative values."""
     if scipy.sparse.issparse(view):
         result = view.copy()
         result.data = np.sign(view.data) * function(np.abs(view.data))
@@ -169,7 +169,7 @@ def _signed(function: Any, view: Array) -> Array:
 def _to_unit_sum(view: Array) -> Array:
     if scipy.sparse.issparse(view):
         return normalize(view, norm="l1")
-    # scikit-learn takes small sums of dense rows for zero, which they are not in every unit.
+    # scikit-learn would treat small sums of dense rows as zero.
     sums = np.abs(view).sum(axis=1, keepdims=True)
     return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
 

@@ -1,4 +1,4 @@
-"""Anchor graph: samples are tied to a few of l anchors instead of to one another, so the graph is a sparse factor.
+"""Anchor graph: samples have edges to a few of l anchors instead of to one another, so the graph is a sparse factor.
 
 The anchors are centres of regions of the view. Row i of Z holds the weights of the r anchors that are nearest to sample
 i; they sum to one, and they have no unit: a weight is the share of d_{r+1}² - d_j² in the sum of these differences, d_j
@@ -39,30 +39,30 @@ from latefusion.types import Array
 
 DEFAULT_ANCHORS = 500
 ANCHORS_PER_CLUSTER = 10
-# Anchors of a sample, r: with three the graph is thin, with many more clusters run into each other.
+# Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
 NEAREST_ANCHORS = 5
 # Anchors are centres of this many samples each, of a random subset of the view; a few rounds of k-means spread them.
 SAMPLES_PER_ANCHOR = 20
 ROUNDS = 5
 # Samples from which the mean distance is taken, at least, where there are as many.
 MEAN_DISTANCE_SAMPLES = 2000
-# Samples in whose middle the origin is put.
+# Number of samples whose medians become the origin.
 SHIFT_SAMPLES = 1000
-# Entries of a block of rows whose anchors are looked for.
+# Entries of a block of rows in the search for anchors.
 BLOCK_ENTRIES = 2**20
 
 
 @dataclass(frozen=True)
 class CoordinateTransform:
-    """Where samples are put before distances are taken.
+    """The transform of rows before distances are computed.
 
     Attributes
     ----------
     unit_length : bool
         Whether rows are divided by their norm (cosine metric).
     shift : ndarray of shape (n_features,) or None
-        Column medians of training samples, taken away: distances do not change, their rounding error shrinks. Means
-        would follow a single sample that lies far off, and away from all others.
+        Column medians of training samples, which are subtracted: this does not change distances, but reduces their
+        rounding error. Unlike means, medians do not follow outliers.
     """
 
     unit_length: bool
@@ -77,7 +77,7 @@ class CoordinateTransform:
         return cls(unit_length, np.median(view[:: max(1, view.shape[0] // SHIFT_SAMPLES)], axis=0))
 
     def __call__(self, view: Array) -> Array:
-        """The samples in their places."""
+        """The transformed rows."""
         if self.unit_length:
             return normalize(view)
         return view if self.shift is None else view - self.shift
@@ -95,7 +95,7 @@ class AnchorMap:
     n_neighbors : int
         Anchors of a sample, r.
     scale : ndarray of shape (n_anchors,)
-        The diagonal of Λ^{-1/2}; zero for an anchor that no training sample is tied to.
+        The diagonal of Λ^{-1/2}; zero for an anchor without training samples.
     """
 
     transform: CoordinateTransform
@@ -157,7 +157,7 @@ class AnchorExtension:
     sigma : float
         Mean distance between two training samples.
     columns : array or sparse matrix of shape (n_columns, n_features) or None
-        The training samples whose neighbourhoods are known, in their places; only for local alignment.
+        Transformed rows of the training samples with known neighbourhoods; only for local alignment.
     """
 
     feature_map: AnchorMap
@@ -169,11 +169,11 @@ class AnchorExtension:
         return self.feature_map(view)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> AnchorExtension:
-        """The same, knowing the training samples whose neighbourhoods count."""
+        """The same with some training samples as columns of `closeness`."""
         return replace(self, columns=self.feature_map.transform(view[samples]))
 
     def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
-        """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
+        """Values that rank neighbourhoods: a Gaussian of the distance, since most graph entries are zero."""
         return gaussian_kernel(self.feature_map.transform(view), self.columns, sigma=self.sigma)
 
 
@@ -272,7 +272,7 @@ class AnchorFitter:
 
 
 def number_of_anchors(n_anchors: int | None, n_clusters: int) -> int:
-    """The number that was asked for, or that goes with so many clusters."""
+    """The given number of anchors, or the default for a number of clusters."""
     return max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
 
 

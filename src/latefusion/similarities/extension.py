@@ -1,4 +1,4 @@
-"""What every similarity provides: a matrix or factor for the training samples, and features for new samples."""
+"""Interfaces of similarities: a matrix or factor of the training samples, and features of new samples."""
 
 from __future__ import annotations
 

@@ -83,12 +83,12 @@ class LinearMap:
         return _to_unit_length(rows - self.mean, self.floor)
 
     def write(self, rows: NDArray[Any], place: NDArray[Any]) -> None:
-        """Rows of Φ into memory that is there already."""
+        """Write rows of Φ into existing memory."""
         np.subtract(rows, self.mean, out=place)
         _to_unit_length(place, self.floor)
 
     def implicit(self, rows: Array) -> CenteredRows:
-        """Rows of Φ by their products only, whatever ``rows`` are: no copy of them."""
+        """Rows of Φ as an operator, without a copy of ``rows``."""
         lengths = centered_lengths(rows, self.mean)
         long = lengths > self.floor
         return CenteredRows(rows, self.mean, np.where(long, 1 / np.where(long, lengths, 1.0), 0.0))
@@ -198,7 +198,7 @@ class FactorExtension:
         return self.feature_map(view)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
-        """The same, knowing the training samples whose neighbourhoods count."""
+        """The same with some training samples as columns of `closeness`."""
         return replace(self, columns=self.feature_map(view[samples]))
 
     def closeness(self, view: Array, features: Array | None = None) -> Array:
@@ -298,7 +298,7 @@ def fit_nystrom_map(
     values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
     if values[0] <= 1e-10 * np.max(np.abs(gram)):
         raise ValueError(
-            f"The kernel of a view of shape {shape} has no positive eigenvalue: it is no kernel. Check how "
+            f"The kernel of a view of shape {shape} has no positive eigenvalue, as every kernel must. Check how "
             f"it is computed."
         )
     shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
@@ -316,7 +316,7 @@ def fit_nystrom_map(
 
 
 def constant_kernel(shape: tuple[int, ...]) -> ValueError:
-    """The error for a kernel that sees no difference between samples."""
+    """The error for a kernel that is equal for all pairs of samples."""
     return ValueError(
         f"The kernel of a view of shape {shape} is constant up to rounding: it cannot separate any samples. "
         f"Choose another kernel or kernel_params, or standardise the columns of the view."

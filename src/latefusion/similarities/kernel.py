@@ -29,16 +29,16 @@ from latefusion.similarities.factor import (
 )
 from latefusion.types import Array
 
-# A linear kernel goes through its features beyond this size: the result is the same, and cheaper.
+# Beyond this size a linear kernel is represented by its features: the result is the same, and cheaper.
 LINEAR_FACTOR_SAMPLES = 1000
-# Beyond this size no Gram matrix is formed, which would need 300 MB and more; any other kernel is approximated.
+# Beyond this size no Gram matrix is formed, which would need 300 MB or more; other kernels are approximated.
 NYSTROM_SAMPLES = 6000
 # Rows from which the Nyström factor takes its mean and its landmarks; a random subset of larger views.
 SUBSET_ROWS = 10_000
-# Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
+# Number of leading directions of a Nyström factor that are kept: far fewer than landmarks suffice for k eigenvectors.
 LEAST_RANK = 100
 RANK_PER_CLUSTER = 5
-# A Gram matrix is there twice at least: as it is, and in the mean of all views or in what a method makes of it.
+# Copies of a Gram matrix in memory: the matrix itself, and the mean of all views or the result of a method.
 KERNEL_COPIES = 2
 
 
@@ -264,7 +264,7 @@ class PrecomputedSimilarity(BaseEstimator):
     ----------
     standardize : bool, default=True
         Centre the kernel and scale it to unit diagonal, as the paper does with all kernels. Doing so twice is not the
-        same as doing it once: say False for kernels that are already prepared.
+        same as doing it once: pass False for kernels that are already standardized.
     """
 
     def __init__(self, *, standardize: bool = True) -> None:
