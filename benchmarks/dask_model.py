@@ -68,12 +68,12 @@ def seconds_per_row(paths, repeats):
 
     found = {}
     found["read"], blocks = measure(lambda: [zarr.open_array(path)[:CHUNK] for path in paths])
-    for name in ("survey", "products", "consensus"):
+    for name in ("statistics", "products", "consensus"):
         ((function, plan),) = work[name]
-        found[name], rows = measure(lambda f=function, p=plan: chunks.alone(f, p, 0, *blocks))
+        found[name], rows = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, *blocks))
     for name, (function, plan) in zip(("k-means, first", "k-means, next"), work["k-means"][:2], strict=True):
-        found[name], _ = measure(lambda f=function, p=plan: chunks.alone(f, p, 0, rows))
-    found["labels"], _ = measure(lambda: chunks.alone(model._rule.predict, rows))
+        found[name], _ = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, rows))
+    found["labels"], _ = measure(lambda: chunks.in_one_thread(model._rule.predict, rows))
     return found
 
 
@@ -96,7 +96,7 @@ def graph_of_pieces(n_pieces):
 
 def of_row(costs, reads, iterations):
     """Seconds that one row costs a core, in a fit and its labels."""
-    passes = costs["survey"] + costs["products"] + (reads - 2) * costs["consensus"] + costs["labels"]
+    passes = costs["statistics"] + costs["products"] + (reads - 2) * costs["consensus"] + costs["labels"]
     return reads * costs["read"] + passes + costs["k-means, first"] + (iterations - 1) * costs["k-means, next"]
 
 

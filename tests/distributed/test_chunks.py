@@ -89,7 +89,7 @@ def test_keys_of_tasks_tell_where_they_work():
     """Also of those that read for several pieces, in the chunks of the view."""
     arrays = (da.zeros((4000, 4), chunks=(1500, 4)), da.zeros((4000, 4), chunks=(1000, 4)) + 1)
     views = ChunkedViews(("a", "b"), arrays)
-    places = {views.device_name(str(key)) for key in views.tasks(print, None, "latefusion-test")}
+    places = {views.describe_task(str(key)) for key in views.tasks(print, None, "latefusion-test")}
     assert ("view 'b', chunk 1", "b", 1) in places
     assert ("piece 2 (rows 3000 to 3999: 'a' chunks 2, 'b' chunks 3)", None, 2) in places
     assert ("piece 1 (rows 1500 to 2999: 'a' chunks 1, 'b' chunks 1-2)", None, 1) in places

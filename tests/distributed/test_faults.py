@@ -155,5 +155,5 @@ def test_a_client_that_goes_away_is_named(delay, cluster, planted, monkeypatch):
         return run(*args)
 
     monkeypatch.setattr(passes, "run", leave_and_run)
-    with pytest.raises(ConnectionError, match="connection to the Dask scheduler was lost in the pass 'survey'"):
+    with pytest.raises(ConnectionError, match="connection to the Dask scheduler was lost in the pass 'statistics'"):
         distributed.GlobalAlignmentClustering(4, kernel="linear").fit(slowly(views, 0.2))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion import GraphSimilarity, KernelSimilarity
+from latefusion import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import RowFeatures, feature_products
-from latefusion.distributed.recipes import recipe_of
+from latefusion.distributed.features import FeatureMaps, feature_products, fitter_of
+from latefusion.encoding.coordinates import Unchanged
 
 RNG = np.random.default_rng(0)
 CENTERS = 4 * RNG.standard_normal((3, 5))
@@ -20,10 +20,11 @@ SIMILARITIES = [KernelSimilarity("linear"), GraphSimilarity(n_anchors=30), Kerne
 
 def features_of(views, similarities):
     extensions = [
-        recipe_of(one, "a", 600, 3).fit(lambda rows, view=view: view[rows], np.asarray(view.mean(axis=0)), view.dtype)
+        one.fitter(600, 3).fit(lambda rows, view=view: view[rows], np.asarray(view.mean(axis=0)))
         for one, view in zip(similarities, views, strict=True)
     ]
-    return RowFeatures(list, extensions, np.result_type(*[view.dtype for view in views]))
+    dtype = np.result_type(*[view.dtype for view in views])
+    return FeatureMaps(range(len(views)), [Unchanged()] * len(views), extensions, dtype)
 
 
 def chunked(views, chunks=130):
@@ -48,11 +49,11 @@ def test_products_are_those_of_all_features_side_by_side(chosen):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_samples_that_lack_a_view_have_no_features_there_and_are_kept_apart(sparse):
+def test_samples_with_missing_views_have_no_features_there_and_are_kept_apart(sparse):
     seen = RNG.random((600, 3)) < 0.6
-    seen[:40] = True  # also a piece in which nothing lacks
+    seen[:40] = True  # also a piece without missing views
     seen[~seen.any(axis=1), 0] = True
-    features = replace(features_of(VIEWS, SIMILARITIES), holes=True)
+    features = replace(features_of(VIEWS, SIMILARITIES), has_missing=True)
     holes = [np.where(own[:, None], view, np.nan) for view, own in zip(VIEWS, seen.T, strict=True)]
     if sparse:
         holes = [scipy.sparse.csr_array(view) for view in holes]
@@ -62,13 +63,13 @@ def test_samples_that_lack_a_view_have_no_features_there_and_are_kept_apart(spar
     shares = seen.mean(axis=1)
     assert products.grams.keys() == {*shares.tolist()}
     for power in (0.0, -0.5, -1.0):
-        np.testing.assert_allclose(products.weighed(power), (whole.T * shares**power) @ whole, atol=1e-9)
+        np.testing.assert_allclose(products.weighted(power), (whole.T * shares**power) @ whole, atol=1e-9)
 
 
 def test_blocks_of_features_are_the_features():
     fitted = features_of(VIEWS, SIMILARITIES)
     linear, graph, gaussian = fitted(VIEWS)
-    for block in fitted.split(VIEWS):
+    for block in fitted.blocks(VIEWS):
         np.testing.assert_allclose(block.dense, np.hstack([linear, gaussian])[block.rows])
         np.testing.assert_allclose(block.sparse.toarray(), graph.toarray()[block.rows])
 
@@ -92,3 +93,15 @@ def test_more_columns_than_products_can_be_held_of_are_refused():
     wide = [RNG.standard_normal((600, 4000)) for _ in range(2)]
     with pytest.raises(ValueError, match=r"8000 x 8000 products.*Reduce the columns"):
         feature_products(chunked(wide), features_of(wide, [KernelSimilarity("linear")] * 2), 3)
+
+
+@pytest.mark.parametrize("similarity", [PrecomputedSimilarity(), GivenPartition("labels"), "precomputed", object()])
+def test_what_needs_all_samples_at_once_is_refused_by_view(similarity):
+    with pytest.raises(ValueError, match=r"View 'a' is chunked, but its similarity .* needs all samples at once"):
+        fitter_of(similarity, "a", 100, 3)
+
+
+@pytest.mark.parametrize("similarity", [KernelSimilarity(method="exact"), GraphSimilarity(method="exact")])
+def test_all_pairs_of_samples_are_refused(similarity):
+    with pytest.raises(ValueError, match=r"View 'a' is chunked, but method='exact' needs"):
+        fitter_of(similarity, "a", 100, 3)

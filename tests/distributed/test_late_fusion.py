@@ -7,10 +7,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import latefusion as lf
 from latefusion import distributed
-from latefusion.distributed.late_fusion import prepare
+from latefusion.distributed.first_pass import first_pass
 from latefusion.distributed.stores import chunked_views
-from latefusion.distributed.survey import survey
-from latefusion.encoding.preparation import fit_preparation
+from latefusion.encoding import column_statistics, fit_preparation
 
 RNG = np.random.default_rng(0)
 
@@ -59,12 +58,20 @@ def test_scalings_are_those_in_memory(sparse, chunked):
     if sparse:
         views = {"counts": scipy.sparse.csr_array(views["counts"])}
     cut = chunked_views({name: next(iter(chunked({name: view}, 150).values())) for name, view in views.items()})
-    found = survey(cut, [[np.arange(0, 800, 3)]] * cut.n_views, np.arange(0), spreads=True)
-    for sums, (name, view) in zip(found.views, views.items(), strict=True):
-        one, other = prepare(sums, view.dtype), fit_preparation(view)
+    found = first_pass(cut, [[np.arange(0, 800, 3)]] * cut.n_views, np.arange(0))
+    for statistics, (name, view) in zip(found.statistics, views.items(), strict=True):
+        one, other = fit_preparation(statistics), fit_preparation(column_statistics(view))
         assert one.kind == other.kind == name
         difference = one(view) - other(view)
         assert abs(difference).max() < 1e-9
+
+
+def test_novelty_of_training_samples_is_lazy_and_that_of_prediction(planted, chunked):
+    views = {name: view[:300] for name, view in planted[0].items()}
+    model = distributed.LateFusionClustering(4, similarity="kernel", random_state=0).fit(chunked(views, 100))
+    _, novelty = model.predict(views, return_novelty=True)
+    np.testing.assert_allclose(model.novelty_.compute(), novelty)
+    assert novelty.std() > 0
 
 
 def test_new_samples_may_lack_views(planted, chunked):
@@ -85,5 +92,7 @@ def test_what_cannot_be_had_of_chunks_is_refused(planted, chunked):
             ask()
     first, *_ = views
     holes = {**views, first: np.where(np.arange(300)[:, None] < 7, np.nan, views[first])}
-    with pytest.raises(ValueError, match=rf"Some samples lack views.*{{'{first}': 7}}.*GlobalAlignmentClustering"):
+    with pytest.raises(
+        ValueError, match=rf"Some samples have missing views.*{{'{first}': 7}}.*GlobalAlignmentClustering"
+    ):
         distributed.LateFusionClustering(4, random_state=0).fit(chunked(holes, 100))

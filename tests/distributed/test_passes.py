@@ -28,11 +28,11 @@ def test_lazy_rows_are_computed_when_asked_for():
     array, views = views_of()
     seen = []
 
-    def double(plan, start, block):
-        seen.append(start)
-        return plan * block[:, :3]
+    def double(blocks, numbers):
+        seen.append(numbers[0])
+        return 2.0 * blocks[0][:, :3]
 
-    lazy = room.lazy_rows(views, double, 2.0, "test", width=3, dtype=float)
+    lazy = room.lazy_rows(views, double, "test", width=3, dtype=float)
     assert lazy.shape == (1000, 3)
     assert not seen
     np.testing.assert_array_equal(lazy[10:30].compute(), 2 * array[10:30, :3])

@@ -64,7 +64,7 @@ def test_the_size_of_a_model_without_training_samples_does_not_grow_with_their_n
     for n_samples in (1100, 1200):
         model = estimator(4, kernel="linear", random_state=0, **options)
         model.fit({key: view[:n_samples] for key, view in views.items()})
-        sizes[n_samples] = [len(pickle.dumps(one)) for one in (model, distributed.prediction.lightened(model))]
+        sizes[n_samples] = [len(pickle.dumps(one)) for one in (model, distributed.prediction.without_samples(model))]
     (model, light), (larger, still) = sizes.values()
     assert larger > 1.05 * model
     assert abs(still - light) < 0.01 * light

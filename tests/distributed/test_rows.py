@@ -40,5 +40,7 @@ def test_consensus_does_not_depend_on_the_blocks(fitted, monkeypatch):
 def test_a_sample_is_trusted_by_the_weight_of_its_views():
     blocks = [np.array([[1.0], [np.nan], [2.0]]), np.array([[3.0], [4.0], [np.nan]])]
     np.testing.assert_array_equal(room.observed_rows(blocks, np.arange(3)), [[1, 1], [0, 1], [1, 0]])
-    trusted = room.trusted_rows(lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3))
+    trusted = room.rows_with_confidence(
+        lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3)
+    )
     np.testing.assert_allclose(trusted, [[0, 1.0], [1, 0.8], [2, 0.6]])

@@ -56,7 +56,7 @@ def test_a_fitted_model_takes_arrays_and_chunks(planted, chunked):
 def test_very_wide_views_bring_fewer_rows_to_the_client(chunked, monkeypatch):
     views = distributed.stores.chunked_views(chunked({"a": np.zeros((1000, 8))}))
     monkeypatch.setattr(shell, "SUBSET_BYTES", 100 * 8 * 8)
-    rows = shell.draw_competition(views, 3, np.random.RandomState(0))
+    rows = shell.draw_start_rows(views, 3, np.random.RandomState(0))
     assert 50 <= len(rows) <= 100
 
 

@@ -108,11 +108,11 @@ def test_what_cannot_be_used_is_refused_by_name(tmp_path):
     refused(r"numbers of rows differ: \{'good': 200, 'bad': 199\}", da.ones((199, 2)))
     refused(r"'bad' must have two dimensions.*\(200,\)", da.ones(200))
     refused(r"'bad' is empty", da.ones((200, 0)))
-    refused(r"'bad'.*there is no '.*nowhere.zarr'", tmp_path / "nowhere.zarr", FileNotFoundError)
+    refused(r"'bad'.*'.*nowhere.zarr' does not exist", tmp_path / "nowhere.zarr", FileNotFoundError)
     frame = pd.DataFrame({"x": np.zeros(200), "colour": ["red"] * 200})
-    refused(r"'bad' has columns that are no numbers: \['colour'\]", dd.from_pandas(frame, npartitions=2))
+    refused(r"'bad' has columns that are not numeric: \['colour'\]", dd.from_pandas(frame, npartitions=2))
     (tmp_path / "words.zarr").mkdir()
-    refused(r"'bad'.*words.zarr' is no .npy file, Zarr array or Parquet", tmp_path / "words.zarr")
+    refused(r"'bad'.*words.zarr' cannot be opened as a .npy file, Zarr array or Parquet", tmp_path / "words.zarr")
 
 
 @pytest.mark.parametrize("damage", ["pages", "end"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
-from latefusion.encoding.preparation import fit_preparation
 
 VIEWS = [np.random.default_rng(0).standard_normal((6, 3)), np.random.default_rng(1).standard_normal((6, 2)) * [1, 50]]
 
@@ -25,7 +25,7 @@ def test_views_side_by_side_are_scaled_one_by_one(container):
 
 
 def test_all_views_together_are_encoded_and_scaled():
-    encodings = tuple(fit_preparation(view) for view in VIEWS)
+    encodings = tuple(fit_preparation(column_statistics(view)) for view in VIEWS)
     found = SideBySide(encodings, np.array([1.0, 3.0]))(VIEWS, [None, None])
     np.testing.assert_allclose(found, np.hstack([encodings[0](VIEWS[0]), 3 * encodings[1](VIEWS[1])]))
 

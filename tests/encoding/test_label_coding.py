@@ -76,7 +76,7 @@ def test_new_samples_keep_the_coding_and_unknown_labels_are_named():
         ([0.0, np.inf, 2.0], ["inf", "not a label"]),
         ([1, "a", 1], ["types ['int', 'str']", "one type"]),
         ([[1, 2], [3, 4]], ["shape (2, 2)"]),
-        ([0, 0, 0], ["only the cluster 0", "Drop it"]),
+        ([0, 0, 0], ["only the cluster 0", "Remove it"]),
         ([0, 0, -1], ["only the cluster 0", "1 samples are unassigned", "unassigned=[]"]),
         ([-1, -1, -1], ["no cluster at all"]),
         (["a", "b", "c"], ["3 different labels for 3 samples"]),

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latefusion.encoding.preparation import fit_preparation
+from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.sources import (
@@ -45,7 +45,7 @@ def mean_squared(points):
 
 def test_features_are_scaled_once_for_all_similarities():
     source = feature_source(MEASURED, SIMILARITIES)
-    np.testing.assert_array_equal(source.coordinates, fit_preparation(MEASURED)(MEASURED))
+    np.testing.assert_array_equal(source.coordinates, fit_preparation(column_statistics(MEASURED))(MEASURED))
     assert source.kind == "measurements"
     assert all(source.training(name) is source.coordinates for name in SIMILARITIES)
 
@@ -133,7 +133,10 @@ def joint_of(views, shares=None):
 def test_joint_distances_are_sums_of_distances_of_mean_one(offset):
     shares = np.array([1.0, 0.25])
     joint = joint_of([POINTS + offset * np.array([1, -1, 1, -1]), MEASURED], shares)
-    parts = [euclidean_distances(view, squared=True) for view in (POINTS, fit_preparation(MEASURED)(MEASURED))]
+    parts = [
+        euclidean_distances(view, squared=True)
+        for view in (POINTS, fit_preparation(column_statistics(MEASURED))(MEASURED))
+    ]
     expected = sum(share * part / part.mean() for share, part in zip(shares, parts, strict=True))
     centered = joint.coordinates - joint.coordinates.mean(axis=0)
     np.testing.assert_allclose(euclidean_distances(centered, squared=True), expected, atol=1e-5)

@@ -119,7 +119,7 @@ def test_a_fitted_clusterer_labels_features(seed):
     model = KMeans(4, n_init=1, random_state=0).fit(X)
     found = GivenPartition(clusterer=model).similarity(X, 3)[0].toarray()
     np.testing.assert_allclose(found, similarity(model.labels_[:, None]), atol=1e-12)
-    with pytest.raises(ValueError, match=r"DBSCAN cannot predict.*labels_"):
+    with pytest.raises(ValueError, match=r"DBSCAN has no method predict.*labels_"):
         GivenPartition(clusterer=DBSCAN().fit(X))
 
 
@@ -142,7 +142,7 @@ def test_indicators_are_sparse():
         ([[0.5, 0.5], [-0.1, 1.1]], "memberships", "negative memberships, the lowest is -0.1"),
         ([[0.5, 0.5], [np.nan, 1.0]], "memberships", "NaN or infinite.*row of zeros"),
         ([[0.5, 0.5], [np.inf, 1.0]], "embedding", "NaN or infinite"),
-        ([[0.5, 0.5], [0.1, 0.9]], "labels", "one per sample"),
+        ([[0.5, 0.5], [0.1, 0.9]], "labels", "must have shape"),
     ],
 )
 def test_bad_views_are_refused_by_name(view, kind, words):

@@ -1,4 +1,4 @@
-"""The estimators on Dask: views chunked by rows, larger than any one memory, on one machine or many."""
+"""Estimators for views that are chunked by rows and larger than memory, on one machine or a cluster (Dask)."""
 
 try:
     import dask.array

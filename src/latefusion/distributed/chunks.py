@@ -1,8 +1,8 @@
-"""Views chunked by rows: brought into line, guarded, and cut into pieces that are each worked on in one task.
+"""Views chunked by rows, divided into pieces that one task each works on.
 
-A piece holds the same rows of all views. What only one piece needs of the graph of the views, as the reading of its
-chunks, is put into the task that works on the piece: so chunks are not sent from one worker to another, and none of
-them waits in memory. What pieces share, where the chunks of views begin in different rows, stays a task of its own.
+A piece holds the same rows of all views. Tasks that only one piece needs, such as reading its chunks, are fused with
+the task that works on the piece. So chunks are not sent between workers, and none of them waits in memory. Tasks that
+several pieces need, because the chunks of two views begin in different rows, stay separate.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from numpy.typing import NDArray
 
 from latefusion.arrays.threads import one_thread
 
-# Neighbouring chunks are put together while all views have no more entries than this in them.
+# Consecutive chunks form one piece as long as all views together have at most this many entries in it.
 LEAST_ENTRIES = 2**20
-# Where workers tell the scheduler what they are at.
-PLACES = "latefusion-places"
+# Topic under which workers report their position to the scheduler.
+POSITIONS = "latefusion-positions"
 
 Nodes = dict[Any, Any]
 
 
 class ChunkError(RuntimeError):
-    """A chunk of a view that could not be read, computed, or worked on.
+    """A chunk of a view could not be read or computed.
 
     Attributes
     ----------
     view : str or None
-        Name of the view; None where a task works on all views.
+        Name of the view; None if the task works on all views.
     chunk : int or None
-        Number of the chunk, as the view is chunked; of the piece, where a task works on all views.
+        Number of the chunk of the view; of the piece, if the task works on all views.
     """
 
     def __init__(self, message: str, view: str | None = None, chunk: int | None = None) -> None:
@@ -54,13 +54,13 @@ class ChunkError(RuntimeError):
         return str(self.args[0])
 
 
-def tell_place(view: str | None, chunk: int | None) -> None:
-    """Tell the scheduler what this worker is at: should it be killed, this is all that is left to say.
+def report_position(view: str | None, chunk: int | None) -> None:
+    """Report to the scheduler which chunk this worker reads, for the error message in case it is killed.
 
     Parameters
     ----------
     view : str or None
-        None once all chunks of a piece are there.
+        None once all chunks of a piece were read.
     chunk : int or None
     """
     cluster = sys.modules.get("distributed")
@@ -70,19 +70,19 @@ def tell_place(view: str | None, chunk: int | None) -> None:
         worker = cluster.get_worker()
     except ValueError:  # the threads of this process
         return
-    worker.log_event(PLACES, {"worker": worker.address, "view": view, "chunk": chunk})
+    worker.log_event(POSITIONS, {"worker": worker.address, "view": view, "chunk": chunk})
 
 
-def alone(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that works in one thread, its own: tasks are what runs at the same time."""
-    tell_place(None, None)
+def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function with one thread for linear algebra, since several tasks run at the same time."""
+    report_position(None, None)
     with one_thread():
         return function(*args)
 
 
 @dataclass(frozen=True)
 class Guarded:
-    """A function of a graph, whose errors name the view and the chunk."""
+    """A function in a task graph; its errors name the view and the chunk."""
 
     function: Callable[..., Any]
     view: str
@@ -91,8 +91,8 @@ class Guarded:
     last: int
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        """What the function returns."""
-        tell_place(self.view, self.chunk)
+        """Call the function."""
+        report_position(self.view, self.chunk)
         try:
             return self.function(*args, **options)
         except ChunkError:
@@ -114,11 +114,11 @@ class ChunkedViews:
     ----------
     names : tuple of str
     arrays : tuple of dask.array.Array of shape (n_samples, n_features)
-        Of known chunks, all columns in one of them.
+        With known chunk sizes and all columns in one chunk.
     columns : mapping of str to list
         Column names of the views that are data frames.
     scheduler : str or None
-        Address of the scheduler that computes; None for the one of this process.
+        Address of the scheduler; None for the threads of this process.
     """
 
     names: tuple[str, ...]
@@ -143,12 +143,12 @@ class ChunkedViews:
 
     @property
     def dtype(self) -> Any:
-        """Float type that holds all views."""
+        """Float type of all views together."""
         return np.result_type(*[array.dtype for array in self.arrays])
 
     @cached_property
     def piece_rows(self) -> tuple[int, ...]:
-        """Number of rows of every piece: the chunks of the view that has fewest, small ones put together."""
+        """Number of rows of every piece: the chunks of the view with the fewest chunks, small ones joined."""
         fewest = min((array.chunks[0] for array in self.arrays), key=len)
         pieces: list[int] = []
         for rows in fewest:
@@ -163,8 +163,8 @@ class ChunkedViews:
         """First row of every piece, and the number of rows."""
         return np.concatenate([[0], np.cumsum(self.piece_rows)])
 
-    def device_name(self, key: str) -> tuple[str, str | None, int | None]:
-        """Where a task of a pass works: in words, the view (None for all of them), and the number of chunk or piece."""
+    def describe_task(self, key: str) -> tuple[str, str | None, int | None]:
+        """Position of a task: in words, the view (None for all views), and the number of the chunk or piece."""
         number = re.search(r"', (\d+)", key)
         for name, array in zip(self.names, self.arrays, strict=True):
             if number and guarded_name(array, name) in key:
@@ -180,18 +180,18 @@ class ChunkedViews:
         view = self.names[0] if self.n_views == 1 else None
         return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
 
-    def chunk_in_words(self, name: str, chunk: int) -> str:
-        """A chunk of a view, with its rows."""
+    def describe_chunk(self, name: str, chunk: int) -> str:
+        """A chunk of a view and its rows, in words."""
         stops = np.cumsum(self.arrays[self.names.index(name)].chunks[0])
         first = int(stops[chunk - 1]) if chunk else 0
         return f"view {name!r}, chunk {chunk} (rows {first} to {int(stops[chunk]) - 1})"
 
     def _chunks_with(self, view: int, *rows: int) -> list[int]:
-        """The chunks of a view that rows are in."""
+        """The chunks of a view that contain some rows."""
         return sorted({int(np.searchsorted(np.cumsum(self.arrays[view].chunks[0]), row, side="right")) for row in rows})
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
-        """A graph in which one task per piece works on the blocks of all views.
+        """A task graph with one task per piece, which works on the rows of all views.
 
         Parameters
         ----------
@@ -211,7 +211,7 @@ class ChunkedViews:
         nodes = {**self._graph.shared, plan_key: DataNode(plan_key, plan)}
         for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), self._graph.own, strict=True)):
             blocks = [TaskRef((array, piece, 0)) for array in self._graph.array_names]
-            task = Task((name, piece, *indices), alone, function, TaskRef(plan_key), start, *blocks)
+            task = Task((name, piece, *indices), in_one_thread, function, TaskRef(plan_key), start, *blocks)
             nodes[task.key] = GraphNode.fuse(*own, task) if own else task
         return nodes
 
@@ -239,7 +239,7 @@ class ChunkedViews:
 
 @dataclass(frozen=True)
 class _PieceGraph:
-    """The graph of all views: what only one piece needs, and what several do or what is data."""
+    """The task graph of all views: tasks that only one piece needs, and shared tasks and data."""
 
     array_names: list[str]
     own: list[list[Any]]
@@ -247,7 +247,7 @@ class _PieceGraph:
 
 
 def guard(array: da.Array, view: str) -> da.Array:
-    """The same array by a graph whose errors name the view and the chunk.
+    """The same array with a task graph whose errors name the view and the chunk.
 
     Parameters
     ----------
@@ -272,7 +272,7 @@ def guard(array: da.Array, view: str) -> da.Array:
                     guarded[key] = node
                     continue
                 copy = node.substitute(names, key=names[key])
-                if type(copy) is Task:  # lists and other containers are kinds of tasks, too
+                if type(copy) is Task:  # containers such as lists are subclasses of Task
                     copy.func = Guarded(copy.func, view, chunk, first, max(first, stop - 1))
                 guarded[key] = copy
             guarded[(prefix, chunk, column)] = Alias((prefix, chunk, column), names.get(block, block))
@@ -282,12 +282,12 @@ def guard(array: da.Array, view: str) -> da.Array:
 
 
 def guarded_name(array: da.Array, view: str) -> str:
-    """How the keys of a guarded view begin."""
+    """The prefix of the task keys of a guarded view."""
     return f"view-{tokenize(array.name, view)}"
 
 
 def optimized_nodes(array: da.Array) -> Nodes:
-    """The graph of an array as Dask optimizes it, with what it leaves out because it is in the memory of workers."""
+    """The optimized task graph of an array, including data that workers already hold in memory."""
     nodes: Nodes = dict(dask.optimize(array)[0].__dask_graph__())
     needed = {key for node in nodes.values() for key in getattr(node, "dependencies", ())}
     absent = (needed | {*flatten(array.__dask_keys__())}) - nodes.keys()
@@ -298,12 +298,12 @@ def optimized_nodes(array: da.Array) -> Nodes:
 
 
 def _renamed(key: Any, prefix: str) -> Any:
-    """Another key, so that nobody takes a task that is not guarded for one that is."""
+    """A new key, so that Dask does not confuse guarded and unguarded tasks."""
     return (f"{prefix}-{key[0]}", *key[1:]) if isinstance(key, tuple) else f"{prefix}-{key}"
 
 
 def reachable(nodes: Mapping[Any, Any], keys: Sequence[Any], known: Mapping[Any, Any] | None = None) -> Iterator[Any]:
-    """The keys that some nodes of a graph depend on, these included; not those that are known, and what they need."""
+    """The keys of some nodes and of all nodes that they depend on, without known nodes and their dependencies."""
     seen: set[Any] = set()
     waiting = list(keys)
     while waiting:

@@ -1,4 +1,4 @@
-"""The last pass: from consensus rows to a rule for labels, by sums over pieces."""
+"""The last pass over the rows: from consensus rows to a rule for labels, by sums over pieces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from latefusion.arrays import namespace, unit_rows
 from latefusion.assignment import ASSIGNMENTS, NearestCenter
 from latefusion.assignment.kmeans import Members, add_members, find_starts, finish_starts, gather_members
-from latefusion.distributed.chunks import ChunkedViews, alone
+from latefusion.distributed.chunks import ChunkedViews, in_one_thread
 from latefusion.distributed.passes import keep, sum_up
 from latefusion.types import Array
 
@@ -32,21 +32,20 @@ def fit_rule(
     ----------
     consensus : dask.array.Array of shape (n_samples, n_clusters)
     subset : ndarray of shape (n_rows, n_clusters)
-        Consensus rows of samples drawn at random. The starts of k-means compete on them; the other rules are fitted on
-        them alone.
+        Consensus rows of random samples, on which the starts of k-means compete. The other rules use only these rows.
     n_clusters : int
     assign_labels : {"kmeans", "rotation", "cluster_qr"}
     n_init : int
     generator : RandomState
     scheduler : str, default=None
-        Address of the scheduler that computes.
+        Address of the scheduler.
 
     Returns
     -------
     rule : AssignmentRule
     n_passes : int
-        Passes over all consensus rows. They are kept in the memory of the workers if they fit, and each pass reads all
-        views again otherwise.
+        Passes over all consensus rows. These are kept in the memory of the workers if they fit; otherwise each pass
+        reads all views again.
     """
     if assign_labels != "kmeans":
         return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1], 0
@@ -72,7 +71,7 @@ def _members(centers: Array, start: int, rows: Array) -> Members:
 
 
 def lazy_labels(rule: Any, consensus: da.Array) -> tuple[da.Array, da.Array]:
-    """Labels and confidence of consensus rows, computed when they are asked for.
+    """Labels and confidence of consensus rows, as lazy arrays.
 
     Parameters
     ----------
@@ -91,8 +90,8 @@ def lazy_labels(rule: Any, consensus: da.Array) -> tuple[da.Array, da.Array]:
 
 
 def _labels(rows: Array, rule: Any) -> Array:
-    return alone(rule.predict, rows)
+    return in_one_thread(rule.predict, rows)
 
 
 def _confidence(rows: Array, rule: Any) -> Array:
-    return alone(rule.confidence, rows)
+    return in_one_thread(rule.confidence, rows)

@@ -1,10 +1,11 @@
-"""Passes over chunked views: sums over all rows that end in something small, and arrays of rows that stay lazy."""
+"""Passes over chunked views: small sums over all rows, and lazy arrays with one row per sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, NoReturn
+from contextlib import contextmanager
+from typing import Any, Protocol
 
 import dask
 import dask.array as da
@@ -13,22 +14,24 @@ from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.task_spec import List, Task, TaskRef
 from dask.tokenize import tokenize
+from numpy.typing import NDArray
 
 from latefusion.arrays import available_memory
-from latefusion.distributed.chunks import PLACES, ChunkedViews, ChunkError, Nodes
+from latefusion.distributed.chunks import POSITIONS, ChunkedViews, ChunkError, Nodes
+from latefusion.types import Array
 
-# Results that are put together in one task.
+# Number of results that one task merges.
 FAN_IN = 8
-# Rows are kept in memory between passes if they need no more than this share of it.
+# Rows are kept in memory between passes if they need at most this share of it.
 KEPT_SHARE = 0.25
-# Names of errors of Dask that say that the scheduler is out of reach.
+# Names of errors that Dask raises when it cannot reach the scheduler.
 LOST = ("CommClosedError", "FutureCancelledError", "FuturesCancelledError", "ClosedClientError")
 
 
 def sum_up(
     views: ChunkedViews, function: Callable[..., Any], plan: Any, merge: Callable[[Sequence[Any]], Any], name: str
 ) -> Any:
-    """One pass over all pieces that ends in something small.
+    """Compute a small result of all rows in one pass.
 
     Parameters
     ----------
@@ -36,66 +39,78 @@ def sum_up(
     function : callable
         ``function(plan, start, *blocks)`` of a piece.
     plan : object
-        What all pieces need to know.
+        Passed to the function for every piece.
     merge : callable
-        Takes results of neighbouring pieces, in their order, and returns that of all of them.
+        From the results of consecutive pieces to the result of all of them.
     name : str
-        Of the pass, for graphs and errors.
+        Name of the pass, for task graphs and errors.
 
     Returns
     -------
     object
-        What `merge` makes of all pieces.
+        The merged result of all pieces.
     """
-    token = tokenize(name, plan, views.names, [array.name for array in views.arrays])
-    key = f"latefusion-{name}-{token}"
+    key = _key(views, name, plan)
     nodes = views.tasks(function, plan, key)
     keys: list[Any] = [(key, piece) for piece in range(len(views.piece_rows))]
-    nodes[key], _ = _merged(nodes, keys, merge, key)
+    nodes[key] = _merged(nodes, keys, merge, key)
     graph = HighLevelGraph.from_collections(key, nodes, dependencies=())
     return run(Delayed(key, graph), views, name)
 
 
-def _merged(nodes: Nodes, keys: list[Any], merge: Callable[[Sequence[Any]], Any], name: str) -> tuple[Task, int]:
-    """The last of tasks that put results together, a few at a time; the others go into the graph."""
-    level = 0
+def _merged(nodes: Nodes, keys: list[Any], merge: Callable[[Sequence[Any]], Any], name: str) -> Task:
+    """The last of the tasks that merge results, a few at a time; the others are added to the graph."""
     while len(keys) > FAN_IN:
-        level += 1
         groups = [keys[start : start + FAN_IN] for start in range(0, len(keys), FAN_IN)]
-        keys = [(f"{name}-merge", level, position) for position in range(len(groups))]
-        for key, group in zip(keys, groups, strict=True):
-            nodes[key] = Task(key, merge, List(*map(TaskRef, group)))
-    return Task(name, merge, List(*map(TaskRef, keys))), level
+        keys = [(f"{name}-merge", len(groups), position) for position in range(len(groups))]
+        nodes.update(
+            {key: Task(key, merge, List(*map(TaskRef, group))) for key, group in zip(keys, groups, strict=True)}
+        )
+    return Task(name, merge, List(*map(TaskRef, keys)))
 
 
-def lazy_rows(
-    views: ChunkedViews, function: Callable[..., Any], plan: Any, name: str, *, width: int | None, dtype: Any
-) -> da.Array:
-    """An array with one row, or one number, for every row of the views, computed when it is asked for.
+class RowMap(Protocol):
+    """From rows of all views, and the numbers of their samples, to rows of something else."""
+
+    def __call__(self, rows: Sequence[Array], numbers: NDArray[np.intp], /) -> NDArray[Any]:
+        """New rows."""
+        ...
+
+
+def lazy_rows(views: ChunkedViews, rows: RowMap, name: str, *, width: int | None, dtype: Any) -> da.Array:
+    """The rows that a map returns for the rows of all views, as a lazy array.
 
     Parameters
     ----------
     views : ChunkedViews
-    function, plan : as in `sum_up`
-        The result has as many rows as the piece.
+    rows : RowMap
     name : str
     width : int or None
-        Number of columns; None for numbers.
+        Number of columns; None for one number per sample.
     dtype : dtype
 
     Returns
     -------
     dask.array.Array of shape (n_samples, width) or (n_samples,)
     """
-    key = f"latefusion-{name}-{tokenize(name, plan, views.names, [array.name for array in views.arrays])}"
-    nodes = views.tasks(function, plan, key, *([] if width is None else [0]))
+    key = _key(views, name, (rows, dtype))
+    nodes = views.tasks(_map_piece, (rows, dtype), key, *([] if width is None else [0]))
     graph = HighLevelGraph.from_collections(key, nodes, dependencies=())
     chunks = (views.piece_rows,) if width is None else (views.piece_rows, (width,))
     return da.Array(graph, key, chunks, meta=np.empty((0,) * len(chunks), dtype=dtype))
 
 
+def _map_piece(plan: tuple[RowMap, Any], start: int, *blocks: Array) -> NDArray[Any]:
+    rows, dtype = plan
+    return rows(blocks, np.arange(start, start + blocks[0].shape[0])).astype(dtype, copy=False)
+
+
+def _key(views: ChunkedViews, name: str, plan: Any) -> str:
+    return f"latefusion-{name}-{tokenize(name, plan, views.names, [array.name for array in views.arrays])}"
+
+
 def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array | None:
-    """The rows in the memory of the workers, so that more passes over them read nothing; None if it is too small."""
+    """Compute the rows and keep them in the memory of the workers; None if that memory is too small."""
     if rows.nbytes > KEPT_SHARE * memory_of_workers():
         return None
     with _explained(views, name):
@@ -104,7 +119,7 @@ def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array | None:
 
 
 def memory_of_workers() -> float:
-    """Bytes that all workers of the active client may use, or that this machine has left."""
+    """Memory limit of all workers of the active client in bytes, or the free memory of this machine."""
     client = active_client()
     if client is not None:
         limits = [worker["memory_limit"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
@@ -114,7 +129,7 @@ def memory_of_workers() -> float:
 
 
 def active_client() -> Any:
-    """The client of Dask that computations go to; None without one."""
+    """The active client of Dask; None if there is none."""
     if dask.config.get("scheduler", None) in ("threads", "threading", "sync", "synchronous", "single-threaded"):
         return None
     try:
@@ -128,71 +143,68 @@ def active_client() -> Any:
 
 
 def scheduler_address() -> str | None:
-    """Where computations go to: the scheduler of the active client; None without one."""
+    """Address of the scheduler of the active client; None if there is none."""
     client = active_client()
     return None if client is None or client.scheduler is None else str(client.scheduler.address)
 
 
 def find_scheduler() -> str | None:
-    """Address of the scheduler; an error where a cluster was asked for and there is none."""
+    """Address of the scheduler; an error if the configuration requires a cluster and there is no client."""
     wanted, address = dask.config.get("scheduler", None), scheduler_address()
     if wanted in ("distributed", "dask.distributed") and address is None:
         raise RuntimeError(
-            f"The configuration asks for scheduler={wanted!r}, but there is no client: create one with "
-            f"dask.distributed.Client(...), or leave the setting out to work with the threads of this machine."
+            f"The Dask configuration has scheduler={wanted!r}, but there is no client. Create one with "
+            f"dask.distributed.Client(...), or remove the setting to use the threads of this machine."
         )
     return address
 
 
 def run(result: Any, views: ChunkedViews, name: str) -> Any:
-    """Compute something small on the active client, or with the default scheduler."""
+    """Compute a small result on the active client, or with the default scheduler."""
     with _explained(views, name):
         if views.scheduler is not None and views.scheduler != scheduler_address():
-            # Dask would go on with the threads of this process.
-            raise CancelledError(f"there is no client for {views.scheduler} any more")
+            # Dask would continue with the threads of this process.
+            raise CancelledError(f"the client for {views.scheduler} was closed")
         return dask.compute(result)[0]
 
 
-class _explained:
-    """Inside, errors of Dask about workers and connections become errors about chunks and what to do."""
-
-    def __init__(self, views: ChunkedViews, name: str) -> None:
-        self.views = views
-        self.name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
-        if kind is None or isinstance(error, ChunkError):
-            return
-        names = {one.__name__ for one in kind.__mro__}
+@contextmanager
+def _explained(views: ChunkedViews, name: str) -> Iterator[None]:
+    """Turn errors of Dask about workers and connections into errors about chunks, with advice."""
+    try:
+        yield
+    except ChunkError:
+        raise
+    except Exception as error:
+        names = {one.__name__ for one in type(error).__mro__}
         if "KilledWorker" in names:
-            self._killed(error)
+            raise _killed(error, views, name) from error
         if isinstance(error, CancelledError) or names & {*LOST}:
             raise ConnectionError(
-                f"The connection to the Dask scheduler was lost in the pass {self.name!r} ({kind.__name__}: {error}). "
-                f"Nothing of this fit is kept: connect a client and fit again."
+                f"The connection to the Dask scheduler was lost in the pass {name!r} ({type(error).__name__}: "
+                f"{error}). The estimator is unchanged. Connect a client and fit again."
             ) from error
-
-    def _killed(self, error: Any) -> NoReturn:
-        task = str(error.task)
-        place, view, chunk = self.views.device_name(task)
-        told = _last_told(error)
-        if told["view"] in self.views.names:
-            # All tasks that the worker had are said to have failed, also those that only waited.
-            view, chunk = told["view"], told["chunk"]
-            place = self.views.chunk_in_words(view, chunk)
-        raise ChunkError(
-            f"In the pass {self.name!r}, workers died again and again at {place}, most likely for lack of memory. Use "
-            f"smaller chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",
-            view,
-            chunk,
-        ) from error
+        raise
 
 
-def _last_told(error: Any) -> dict[str, Any]:
-    """What the last worker that a task killed was at, as far as it could tell."""
+def _killed(error: Any, views: ChunkedViews, name: str) -> ChunkError:
+    task = str(error.task)
+    place, view, chunk = views.describe_task(task)
+    last = _last_position(error)
+    if last["view"] in views.names:
+        # Dask blames all tasks of the worker, also those that had not started.
+        view, chunk = last["view"], last["chunk"]
+        place = views.describe_chunk(view, chunk)
+    return ChunkError(
+        f"In the pass {name!r}, several workers were killed at {place}, most likely for lack of memory. Use smaller "
+        f"chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",
+        view,
+        chunk,
+    )
+
+
+def _last_position(error: Any) -> dict[str, Any]:
+    """The view and chunk that the killed worker reported last; None where it reported nothing."""
     client, worker = active_client(), getattr(error.last_worker, "address", None)
-    told = [] if client is None else [event for _, event in client.get_events(PLACES) if event["worker"] == worker]
-    return told[-1] if told else {"view": None, "chunk": None}
+    events = [] if client is None else [event for _, event in client.get_events(POSITIONS) if event["worker"] == worker]
+    return events[-1] if events else {"view": None, "chunk": None}

@@ -1,12 +1,15 @@
-"""Labels and consensus rows of chunked samples by a model that was fitted anywhere, computed when asked for."""
+"""Lazy labels and consensus rows of chunked samples, by a model that was fitted in memory or on chunked views."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.distributed.chunks import ChunkedViews
@@ -14,7 +17,7 @@ from latefusion.distributed.passes import lazy_rows
 from latefusion.distributed.stores import chunked_views
 from latefusion.types import Array
 
-# What a model knows about its training samples one by one, and needs for no other sample.
+# Attributes with one value per training sample, which new samples do not need.
 OF_TRAINING_SAMPLES = (
     "labels_",
     "consensus_",
@@ -72,41 +75,40 @@ def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int 
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
     _check_views(model, views)
-    plan = (lightened(model), method, options, views.names, dtype)
-    return lazy_rows(views, _apply, plan, method, width=width, dtype=dtype)
+    rows = partial(_apply, (without_samples(model), method, options, views.names))
+    return lazy_rows(views, rows, method, width=width, dtype=dtype)
 
 
 def _check_views(model: Any, views: ChunkedViews) -> None:
-    """Names and widths, before anything is computed; the rest is checked chunk by chunk."""
+    """Check names and widths before anything is computed; values are checked chunk by chunk."""
     known = dict(zip(map(str, model.view_names_), map(int, model.n_features_per_view_), strict=True))
     found = dict(zip(views.names, views.widths, strict=True))
-    strange = [name for name in found if name not in known]
-    if strange or (len(found) < len(known) and not model._accepts_missing_views):
+    unknown = [name for name in found if name not in known]
+    if unknown or (len(found) < len(known) and not model._accepts_missing_views):
         raise ValueError(
-            f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}: give each of them "
-            f"by its name, or all of them in that order."
+            f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}. Pass the views by "
+            f"name, or all of them in that order."
         )
     for name, width in found.items():
         if width != known[name]:
             raise ValueError(
-                f"View {name!r} has {width} columns, but {type(model).__name__} was fitted with {known[name]}: give "
+                f"View {name!r} has {width} columns, but {type(model).__name__} was fitted with {known[name]}. Pass "
                 f"the same columns in the same order."
             )
 
 
-def lightened(model: Any) -> Any:
-    """A copy without what is known about single training samples, small enough to be sent to every worker."""
+def without_samples(model: Any) -> Any:
+    """A copy without the values of single training samples, small enough to be sent to every worker."""
     light = copy(model)
     for name in OF_TRAINING_SAMPLES:
         light.__dict__.pop(name, None)
     return light
 
 
-def _apply(plan: tuple[Any, str, dict[str, bool], tuple[str, ...], Any], start: int, *blocks: Array) -> Array:
-    model, method, options, names, dtype = plan
+def _apply(plan: tuple[Any, ...], blocks: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
+    model, method, options, names = plan
     try:
-        # The method of the class in memory: blocks are.
-        found = getattr(model, method)(dict(zip(names, blocks, strict=True)), **options)
+        found = getattr(model, method)(dict(zip(names, blocks, strict=True)), **options)  # in memory, as the blocks are
     except ValueError as error:
-        raise ValueError(f"Rows {start} to {start + blocks[0].shape[0] - 1}: {error}") from error
-    return np.asarray(np.column_stack(found) if isinstance(found, tuple) else found).astype(dtype, copy=False)
+        raise ValueError(f"Rows {numbers[0]} to {numbers[-1]}: {error}") from error
+    return np.asarray(np.column_stack(found) if isinstance(found, tuple) else found)

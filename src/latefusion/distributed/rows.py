@@ -1,19 +1,18 @@
-"""From rows of all views to consensus rows: a chain of small matrices, and for local alignment counts in between."""
+"""From rows of all views to consensus rows: features times a matrix, weighted by counts for local alignment."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import RowFeatures, observed
-from latefusion.distributed.passes import lazy_rows, sum_up
+from latefusion.distributed.features import FeatureMaps, observed
+from latefusion.distributed.passes import RowMap, sum_up
 from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_errors, count_inside, estimate_counts
@@ -22,35 +21,27 @@ from latefusion.types import Array, Views
 Numbers = NDArray[np.intp]
 
 
-class RowMap(Protocol):
-    """Rows of views to rows of something else; the number of a row may matter."""
-
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-        """New rows."""
-        ...
-
-
 @dataclass(frozen=True)
-class ProjectedRows:
-    """Rows of Φ times a matrix: base partitions, or a consensus of global alignment.
+class ProjectedFeatures:
+    """Rows of Φ times a matrix: base partitions, or the consensus of global alignment.
 
     Attributes
     ----------
-    features : RowFeatures
+    maps : FeatureMaps
     projection : ndarray of shape (total width, n_columns)
     of_mean : ndarray of shape (total width, n_columns) or None
-        Added for the mean similarity where samples lack views: times one over the root of the share that they have.
+        Added for the mean similarity if views are missing: times one over the root of the share of observed views.
     """
 
-    features: RowFeatures
+    maps: FeatureMaps
     projection: NDArray[Any]
     of_mean: NDArray[Any] | None = None
 
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
+    def __call__(self, rows: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """The projected rows."""
         projected = np.empty((len(numbers), self.projection.shape[1]), dtype=self.projection.dtype)
-        dense, sparse = (self.features.columns(sparse=sparse) for sparse in (False, True))
-        for block in self.features.split(blocks):
+        dense, sparse = (self.maps.columns(sparse=sparse) for sparse in (False, True))
+        for block in self.maps.blocks(rows):
             np.matmul(block.dense, self.projection[dense], out=projected[block.rows], casting="same_kind")
             if block.sparse is not None:
                 projected[block.rows] += block.sparse @ self.projection[sparse]
@@ -62,93 +53,92 @@ class ProjectedRows:
         return projected
 
 
-def trusted_rows(rows: RowMap, weights: NDArray[np.float64], blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-    """Consensus rows, and one more column: how much of the weight of all views a sample's views have."""
-    trust = weigh_confidence(np.ones(len(numbers)), weights, observed(blocks))
-    return np.column_stack([rows(blocks, numbers), trust])
+def rows_with_confidence(
+    consensus: RowMap, weights: NDArray[np.float64], rows: Sequence[Array], numbers: Numbers
+) -> NDArray[Any]:
+    """Consensus rows, and last the share of the weight of all views that the observed views of a sample have."""
+    shares = weigh_confidence(np.ones(len(numbers)), weights, observed(rows))
+    return np.column_stack([consensus(rows, numbers), shares])
 
 
-def observed_rows(blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.bool_]:
-    """Which views samples have, one column per view."""
-    return observed(blocks)
+def observed_rows(rows: Sequence[Array], numbers: Numbers) -> NDArray[np.bool_]:
+    """Whether views are observed, one column per view."""
+    return observed(rows)
 
 
-def novelty_rows(novelty: Novelty, holes: bool, blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
-    """How far samples are from the training samples that were drawn."""
-    return novelty(Views(list(blocks)), observed(blocks) if holes else None)
+def novelty_rows(novelty: Novelty, has_missing: bool, rows: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
+    """Distances of samples from the references among the drawn samples."""
+    return novelty(Views(list(rows)), observed(rows) if has_missing else None)
 
 
 @dataclass(frozen=True)
-class CountedRows:
-    """Rows of all partitions, each times its count over n: what local alignment aligns.
+class WeightedPartitions:
+    """Rows of all partitions, each times its neighbour count over n: the input of local alignment.
 
     Attributes
     ----------
-    features : RowFeatures
-        Whose extensions know the samples whose neighbourhoods were looked at.
+    maps : FeatureMaps
+        One per view, whose extensions store the samples with known neighbourhoods.
     projection : ndarray of shape (total width, (n_views + 1) * n_clusters)
     thresholds : list of ndarray of shape (1, n_columns)
     samples : ndarray of int of shape (n_columns,)
     n_samples : int
     mixing : ndarray of shape (n_views + 1, n_clusters, n_clusters) or None
-        What turns them into consensus rows; None leaves them side by side.
+        Turns them into consensus rows; None as long as the alignment is not solved.
     """
 
-    features: RowFeatures
+    maps: FeatureMaps
     projection: NDArray[Any]
     thresholds: Sequence[Array]
     samples: Numbers
     n_samples: int
     mixing: NDArray[Any] | None = None
 
-    def __call__(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
-        """The weighed rows, or the consensus rows that they give."""
+    def __call__(self, rows: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
+        """The consensus rows."""
+        assert self.mixing is not None
         found = []
-        for part in self.parts(len(numbers)):
-            plain, counts = self.partitions([block[part] for block in blocks], numbers[part])
-            weighed = plain * (counts / self.n_samples).astype(plain.dtype)[..., None]
-            if self.mixing is None:
-                found.append(np.concatenate(list(weighed), axis=1))
-            else:
-                found.append(np.einsum("pnk,pkl->nl", weighed, self.mixing.astype(plain.dtype), optimize=True))
+        for plain, counts, _ in self.blocks(rows, numbers):
+            weighted = plain * (counts / self.n_samples).astype(plain.dtype)[..., None]
+            found.append(np.einsum("pnk,pkl->nl", weighted, self.mixing.astype(plain.dtype), optimize=True))
         return np.concatenate(found)
 
-    def counts(self, blocks: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
+    def counts(self, rows: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
         """The counts alone, one column per view and last that of the mean similarity."""
-        parts = self.parts(len(numbers))
-        return np.concatenate(
-            [self.partitions([block[part] for block in blocks], numbers[part])[1].T for part in parts]
-        )
+        return np.concatenate([counts.T for _, counts, _ in self.blocks(rows, numbers)])
 
-    def parts(self, n_rows: int) -> Iterator[slice]:
-        """Ranges of rows that are few enough for their closeness to all sampled samples."""
-        return row_blocks(n_rows, min(self.features.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples))))
+    def blocks(
+        self, rows: Sequence[Array], numbers: Numbers
+    ) -> Iterator[tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]]:
+        """Rows of all partitions, their counts, and which rows have known neighbourhoods, a few rows at a time.
 
-    def partitions(self, blocks: Sequence[Array], numbers: Numbers) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """Rows of all partitions, shape (n_views + 1, n_rows, n_clusters), and counts, shape (n_views + 1, n_rows)."""
-        features = self.features(blocks)
-        n_parts = len(self.thresholds)
-        rows = self.features.project(features, self.projection)
-        plain = np.stack(np.split(rows, n_parts, axis=1))
-        placed = self.features.places(blocks)
-        closeness = (
-            one.closeness(block, own)
-            for one, block, own in zip(self.features.extensions, placed, features, strict=True)
-        )
-        inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
-        own = np.isin(numbers, self.samples).astype(np.float64)
-        return plain, estimate_counts(inside, own, self.n_samples, len(self.samples), xp=namespace(inside))
+        Shapes are (n_views + 1, n_rows, n_clusters), (n_views + 1, n_rows) and (n_rows,).
+        """
+        step = min(self.maps.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples)))
+        for block in row_blocks(len(numbers), step):
+            parts = [view[block] for view in rows]
+            features = self.maps(parts)
+            plain = np.stack(np.split(self.maps.project(features, self.projection), len(self.thresholds), axis=1))
+            closeness = (
+                one.closeness(part, own) for one, part, own in zip(self.maps.extensions, parts, features, strict=True)
+            )
+            inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
+            known = np.isin(numbers[block], self.samples)
+            counts = estimate_counts(
+                inside, known.astype(np.float64), self.n_samples, len(self.samples), xp=namespace(inside)
+            )
+            yield plain, counts, known
 
 
-class CountedProducts(NamedTuple):
+class WeightedProducts(NamedTuple):
     """Sums over all samples that local alignment needs.
 
     Attributes
     ----------
     gram : ndarray of shape (2 * width, 2 * width)
-        Inner products of all partitions, and of the same with weighed rows.
+        Inner products of all partitions, and of the same partitions with weighted rows.
     known : ndarray of shape (n_views + 1, n_columns)
-        Counts of the samples whose neighbourhoods were looked at.
+        Counts of the samples with known neighbourhoods.
     errors : float
         Sum of the relative errors of all counts.
     """
@@ -158,54 +148,25 @@ class CountedProducts(NamedTuple):
     errors: float
 
 
-def counted_products(views: ChunkedViews, rows: CountedRows) -> CountedProducts:
-    """Inner products of weighed partitions, in one pass."""
-    found: CountedProducts = sum_up(views, _counted_products, rows, _add, "counts")
+def weighted_products(views: ChunkedViews, partitions: WeightedPartitions) -> WeightedProducts:
+    """Inner products of weighted partitions, in one pass."""
+    found: WeightedProducts = sum_up(views, _weighted_products, partitions, _add, "counts")
     return found
 
 
-def _counted_products(rows: CountedRows, start: int, *blocks: Array) -> CountedProducts:
-    width = 2 * rows.projection.shape[1]
-    gram, errors, known = np.zeros((width, width)), 0.0, []
-    n_samples, n_columns = rows.n_samples, len(rows.samples)
-    for part in rows.parts(blocks[0].shape[0]):
-        numbers = np.arange(start + part.start, start + part.stop)
-        plain, counts = rows.partitions([block[part] for block in blocks], numbers)
-        weighed = plain * (counts / n_samples)[..., None]
-        both = np.concatenate([*plain, *weighed], axis=1).astype(np.float64, copy=False)
-        gram += both.T @ both
-        errors += float(np.sum(count_errors(counts, n_samples, n_columns)))
-        known.append(counts[:, np.isin(numbers, rows.samples)])
-    return CountedProducts(gram, np.concatenate(known, axis=1), errors)
+def _weighted_products(partitions: WeightedPartitions, start: int, *rows: Array) -> WeightedProducts:
+    numbers, n_samples = np.arange(start, start + rows[0].shape[0]), partitions.n_samples
+    gram: Any = 0.0
+    errors, found = 0.0, []
+    for plain, counts, known in partitions.blocks(rows, numbers):
+        weighted = plain * (counts / n_samples)[..., None]
+        both = np.concatenate([*plain, *weighted], axis=1).astype(np.float64, copy=False)
+        gram = gram + both.T @ both
+        errors += float(np.sum(count_errors(counts, n_samples, len(partitions.samples))))
+        found.append(counts[:, known])
+    return WeightedProducts(gram, np.concatenate(found, axis=1), errors)
 
 
-def _add(parts: Sequence[CountedProducts]) -> CountedProducts:
-    return CountedProducts(
-        np.sum([part.gram for part in parts], axis=0),
-        np.concatenate([part.known for part in parts], axis=1),
-        sum(part.errors for part in parts),
-    )
-
-
-def lazy_map(views: ChunkedViews, rows: RowMap, name: str, *, width: int | None, dtype: Any) -> da.Array:
-    """The rows that a map makes of those of the views, computed when they are asked for.
-
-    Parameters
-    ----------
-    views : ChunkedViews
-    rows : RowMap
-    name : str
-    width : int or None
-        Number of columns; None for numbers.
-    dtype : dtype
-
-    Returns
-    -------
-    dask.array.Array of shape (n_samples, width) or (n_samples,)
-    """
-    return lazy_rows(views, _map_piece, (rows, dtype), name, width=width, dtype=dtype)
-
-
-def _map_piece(plan: tuple[RowMap, Any], start: int, *blocks: Array) -> NDArray[Any]:
-    rows, dtype = plan
-    return rows(blocks, np.arange(start, start + blocks[0].shape[0])).astype(dtype, copy=False)
+def _add(parts: Sequence[WeightedProducts]) -> WeightedProducts:
+    gram, known, errors = zip(*parts, strict=True)
+    return WeightedProducts(np.sum(gram, axis=0), np.concatenate(known, axis=1), sum(errors))

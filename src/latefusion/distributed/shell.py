@@ -1,4 +1,4 @@
-"""What the estimators of this room share: chunked views in, lazy rows out, everything else small and in memory."""
+"""Input and output of the chunked estimators: chunked views in, lazy rows out, all small results in memory."""
 
 from __future__ import annotations
 
@@ -11,27 +11,29 @@ from typing import Any
 import dask.array as da
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.assignment.kmeans import draw_subset
+from latefusion.base import warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import observed
+from latefusion.distributed.first_pass import FirstPass
 from latefusion.distributed.labels import fit_rule, lazy_labels
-from latefusion.distributed.passes import find_scheduler
-from latefusion.distributed.prediction import lightened, predict, transform
-from latefusion.distributed.rows import RowMap, lazy_map, novelty_rows, observed_rows, trusted_rows
+from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
+from latefusion.distributed.prediction import predict, transform, without_samples
+from latefusion.distributed.rows import novelty_rows, observed_rows, rows_with_confidence
 from latefusion.distributed.stores import chunked_views, is_chunked
-from latefusion.distributed.survey import Survey
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Views
 from latefusion.validation import InputSchema, check_n_clusters, is_precomputed, per_view
 
-# Bytes of the rows on which the starts of k-means compete, at most: they come to the client.
+# Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
 SUBSET_BYTES = 2**28
 
 
 class ChunkedMixin:
-    """Input and output of an estimator for chunked views; what lies in memory goes to the class that it extends."""
+    """Input and output of an estimator for chunked views; views in memory are passed on to the class in memory."""
 
     views: Any
     similarity: Any
@@ -41,6 +43,7 @@ class ChunkedMixin:
     n_init: int
     random_state: Any
     max_iter: int
+    converged_: bool
     _mask: Any
     _similarity_specs: Any
     _similarities: Any
@@ -48,8 +51,36 @@ class ChunkedMixin:
     view_names_: Any
     view_weights_: Any
 
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        X : list or dict of chunked views, or one of them
+            Dask arrays or data frames, Zarr arrays, memory-mapped arrays, or paths of Zarr stores, Parquet folders and
+            ``.npy`` files, with the same rows in any chunks. If all views are in memory, the fit is, too.
+        y : ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        if not is_chunked(X):
+            return super().fit(X, y)  # type: ignore[misc]
+        with self._all_or_nothing():
+            self._fit_chunked(X)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _fit_chunked(self, X: Any) -> None:
+        """Fit the model to chunked views."""
+        raise NotImplementedError
+
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
-        """Consensus rows of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+        """Consensus rows of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
 
         Parameters
         ----------
@@ -64,7 +95,7 @@ class ChunkedMixin:
         return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)  # type: ignore[misc]
 
     def predict(self, X: Any, **options: Any) -> Any:
-        """Labels of new samples: a lazy Dask array for chunked samples, a NumPy array for others.
+        """Labels of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
 
         Parameters
         ----------
@@ -79,22 +110,22 @@ class ChunkedMixin:
         return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)  # type: ignore[misc]
 
     def in_memory(self) -> Any:
-        """The fitted model as an estimator of `latefusion`, to be saved or used where there is no Dask.
+        """The fitted model as an estimator of `latefusion`, to be saved or used without Dask.
 
         Returns
         -------
         estimator
-            Without what is known about single training samples, such as `labels_`; it labels new ones.
+            Without attributes of single training samples, such as `labels_`; it can label new samples.
         """
         check_is_fitted(self)
         kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
         model = kind(**self.get_params(deep=False))  # type: ignore[attr-defined]
-        model.__dict__.update(lightened(self).__dict__)
+        model.__dict__.update(without_samples(self).__dict__)
         return model
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """A fit that fails leaves the estimator as it was."""
+        """Restore the estimator if the fit fails."""
         before = self.__dict__.copy()
         try:
             yield
@@ -104,11 +135,11 @@ class ChunkedMixin:
             raise
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
-        """Chunked views of the training samples; remembers their names, widths and columns."""
+        """Chunked views of the training samples; stores their names, widths and columns."""
         scheduler = find_scheduler()
         if self.views is not None:
             raise ValueError(
-                "views= splits the columns of one table in memory. Give chunked views one by one, for instance as "
+                "views= splits the columns of one table in memory. Pass chunked views one by one, for instance as "
                 "{'first': X[:, :10], 'second': X[:, 10:]}."
             )
         views = replace(chunked_views(X), scheduler=scheduler)
@@ -128,41 +159,44 @@ class ChunkedMixin:
         self._mask = None
         return views
 
-    def _remember_holes(self, views: ChunkedViews) -> None:
-        """Samples lack views: which ones is read off when it is asked for."""
-        self.observed_ = lazy_map(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
+    def _store_observed(self, views: ChunkedViews) -> None:
+        """Some views are missing: store which ones, as lazy arrays."""
+        self.observed_ = lazy_rows(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
         self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
 
+    def _store_lazy_partitions(self, views: ChunkedViews, rows: RowMap, n_partitions: int, n_clusters: int) -> None:
+        """Rows of all partitions, as lazy arrays."""
+        together = lazy_rows(views, rows, "partitions", width=n_partitions * n_clusters, dtype=views.dtype)
+        self.partitions_ = [together[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_partitions)]
+
     def _novelty(
-        self, views: ChunkedViews, found: Survey, subset: NDArray[np.intp], encodings: Sequence[Any]
+        self, views: ChunkedViews, first: FirstPass, subset: NDArray[np.intp], encodings: Sequence[Any]
     ) -> Novelty:
-        """Novelty by the drawn samples; that of all samples is computed when it is asked for."""
-        drawn = Views([found.draw(view, subset) for view in range(views.n_views)], views.names)
-        holes = found.presence.has_holes
-        novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if holes else None)
-        rows = partial(novelty_rows, novelty, holes)
-        self.novelty_ = lazy_map(views, rows, "novelty", width=None, dtype=np.float64)
+        """Novelty by the drawn samples; that of all samples is a lazy array."""
+        drawn = Views(first.read_drawn(subset), views.names)
+        has_missing = first.observed.has_missing
+        novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if has_missing else None)
+        rows = partial(novelty_rows, novelty, has_missing)
+        self.novelty_ = lazy_rows(views, rows, "novelty", width=None, dtype=np.float64)
         return novelty
 
     def _label_rows(
         self,
         views: ChunkedViews,
         rows: RowMap,
-        found: Survey,
+        first: FirstPass,
         subset: NDArray[np.intp],
         n_clusters: int,
         generator: Any,
     ) -> Any:
-        """Consensus, labels and confidence; returns the rule that labels new rows."""
-        holes = found.presence.has_holes
-        made = partial(trusted_rows, rows, self.view_weights_) if holes else rows
-        together = lazy_map(views, made, "consensus", width=n_clusters + holes, dtype=views.dtype)
-        self.consensus_ = together[:, :n_clusters] if holes else together
-        blocks = [found.draw(view, subset) for view in range(views.n_views)]
-        drawn = rows(blocks, subset).astype(views.dtype, copy=False)
+        """Store consensus, labels and confidence; returns the rule that labels new rows."""
+        has_missing = first.observed.has_missing
+        full = partial(rows_with_confidence, rows, self.view_weights_) if has_missing else rows
+        together = lazy_rows(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
+        self.consensus_ = together[:, :n_clusters] if has_missing else together
         rule, _ = fit_rule(
             self.consensus_,
-            drawn,
+            rows(first.read_drawn(subset), subset).astype(views.dtype, copy=False),
             n_clusters,
             assign_labels=self.assign_labels,
             n_init=self.n_init,
@@ -170,13 +204,18 @@ class ChunkedMixin:
             scheduler=views.scheduler,
         )
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
-        if holes:
+        if has_missing:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
         return rule
 
 
-def draw_competition(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
-    """The rows on which the starts of k-means compete: as many as in memory, but of very wide views fewer."""
+def draw_start_rows(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
+    """Rows on which the starts of k-means compete: as many as in memory, but fewer of very wide views."""
     rows = draw_subset(views.n_samples, n_clusters, generator)
     size = len(rows) * sum(views.widths) * np.dtype(views.dtype).itemsize
     return rows[:: -(-size // SUBSET_BYTES)]
+
+
+def mean_cosines(products: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Mean cosine of the principal angles between partitions and the consensus, from their products H_pᵀF."""
+    return np.minimum(1.0, [np.linalg.svd(one, compute_uv=False).sum() / len(one) for one in products])

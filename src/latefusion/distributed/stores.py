@@ -1,6 +1,6 @@
-"""From what a user has (Dask arrays and data frames, Zarr, Parquet, .npy files) to chunked views.
+"""From the input of the user (Dask arrays and data frames, Zarr, Parquet, .npy files) to chunked views.
 
-What is read from a file is opened by the worker that reads it: a path must mean the same on all of them.
+Each worker opens the files that it reads, so that a path must be valid on all workers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from latefusion.distributed.chunks import ChunkedViews, ChunkError
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
 
-# Bytes of a chunk of views that are not chunked yet.
+# Size in bytes of the chunks of views that are not chunked yet.
 CHUNK_BYTES = 2**25
 
 
@@ -44,7 +44,7 @@ def _is_zarr(view: Any) -> bool:
 
 
 def _is_whole_map(view: Any) -> bool:
-    """Whether a view is all of a memory-mapped array; a part of one does not know where it begins in the file."""
+    """Whether a view is a whole memory-mapped array; the offset of a part of one in the file is unknown."""
     return isinstance(view, np.memmap) and not isinstance(view.base, np.memmap) and view.filename is not None
 
 
@@ -57,7 +57,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
         Dask arrays or data frames, Zarr arrays, memory-mapped arrays, or paths of Zarr stores, Parquet files or folders
         and ``.npy`` files; NumPy arrays and sparse matrices beside them.
     names : tuple of str, default=None
-        Of the views of a model, which views in a list take over.
+        Names of the views of a model, for views in a list.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
     if len({*rows.values()}) > 1:
         raise ValueError(
             f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
-            f"that are not in every view."
+            f"that are not in all views."
         )
     if isinstance(X, Views) and X.mask is not None:
         pairs = zip(arrays.items(), X.mask.T, strict=True)
@@ -87,7 +87,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
 
 
 def _hidden(array: da.Array, seen: NDArray[np.bool_]) -> da.Array:
-    """The same rows, but NaN for samples that lack the view."""
+    """The same rows, with NaN where the view is missing."""
     mask = da.from_array(seen[:, None], chunks=(array.chunks[0], 1))
     return da.map_blocks(_hide, array, mask, chunks=array.chunks, dtype=array.dtype, meta=array._meta)
 
@@ -95,7 +95,7 @@ def _hidden(array: da.Array, seen: NDArray[np.bool_]) -> da.Array:
 def _hide(block: Any, seen: NDArray[np.bool_]) -> Any:
     if not scipy.sparse.issparse(block):
         return np.where(seen, block, block.dtype.type(np.nan))
-    # A row of a sparse matrix is NaN if all that it stores is, and it stores something.
+    # A sparse row marks a missing view if it stores at least one value and all stored values are NaN.
     holes = np.flatnonzero(~seen[:, 0])
     marks = (np.full(len(holes), np.nan, dtype=block.dtype), (holes, np.zeros(len(holes), dtype=np.intp)))
     rows = scipy.sparse.diags_array(seen[:, 0].astype(block.dtype)) @ scipy.sparse.csr_array(block)
@@ -127,7 +127,9 @@ def _opened(view: Any, name: str) -> Any:
 
 def _from_path(path: Path, name: str) -> Any:
     if not path.exists():
-        raise FileNotFoundError(f"View {name!r}: there is no {str(path)!r}. Check the path; it must exist here, too.")
+        raise FileNotFoundError(
+            f"View {name!r}: {str(path)!r} does not exist. The path must be valid on this machine and on all workers."
+        )
     try:
         if path.suffix == ".npy":
             return _from_map(np.load(path, mmap_mode="r"))
@@ -138,13 +140,13 @@ def _from_path(path: Path, name: str) -> Any:
         return dd.read_parquet(str(path))
     except (OSError, ValueError, KeyError) as error:
         raise ValueError(
-            f"View {name!r}: {str(path)!r} is no .npy file, Zarr array or Parquet folder that can be opened "
+            f"View {name!r}: {str(path)!r} cannot be opened as a .npy file, Zarr array or Parquet folder "
             f"({type(error).__name__}: {error})."
         ) from error
 
 
 def _from_map(view: np.memmap) -> da.Array:
-    """A memory-mapped array that every task opens anew: pickled, it would be the whole array."""
+    """A memory-mapped array that every task opens itself, since pickling would copy the whole array."""
     rows = _chunk_rows(view.shape, view.dtype)
     starts = list(range(0, view.shape[0], rows))
     order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
@@ -174,11 +176,11 @@ def _chunk_rows(shape: tuple[int, ...], dtype: Any) -> int:
 
 
 def _frame_values(frame: Any, name: str) -> da.Array:
-    """The values of a data frame; how many rows its partitions have is counted."""
+    """The values of a data frame; counts the rows of its partitions."""
     words = [str(column) for column, dtype in frame.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
     if words:
         raise ValueError(
-            f"View {name!r} has columns that are no numbers: {words[:5]}. Drop them, or turn them into numbers first."
+            f"View {name!r} has columns that are not numeric: {words[:5]}. Remove them, or convert them to numbers."
         )
     try:
         return frame.to_dask_array(lengths=True)
@@ -188,7 +190,7 @@ def _frame_values(frame: Any, name: str) -> da.Array:
 
 
 def _read_parts(frame: Any, name: str) -> None:
-    """Read the partitions of a data frame one by one, so that the error of one that cannot be read names it."""
+    """Read the partitions of a data frame one by one, so that the error names the one that cannot be read."""
     for number, part in enumerate(frame.to_delayed()):
         try:
             part.compute()
@@ -201,7 +203,7 @@ def _read_parts(frame: Any, name: str) -> None:
 
 
 def _checked(array: Any, name: str) -> da.Array:
-    """Two dimensions, chunks that are known, float numbers, and all columns in one chunk."""
+    """Check an array: two dimensions, known chunk sizes, floats, and all columns in one chunk."""
     label = f"View {name!r}"
     if not isinstance(array, da.Array):
         raise ValueError(f"{label} must be a Dask array or data frame, got {type(array).__name__}.")
@@ -210,19 +212,19 @@ def _checked(array: Any, name: str) -> da.Array:
     if any(isnan(size) for size in array.shape):
         raise ValueError(
             f"{label} has chunks of unknown size (shape {array.shape}). Call its method compute_chunk_sizes(), or "
-            f"to_dask_array(lengths=True) on the data frame that it comes from."
+            f"to_dask_array(lengths=True) on its data frame."
         )
     if 0 in array.shape:
         raise ValueError(f"{label} is empty: its shape is {array.shape}. Every view needs a sample and a column.")
     if not isinstance(array._meta, np.ndarray) and not scipy.sparse.issparse(array._meta):
         if not is_device_array(array._meta):
-            raise ValueError(f"{label} has chunks of {type(array._meta).__name__}; turn them into arrays first.")
-        # The sums are done where workers have their memory: a chunk comes there when its turn has come.
+            raise ValueError(f"{label} has chunks of type {type(array._meta).__name__}. Convert them to arrays first.")
+        # Sums are computed in the memory of the workers: each chunk is copied there when it is processed.
         array = array.map_blocks(to_numpy, meta=to_numpy(array._meta))
     if array.dtype.kind not in "biuf":
         raise ValueError(
-            f"{label} has the dtype {array.dtype}, which holds no real numbers. Convert it with astype(float), or name "
-            f"the columns that are numbers."
+            f"{label} has the dtype {array.dtype}, which is not numeric. Convert it with astype(float), or select the "
+            f"numeric columns."
         )
     if array.dtype not in (np.float32, np.float64):
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)

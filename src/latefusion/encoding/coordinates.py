@@ -1,4 +1,4 @@
-"""From a view as it is given to the coordinates that similarities compare, for training samples and new ones alike."""
+"""Encodings: from a view to the coordinates that similarities compare, for training samples and new samples."""
 
 from __future__ import annotations
 
@@ -10,25 +10,26 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.encoding.column_statistics import ColumnStatistics
 from latefusion.types import Array
 
 
 class Encoding(Protocol):
-    """From a view as it is given to the coordinates that similarities compare."""
+    """From a view to the coordinates that similarities compare."""
 
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
-        """Coordinates of some samples; kernels may need their self-similarities."""
+        """Coordinates of some samples; ``diagonal`` holds their self-similarities, for kernels."""
         ...
 
 
 @dataclass(frozen=True)
 class Unchanged:
-    """The encoding of views that are compared as they are.
+    """The encoding of views that are compared without scaling.
 
     Attributes
     ----------
     columns : ndarray of bool of shape (n_training,) or None
-        Of a kernel, the training samples that have the view; None for all.
+        For a kernel, the training samples for which the view is observed; None for all.
     """
 
     columns: NDArray[np.bool_] | None = None
@@ -36,6 +37,10 @@ class Unchanged:
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The view."""
         return view if self.columns is None else view[:, self.columns]
+
+    def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
+        """Column statistics of the view."""
+        return raw
 
 
 @dataclass(frozen=True)
@@ -53,21 +58,21 @@ class SideBySide:
     scales: NDArray[np.float64]
 
     def __call__(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
-        """Coordinates of samples that have all views."""
+        """Coordinates of complete samples."""
         pairs = zip(self.encodings, views, diagonals, strict=True)
         return put_side_by_side([encoding(*one) for encoding, *one in pairs], self.scales)
 
 
 @dataclass(frozen=True)
 class ImputedCoordinates:
-    """The encoding of all views together where samples lack some: imputed rows of eigenvectors of every view.
+    """The encoding of all views together if views are missing: imputed rows of the eigenvectors of every view.
 
     Attributes
     ----------
     columns : ndarray of int
-        Columns that are coordinates.
+        The columns that become coordinates.
     scales : ndarray of shape (n_coordinates,)
-        Factor of each: the root of its eigenvalue, so that inner products are those of the similarity.
+        Roots of the eigenvalues, so that inner products are those of the similarity.
     dtype : dtype
     """
 
@@ -76,14 +81,14 @@ class ImputedCoordinates:
     dtype: Any
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """Coordinates from rows without gaps."""
+        """Coordinates of imputed rows."""
         coordinates: NDArray[Any] = (rows[:, self.columns] * self.scales).astype(self.dtype)
         return coordinates
 
 
 def put_side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
-    """Columns of all views, each times its factor; sparse as soon as one view is."""
+    """Columns of all views, each times its factor; sparse if any view is."""
     scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
-    if any(scipy.sparse.issparse(part) for part in scaled):  # filling a sparse view may need more memory than there is
+    if any(scipy.sparse.issparse(part) for part in scaled):  # a dense copy of a sparse view may not fit in memory
         return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")
     return np.hstack(scaled)

@@ -1,4 +1,4 @@
-"""Labels of any type as numbers: clusters from 0 up, and -1 for samples that are in none."""
+"""Labels of any type as integers: clusters from 0 up, and -1 for unassigned samples."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import is_device_array, to_numpy
 
-# Values that mark a sample as unassigned, beside None and NaN; None stands for all negative integers.
+# Values that mark a sample as unassigned, in addition to None and NaN; None stands for all negative integers.
 Unassigned = Any
 
 
 @dataclass(frozen=True)
 class LabelCoding:
-    """The clusters of one labelling, by their names.
+    """The names of the clusters of one labelling.
 
     Attributes
     ----------
     values : ndarray of shape (n_clusters,)
         Names of the clusters, sorted: integers, booleans or strings.
     unassigned : object, list of objects or None
-        What marks a sample as unassigned, beside None and NaN; by default (None) every negative integer.
+        Labels of unassigned samples, in addition to None and NaN; by default (None) all negative integers.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class LabelCoding:
         ----------
         labels : array-like of shape (n_samples,) or (n_samples, 1)
         name : str
-            Of the view, for error messages.
+            Name of the view, for error messages.
         unassigned : object or list of objects, default=None
 
         Returns
@@ -59,18 +59,18 @@ class LabelCoding:
             found = f"only the cluster {values.tolist()[0]!r}" if len(values) else "no cluster at all"
             raise ValueError(
                 f"View {name!r} has {found} among its {len(array)} labels ({len(array) - n_assigned} samples are "
-                f"unassigned): it tells no samples apart. Drop it; or, if negative labels are clusters, pass "
+                f"unassigned). It needs at least 2. Remove it; or, if negative labels are clusters, pass "
                 f"unassigned=[]."
             )
         if len(values) == n_assigned and n_assigned > 2:
             raise ValueError(
-                f"View {name!r} has {n_assigned} different labels for {n_assigned} samples: these are names of samples "
-                f"or values, not clusters. Drop it, or pass values as a two-dimensional array, array.reshape(-1, 1)."
+                f"View {name!r} has {n_assigned} different labels for {n_assigned} samples: these are sample names or "
+                f"values, not clusters. Remove it, or pass values as a two-dimensional array, array.reshape(-1, 1)."
             )
         return cls(values, unassigned)
 
     def codes(self, labels: Any, name: str) -> NDArray[np.intp]:
-        """Numbers of the clusters of samples, -1 where they are in none; an unknown label is an error.
+        """Cluster numbers of samples, -1 for unassigned samples; an unknown label is an error.
 
         Parameters
         ----------
@@ -101,20 +101,20 @@ class LabelCoding:
 
 
 def _sample(labels: Any, row: int) -> str:
-    """A sample as the user names it: by the index of a series or data frame of pandas, else by its row."""
+    """The name of a sample: its index in a pandas series or data frame, otherwise its row."""
     return f"sample {labels.index[row]!r}" if hasattr(labels, "iloc") else f"row {row}"
 
 
 def is_label_view(view: Any) -> bool:
-    """Whether a view can only be meant as labels: one-dimensional, and text or categories.
+    """Whether a view must be labels: one-dimensional, and text or categories.
 
-    Numbers in one dimension may also be a single feature, so whoever means labels has to say so.
+    A one-dimensional array of numbers may be a single feature; it counts as labels only on request.
     """
     if is_device_array(view) or isinstance(view, (str, bytes)):
         return False
     if isinstance(view, (list, tuple)):
         return len(view) > 0 and all(one is None or isinstance(one, str) for one in view)
-    # pandas' Categorical and Series, and polars' Series, which says Categorical(...) or Enum(...)
+    # Categorical and Series of pandas, and Series of polars, whose dtype is Categorical(...) or Enum(...)
     kind = str(getattr(view, "dtype", "")).lower()
     if len(getattr(view, "shape", ())) != 1 or not kind:
         return False
@@ -125,15 +125,13 @@ def is_label_view(view: Any) -> bool:
 
 
 def _clean(labels: Any, name: str, unassigned: Unassigned) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Labels as integers, booleans or strings, and where they are missing."""
+    """Labels as integers, booleans or strings, and which of them are missing."""
     # Without dtype=object NumPy would quietly turn the list [1, "a"] into strings.
     array = to_numpy(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     if array.ndim != 1:
-        raise ValueError(
-            f"View {name!r} has shape {array.shape}, but labels are one per sample, of shape (n_samples,)."
-        )
+        raise ValueError(f"View {name!r} has shape {array.shape}, but labels must have shape (n_samples,).")
     missing = np.zeros(len(array), dtype=bool)
     if array.dtype.kind == "O":
         array, missing = _homogeneous(array, name)
@@ -149,15 +147,15 @@ def _clean(labels: Any, name: str, unassigned: Unassigned) -> tuple[NDArray[Any]
 
 
 def _homogeneous(array: NDArray[np.object_], name: str) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """An array of objects as one of numbers or of text."""
+    """Convert an array of objects to numbers or text."""
     missing = np.array([not _is_label(one) for one in array], dtype=bool)
     present = array[~missing].tolist()
     texts = sum(isinstance(one, str) for one in present)
     if texts not in (0, len(present)) or not all(isinstance(one, (str, numbers.Real, np.bool_)) for one in present):
         kinds = sorted({type(one).__name__ for one in present})
         raise ValueError(
-            f"View {name!r} holds labels of the types {kinds}: labels are integers or strings, and all of one type, "
-            f"lest it be unclear whether 1 and '1' are one cluster. Convert them to one type."
+            f"View {name!r} holds labels of the types {kinds}: labels must all be integers or all be strings, since "
+            f"it is unclear whether 1 and '1' are the same cluster. Convert them to one type."
         )
     values = np.asarray(present) if present else np.zeros(0, dtype=np.int64)
     cleaned = np.zeros(len(array), dtype=values.dtype)
@@ -168,7 +166,7 @@ def _homogeneous(array: NDArray[np.object_], name: str) -> tuple[NDArray[Any], N
 def _whole_numbers(
     array: NDArray[np.floating], missing: NDArray[np.bool_], name: str, labels: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Floats that are integers, as tables with missing labels hold them."""
+    """Convert floats that are integers, as in tables with missing labels."""
     missing = missing | np.isnan(array)
     fractional = np.flatnonzero(~missing & ~((array == np.round(array)) & (np.abs(array) < 2**53)))
     if len(fractional):
@@ -180,7 +178,7 @@ def _whole_numbers(
 
 
 def _is_label(value: object) -> bool:
-    # pandas marks what is missing with objects of its own, which refuse to be compared
+    # pandas marks missing values with objects that cannot be compared
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return False
     return not (isinstance(value, (float, np.floating)) and np.isnan(value))

@@ -1,20 +1,20 @@
-"""What kind of numbers a view holds, and how it is scaled before distances between its rows are taken.
+"""The kind of numbers in a view, and the scaling that is applied before distances between its rows are computed.
 
-Three questions decide, none of which needs labels:
+The kind follows from column statistics and sample rows, without labels:
 
 =============== ============================================================== ========================================
 kind            how it is recognised                                           how it is scaled
 =============== ============================================================== ========================================
-counts          no negative values, most are zero, the rest are small whole    log(1 + x), columns weighed by how rare
-                numbers: words of a document, presence of a feature            they are (idf), rows to unit length
+counts          no negative values, most are zero, the rest are small whole    log(1 + x), columns weighted by inverse
+                numbers: words of a document, presence of a feature            frequency (idf), rows to unit length
 distribution    no negative values, and most are zero or all rows have the     rows to sum 1, then roots: Euclidean
                 same sum: histograms, compositions, grey values on black       distance becomes Hellinger distance
-measurements    columns whose spreads differ widely: other units               columns to unit variance
+measurements    columns whose deviations differ widely: different units        columns to unit variance
 coordinates     everything else: embeddings, pixels, one unit for all columns  as they are
 =============== ============================================================== ========================================
 
-The scaling is learnt from the training samples and applied to new ones. Rows of the first two kinds have one length, so
-that only their directions are compared; a row of zeros has none.
+The scaling is fitted to the training samples and applied to new samples. Rows of the first two kinds are scaled to unit
+length, so that only their directions are compared; a row of zeros has no direction.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics
 from latefusion.types import Array
 
-# Views with less than this share of non-zero entries are sparse in the sense of the table above.
+# Views with a smaller share of non-zero entries count as sparse in the table above.
 SPARSE_SHARE = 0.5
 # The typical non-zero entry of a table of counts is at most this.
 SMALL_COUNT = 2
-# Row sums that vary by no more than this share of their mean are the same.
+# Row sums that vary by at most this share of their mean count as equal.
 EQUAL_SUMS = 0.1
-# But where they hold this share of the variance, they are what tells the samples apart: temperatures, say.
+# Unless they carry this share of the variance: then row sums separate the samples, as for temperatures.
 LEVEL_SHARE = 0.5
 # Kinds whose rows are compared by their directions.
 DIRECTED = ("counts", "distribution")
-# Root mean square of the columns' standard deviations over their geometric mean: above this the units differ.
+# If the root mean square of the standard deviations over their geometric mean is larger, the units differ.
 UNEQUAL_SPREADS = 3.0
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """How one view is scaled.
+    """The scaling of one view.
 
     Attributes
     ----------
@@ -71,94 +71,94 @@ class Preparation:
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
 
+    def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
+        """Column statistics of the scaled view from those of the view.
 
-def fit_preparation(view: Array) -> Preparation:
-    """The scaling of a view, from its training samples.
+        The other two kinds are not linear functions of the view; their statistics are those of the sample rows.
+
+        Parameters
+        ----------
+        raw : ColumnStatistics
+
+        Returns
+        -------
+        ColumnStatistics
+        """
+        if self.kind in DIRECTED:
+            return column_statistics(self(raw.sample))
+        if self.weights is None:
+            return raw
+        weights, shift = self.weights.astype(np.float64), 0.0 if self.shift is None else self.shift
+        return raw._replace(
+            means=(raw.means - shift) * weights, variances=raw.variances * weights**2, sample=self(raw.sample)
+        )
+
+
+def fit_preparation(statistics: ColumnStatistics) -> Preparation:
+    """The scaling of a view, from statistics of its training samples.
 
     Parameters
     ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
+    statistics : ColumnStatistics
 
     Returns
     -------
     Preparation
     """
-    kind = describe_view(view)
+    kind, dtype = describe_view(statistics), statistics.sample.dtype
     if kind == "counts":
-        documents = np.asarray((view != 0).sum(axis=0)).ravel()
-        weights = np.log((1 + view.shape[0]) / (1 + documents)) + 1
-        return Preparation(kind, weights.astype(view.dtype))
+        weights = np.log((1 + statistics.n_rows) / (1 + statistics.n_nonzero)) + 1
+        return Preparation(kind, weights.astype(dtype))
     if kind == "measurements":
-        spreads, means = column_deviations(view)
-        weights = np.where(spreads > 0, 1.0 / np.where(spreads > 0, spreads, 1.0), 0.0).astype(view.dtype)
-        return Preparation(kind, weights, None if scipy.sparse.issparse(view) else means.astype(view.dtype))
+        deviations = statistics.deviations
+        weights = np.where(deviations > 0, 1.0 / np.where(deviations > 0, deviations, 1.0), 0.0).astype(dtype)
+        sparse = scipy.sparse.issparse(statistics.sample)
+        return Preparation(kind, weights, None if sparse else statistics.means.astype(dtype))
     return Preparation(kind)
 
 
-def describe_view(view: Array) -> str:
+def describe_view(statistics: ColumnStatistics) -> str:
     """The kind of numbers in a view: "counts", "distribution", "measurements" or "coordinates".
 
     Parameters
     ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
+    statistics : ColumnStatistics
 
     Returns
     -------
     str
     """
-    spreads, _ = column_deviations(view)
-    spreads = spreads[spreads > 0]
-    entries = view.data if scipy.sparse.issparse(view) else np.asarray(view)
-    present = entries[entries != 0]
-    # Scaling rows of two columns would leave one number per sample, which is a coordinate.
-    if spreads.size > 2 and present.min() > 0:
-        sparse = present.size < SPARSE_SHARE * view.shape[0] * view.shape[1]
-        if sparse and np.median(present) <= SMALL_COUNT and np.all(present == np.round(present)):
+    sample, deviations = statistics.sample, statistics.deviations
+    deviations = deviations[deviations > 0]
+    entries = sample.data if scipy.sparse.issparse(sample) else np.asarray(sample)
+    nonzero = entries[entries != 0]
+    # Two columns scaled by the row sum leave one number per sample, which is a coordinate.
+    if deviations.size > 2 and nonzero.size and nonzero.min() > 0:
+        sparse = statistics.n_nonzero.sum() < SPARSE_SHARE * statistics.n_rows * sample.shape[1]
+        if sparse and np.median(nonzero) <= SMALL_COUNT and np.all(nonzero == np.round(nonzero)):
             return "counts"
-        sums = np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
-        level = sums.std() ** 2 / view.shape[1]
-        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(spreads**2)):
+        sums = np.asarray(sample.sum(axis=1), dtype=np.float64).ravel()
+        level = sums.std() ** 2 / sample.shape[1]
+        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(deviations**2)):
             return "distribution"
-    if spreads.size and _root_mean_square(spreads) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(spreads))):
+    if deviations.size and _root_mean_square(deviations) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(deviations))):
         return "measurements"
     return "coordinates"
 
 
-def column_deviations(view: Array) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Standard deviations and means of the columns, in double precision.
-
-    A column whose spread is rounding error has none: dividing by it would make the column loud.
-
-    Parameters
-    ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
-
-    Returns
-    -------
-    spreads, means : ndarray of shape (n_features,)
-    """
-    if scipy.sparse.issparse(view):
-        means, variances = mean_variance_axis(view.astype(np.float64), axis=0)
-        spreads = np.sqrt(variances)
-    else:
-        means, spreads = np.mean(view, axis=0, dtype=np.float64), np.std(view, axis=0, dtype=np.float64)
-    rounding = np.maximum(np.finfo(np.float64).eps * view.shape[0] * np.abs(means), np.finfo(view.dtype).tiny)
-    return np.where(spreads > rounding, spreads, 0.0), means
-
-
 def has_entries(view: Array) -> NDArray[np.bool_]:
-    """Which rows of a view, scaled or not, are no rows of zeros."""
+    """Which rows of a view have non-zero entries."""
     found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
     return found
 
 
 def _root_mean_square(values: NDArray[Any]) -> float:
-    largest = float(values.max())  # taken out first, so that squares of huge spreads do not overflow
+    largest = float(values.max())  # divide by it first, so that squares do not overflow
     return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
 def _signed(function: Any, view: Array) -> Array:
-    """The function of the absolute values, with the signs put back: new samples may hold what training ones did not."""
+    """The function of the absolute values, times the signs: new samples may have negative values."""
     if scipy.sparse.issparse(view):
         result = view.copy()
         result.data = np.sign(view.data) * function(np.abs(view.data))
@@ -169,7 +169,7 @@ def _signed(function: Any, view: Array) -> Array:
 def _to_unit_sum(view: Array) -> Array:
     if scipy.sparse.issparse(view):
         return normalize(view, norm="l1")
-    # scikit-learn takes small sums of dense rows for zero, which they are not in every unit.
+    # scikit-learn would treat small sums of dense rows as zero.
     sums = np.abs(view).sum(axis=1, keepdims=True)
     return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
 

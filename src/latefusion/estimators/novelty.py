@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import draw_rows, is_device_array, row_blocks, take_rows, to_numpy
+from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.encoding.preparation import fit_preparation
 from latefusion.partitions.partitions import Block
 from latefusion.similarities.given import GivenMap
 from latefusion.types import Array, Views
@@ -169,7 +169,7 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
         seen = mask[:, position]
         encoding = encodings[position]
         if encoding is None:
-            encoding = fit_preparation(rows[seen])
+            encoding = fit_preparation(column_statistics(rows[seen]))
         elif isinstance(encoding, str):
             encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
         sketches.append(_fit_sketch(encoding, rows[seen], position))

@@ -246,7 +246,9 @@ class FittedKernel:
         return xp.concat([xp.linalg.diagonal(one) for one in blocks])
 
 
-def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None) -> FittedKernel:
+def fit_kernel(
+    kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None, *, means: Array | None = None
+) -> FittedKernel:
     """Settle a kernel's parameters on a training view.
 
     Parameters
@@ -255,6 +257,8 @@ def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any]
     X : array or sparse matrix of shape (n_samples, n_features)
     params : mapping, default=None
         Parameters that are given and hence not taken from the data.
+    means : array of shape (n_features,), default=None
+        Column means of the whole view, if X is a sample of its rows.
 
     Returns
     -------
@@ -265,7 +269,7 @@ def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any]
         return FittedKernel(kernel, settled)
     _check_params(kernel, settled)
     shifts = kernel in ("linear", "gaussian", "laplace") and not scipy.sparse.issparse(X)
-    shift = _column_shift(X) if shifts else None
+    shift = (_column_shift(X) if means is None else means) if shifts else None
     for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
         if name not in settled:
             settled[name] = statistic(X, shift)

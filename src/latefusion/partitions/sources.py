@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.encoding.column_statistics import column_statistics
 from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
-from latefusion.encoding.preparation import DIRECTED, column_deviations, fit_preparation, has_entries
+from latefusion.encoding.preparation import DIRECTED, fit_preparation, has_entries
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.spectra import fit_spectrum
 from latefusion.similarities.extension import Similarity
@@ -108,7 +109,7 @@ def feature_source(
     -------
     Source
     """
-    preparation = fit_preparation(view)
+    preparation = fit_preparation(column_statistics(view))
     return Source(preparation.kind, preparation(view), similarities, preparation, observed)
 
 
@@ -169,19 +170,13 @@ def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tupl
     scales : ndarray of shape (n_views,)
         Factor of every view; zero where all samples coincide.
     """
-    scales = joint_scales(np.array([mean_squared_distance(one) for one in coordinates]), shares)
+    scales = joint_scales(np.array([column_statistics(one).mean_squared_distance for one in coordinates]), shares)
     return put_side_by_side(coordinates, scales), scales
 
 
 def joint_scales(distances: NDArray[Any], shares: NDArray[Any]) -> NDArray[np.float64]:
     """Factors that bring views to the same mean squared distance times their share; zero where that distance is."""
     return np.where(distances > 0, np.sqrt(shares / np.where(distances > 0, distances, 1.0)), 0.0)
-
-
-def mean_squared_distance(coordinates: Array) -> float:
-    """Of two samples drawn at random: twice the sum of the columns' variances."""
-    spreads, _ = column_deviations(coordinates)
-    return float(2 * np.sum(spreads**2))
 
 
 def observed_mask(sources: Sequence[Source]) -> NDArray[np.bool_] | None:
@@ -255,7 +250,7 @@ def mask_zero_rows(sources: Sequence[Source], mask: NDArray[np.bool_]) -> tuple[
     for view, source in enumerate(sources):
         if source.kind in DIRECTED:
             own = has_entries(source.coordinates)
-            directed[view] = bool(column_deviations(source.coordinates[own])[0].any())
+            directed[view] = bool(column_statistics(source.coordinates[own]).deviations.any())
             if directed[view]:
                 found[mask[:, view], view] = own
     return found, directed

@@ -71,7 +71,7 @@ def find_neighborhoods(
     Neighborhoods
     """
     if mask is None:
-        joint = joint or [NeighborSearch(join_coordinates([one.placed for one in searches], shares)[0])]
+        joint = joint or [NeighborSearch(join_coordinates([one.transformed for one in searches], shares)[0])]
         views = [one.others(VIEW_NEIGHBORS) for one in searches]
     else:
         views = [
@@ -104,7 +104,7 @@ def _shared_neighbors(
     n_samples = len(mask)
     joint, weights = np.zeros((n_samples, n_samples)), np.zeros((n_samples, n_samples))
     for search, share, observed in zip(searches, shares, mask.T, strict=True):
-        squared = euclidean_distances(search.placed, squared=True).astype(np.float64, copy=False)
+        squared = euclidean_distances(search.transformed, squared=True).astype(np.float64, copy=False)
         mean = squared.mean()
         if mean > 0:
             joint[np.ix_(observed, observed)] += squared * (share / mean)

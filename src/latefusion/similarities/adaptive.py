@@ -4,7 +4,8 @@ The q nearest neighbours of a sample get the weights that solve
 
     min  sum_j d_ij s_ij + γ_i s_ij²,   s_i on the probability simplex,
 
-with γ_i as large as leaves exactly q weights positive. With squared distances d_1 <= d_2 <= ... to the other samples,
+with the largest γ_i for which exactly q weights are positive. With squared distances d_1 <= d_2 <= ... to the other
+samples,
 
     s_j = (d_{q+1} - d_j) / (q d_{q+1} - d_1 - ... - d_q)   for the q nearest, zero for all others.
 
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 
 class Neighbors(NamedTuple):
-    """The nearest samples of every sample, nearest first; nobody is their own neighbour.
+    """The nearest samples of every sample, nearest first; a sample is not its own neighbour.
 
     Attributes
     ----------
@@ -46,7 +47,7 @@ class Neighbors(NamedTuple):
 def adaptive_weights(neighbors: Neighbors) -> NDArray[Any]:
     """Weights of the neighbours, shape (n_samples, n_neighbors + 1): rows sum to one, the last column is zero.
 
-    A sample whose q + 1 nearest samples are equally far from it has no scale; it gives every neighbour the same weight.
+    If the q + 1 nearest samples are equally far away, all neighbours get the same weight.
     """
     gaps = neighbors.squared_distances[:, -1:] - neighbors.squared_distances
     totals = gaps.sum(axis=1, keepdims=True)
@@ -65,7 +66,7 @@ def without_zeros(graph: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 def connected_components(graph: scipy.sparse.csr_array) -> tuple[int, NDArray[np.intp]]:
     """Count connected components, edges taken without direction, and number the component of every sample.
 
-    Stored zeros are no edges here; SciPy would follow them.
+    Stored zeros do not count as edges here; in SciPy they do.
     """
     count, labels = scipy.sparse.csgraph.connected_components(without_zeros(graph), directed=False)
     return int(count), labels.astype(np.intp)

@@ -1,4 +1,4 @@
-"""Anchor graph: samples are tied to a few of l anchors instead of to one another, so the graph is a sparse factor.
+"""Anchor graph: samples have edges to a few of l anchors instead of to one another, so the graph is a sparse factor.
 
 The anchors are centres of regions of the view. Row i of Z holds the weights of the r anchors that are nearest to sample
 i; they sum to one, and they have no unit: a weight is the share of d_{r+1}² - d_j² in the sum of these differences, d_j
@@ -33,35 +33,36 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import draw_rows, row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
-from latefusion.similarities.factor import Factor
+from latefusion.similarities.extension import ReadRows
+from latefusion.similarities.factor import Factor, row_reader
 from latefusion.types import Array
 
 DEFAULT_ANCHORS = 500
 ANCHORS_PER_CLUSTER = 10
-# Anchors of a sample, r: with three the graph is thin, with many more clusters run into each other.
+# Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
 NEAREST_ANCHORS = 5
 # Anchors are centres of this many samples each, of a random subset of the view; a few rounds of k-means spread them.
 SAMPLES_PER_ANCHOR = 20
 ROUNDS = 5
 # Samples from which the mean distance is taken, at least, where there are as many.
 MEAN_DISTANCE_SAMPLES = 2000
-# Samples in whose middle the origin is put.
+# Number of samples whose medians become the origin.
 SHIFT_SAMPLES = 1000
-# Entries of a block of rows whose anchors are looked for.
+# Entries of a block of rows in the search for anchors.
 BLOCK_ENTRIES = 2**20
 
 
 @dataclass(frozen=True)
 class CoordinateTransform:
-    """Where samples are put before distances are taken.
+    """The transform of rows before distances are computed.
 
     Attributes
     ----------
     unit_length : bool
         Whether rows are divided by their norm (cosine metric).
     shift : ndarray of shape (n_features,) or None
-        Column medians of training samples, taken away: distances do not change, their rounding error shrinks. Means
-        would follow a single sample that lies far off, and away from all others.
+        Column medians of training samples, which are subtracted: this does not change distances, but reduces their
+        rounding error. Unlike means, medians do not follow outliers.
     """
 
     unit_length: bool
@@ -76,7 +77,7 @@ class CoordinateTransform:
         return cls(unit_length, np.median(view[:: max(1, view.shape[0] // SHIFT_SAMPLES)], axis=0))
 
     def __call__(self, view: Array) -> Array:
-        """The samples in their places."""
+        """The transformed rows."""
         if self.unit_length:
             return normalize(view)
         return view if self.shift is None else view - self.shift
@@ -94,7 +95,7 @@ class AnchorMap:
     n_neighbors : int
         Anchors of a sample, r.
     scale : ndarray of shape (n_anchors,)
-        The diagonal of Λ^{-1/2}; zero for an anchor that no training sample is tied to.
+        The diagonal of Λ^{-1/2}; zero for an anchor without training samples.
     """
 
     transform: CoordinateTransform
@@ -156,7 +157,7 @@ class AnchorExtension:
     sigma : float
         Mean distance between two training samples.
     columns : array or sparse matrix of shape (n_columns, n_features) or None
-        The training samples whose neighbourhoods are known, in their places; only for local alignment.
+        Transformed rows of the training samples with known neighbourhoods; only for local alignment.
     """
 
     feature_map: AnchorMap
@@ -168,11 +169,11 @@ class AnchorExtension:
         return self.feature_map(view)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> AnchorExtension:
-        """The same, knowing the training samples whose neighbourhoods count."""
+        """The same with some training samples as columns of `closeness`."""
         return replace(self, columns=self.feature_map.transform(view[samples]))
 
     def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
-        """What neighbourhoods are ranked by: a Gaussian of the distance, since most graph entries are zero."""
+        """Values that rank neighbourhoods: a Gaussian of the distance, since most graph entries are zero."""
         return gaussian_kernel(self.feature_map.transform(view), self.columns, sigma=self.sigma)
 
 
@@ -197,12 +198,9 @@ def fit_anchor_graph(
     factor : Factor
     extension : AnchorExtension
     """
-    transform = CoordinateTransform.of(view, metric)
-    generator = check_random_state(random_state)
-    n_anchors = number_of_anchors(n_anchors, n_clusters)
-    chosen = draw_rows(view.shape[0], SAMPLES_PER_ANCHOR * n_anchors, generator)
-    subset = view if len(chosen) == view.shape[0] else view[chosen]
-    plain = plain_anchor_map(transform(subset), transform, n_anchors, generator, view.shape)
+    fitter = AnchorFitter.of(view.shape[0], n_clusters, n_anchors=n_anchors, metric=metric, random_state=random_state)
+    extension = fitter.fit(row_reader(view))
+    plain = extension.feature_map
     while True:
         weights = plain(view)
         totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
@@ -212,46 +210,70 @@ def fit_anchor_graph(
         plain = wider
     feature_map = plain.scaled(totals)
     features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
-    spread = transform(view[:: max(1, view.shape[0] // MEAN_DISTANCE_SAMPLES)])
-    return Factor(view, feature_map, features), AnchorExtension(feature_map, mean_distance(spread))
+    return Factor(view, feature_map, features), replace(extension, feature_map=feature_map)
+
+
+@dataclass(frozen=True, eq=False)
+class AnchorFitter:
+    """Fits anchors, and the map to rows of Z, from a few rows. The scale Λ of Φ comes from all rows.
+
+    Attributes
+    ----------
+    n_samples : int
+    n_anchors : int
+    metric : {"euclidean", "cosine"}
+    spaced : ndarray of int
+        Evenly spaced rows, from which the mean distance is taken.
+    middle : ndarray of int
+        Evenly spaced rows, whose medians become the origin.
+    subset : ndarray of int
+        Random rows, whose centres are the anchors.
+    generator : RandomState
+        Draws the anchors.
+    """
+
+    n_samples: int
+    n_anchors: int
+    metric: str
+    spaced: NDArray[np.intp]
+    middle: NDArray[np.intp]
+    subset: NDArray[np.intp]
+    generator: np.random.RandomState
+
+    @classmethod
+    def of(
+        cls, n_samples: int, n_clusters: int, *, n_anchors: int | None, metric: str, random_state: Any
+    ) -> AnchorFitter:
+        """Draw the rows; parameters as in `fit_anchor_graph`."""
+        generator, n_anchors = check_random_state(random_state), number_of_anchors(n_anchors, n_clusters)
+        spaced, middle = (
+            np.arange(0, n_samples, max(1, n_samples // size)) for size in (MEAN_DISTANCE_SAMPLES, SHIFT_SAMPLES)
+        )
+        subset = draw_rows(n_samples, SAMPLES_PER_ANCHOR * n_anchors, generator)
+        return cls(n_samples, n_anchors, metric, spaced, middle, subset, generator)
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Positions of the rows that `fit` reads."""
+        return np.concatenate([self.spaced, self.middle, self.subset])
+
+    def fit(self, read: ReadRows, means: Array | None = None) -> AnchorExtension:
+        """Fit the anchors from these rows; ``means`` are not needed."""
+        transform = CoordinateTransform.of(read(self.middle), self.metric)
+        anchors = _choose_anchors(transform(read(self.subset)), self.n_anchors, self.generator)
+        if anchors.shape[0] < 2:
+            raise ValueError(
+                f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of "
+                f"shape {(self.n_samples, anchors.shape[1])} are equal. Use method='exact'."
+            )
+        n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
+        plain = AnchorMap(transform, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
+        return AnchorExtension(plain, mean_distance(transform(read(self.spaced))))
 
 
 def number_of_anchors(n_anchors: int | None, n_clusters: int) -> int:
-    """The number that was asked for, or that goes with so many clusters."""
+    """The given number of anchors, or the default for a number of clusters."""
     return max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
-
-
-def plain_anchor_map(
-    subset: Array,
-    transform: CoordinateTransform,
-    n_anchors: int,
-    generator: np.random.RandomState,
-    shape: tuple[int, ...],
-) -> AnchorMap:
-    """Anchors of a view and the map to rows of Z, Φ without the scale that all samples give it.
-
-    Parameters
-    ----------
-    subset : array or sparse matrix of shape (n_rows, n_features)
-        Samples drawn at random, in their places.
-    transform : CoordinateTransform
-    n_anchors : int
-    generator : RandomState
-    shape : tuple of int
-        Of the view, for error messages.
-
-    Returns
-    -------
-    AnchorMap
-    """
-    anchors = _choose_anchors(subset, n_anchors, generator)
-    if anchors.shape[0] < 2:
-        raise ValueError(
-            f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of shape "
-            f"{tuple(shape)} are the same: use method='exact'."
-        )
-    n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-    return AnchorMap(transform, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
 
 
 def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomState) -> Array:

@@ -1,13 +1,18 @@
-"""What every similarity provides: a matrix or factor for the training samples, and features for new samples."""
+"""Interfaces of similarities: a matrix or factor of the training samples, and features of new samples."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.types import Array
+
+ReadRows = Callable[[NDArray[np.intp]], Array]
+"""From positions of training samples to their rows in a view."""
 
 
 class SimilarityExtension(Protocol):
@@ -32,6 +37,26 @@ class Similarity(Protocol):
 
     def similarity(self, view: Array, n_clusters: int) -> tuple[Any, SimilarityExtension]:
         """Similarity of the training samples (dense, sparse, or a `Factor`) and its extension to new samples."""
+        ...
+
+
+class FeatureFitter(Protocol):
+    """Fits a feature map from a few rows of a view and its column means.
+
+    The rows are drawn before the view is read, so that one pass over a chunked view collects all of them.
+    """
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Positions of the rows that `fit` reads."""
+        ...
+
+    def fit(self, read: ReadRows, means: Array) -> Any:
+        """Fit the feature map; returns it as an extension to new samples.
+
+        ``read`` returns the rows at some of the positions, ``means`` are the column means of all rows, in double
+        precision.
+        """
         ...
 
 

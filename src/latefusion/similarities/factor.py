@@ -24,7 +24,6 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import (
     beside,
     column_means,
-    draw_rows,
     is_device_array,
     kmeans_plus_plus_rows,
     namespace,
@@ -36,10 +35,9 @@ from latefusion.arrays import (
 )
 from latefusion.kernels import FittedKernel
 from latefusion.similarities.centered_rows import CenteredRows, centered_lengths
+from latefusion.similarities.extension import ReadRows
 from latefusion.types import Array
 
-# Rows from which the Nyström factor takes its mean and the landmarks are chosen; a random subset of larger views.
-SUBSET_ROWS = 10_000
 # Rows of that subset on which the captured share is measured.
 CAPTURED_ROWS = 1000
 # Similarities to landmarks, and dense features they are computed from, that are held at a time.
@@ -85,12 +83,12 @@ class LinearMap:
         return _to_unit_length(rows - self.mean, self.floor)
 
     def write(self, rows: NDArray[Any], place: NDArray[Any]) -> None:
-        """Rows of Φ into memory that is there already."""
+        """Write rows of Φ into existing memory."""
         np.subtract(rows, self.mean, out=place)
         _to_unit_length(place, self.floor)
 
     def implicit(self, rows: Array) -> CenteredRows:
-        """Rows of Φ by their products only, whatever ``rows`` are: no copy of them."""
+        """Rows of Φ as an operator, without a copy of ``rows``."""
         lengths = centered_lengths(rows, self.mean)
         long = lengths > self.floor
         return CenteredRows(rows, self.mean, np.where(long, 1 / np.where(long, lengths, 1.0), 0.0))
@@ -200,7 +198,7 @@ class FactorExtension:
         return self.feature_map(view)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
-        """The same, knowing the training samples whose neighbourhoods count."""
+        """The same with some training samples as columns of `closeness`."""
         return replace(self, columns=self.feature_map(view[samples]))
 
     def closeness(self, view: Array, features: Array | None = None) -> Array:
@@ -211,27 +209,51 @@ class FactorExtension:
 
 def row_products(left: Array, right: Array) -> Array:
     """Inner products of all pairs of rows of two sets of features, as a dense array."""
-    if isinstance(left, CenteredRows):
+    if isinstance(left, CenteredRows) and isinstance(right, CenteredRows):
         return left.inner_products(right)
     products = left @ right.T
     return products.toarray() if scipy.sparse.issparse(products) else products
 
 
-def fit_linear_map(view: Array) -> LinearMap:
-    """Centre of a view, for its centred, unit-diagonal linear kernel."""
+def row_reader(view: Array) -> ReadRows:
+    """Read rows of a view in memory; all rows are the view itself, without a copy."""
+    return lambda rows: view if len(rows) == view.shape[0] else take_rows(view, rows)
+
+
+def mean_row(view: Array) -> Array:
+    """Column means of a dense or sparse view, in double precision."""
     if scipy.sparse.issparse(view):
-        mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
+        return np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
+    return column_means(view, xp=namespace(view))
+
+
+def fit_linear_map(rows: Array, means: Array | None = None) -> LinearMap:
+    """Feature map of the centred linear kernel with unit diagonal.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n_rows, n_features)
+        The view, or some of its rows: enough to estimate the rounding error of sparse rows.
+    means : array of shape (n_features,), default=None
+        Column means of the view, in double precision; those of ``rows`` by default.
+
+    Returns
+    -------
+    LinearMap
+    """
+    means = mean_row(rows) if means is None else means
+    xp = namespace(means)
+    if scipy.sparse.issparse(rows):
         # Lengths are differences of squares here, so their rounding error is the root of that of the squares.
-        largest = float(centered_lengths(view, np.zeros_like(mean)).max())
-        return LinearMap(mean.astype(view.dtype), (8 * float(np.finfo(np.float64).eps)) ** 0.5 * largest)
-    xp = namespace(view)
-    mean = column_means(view, xp=xp)
-    rounding = 8 * float(xp.finfo(view.dtype).eps) * float(xp.max(xp.abs(mean))) * view.shape[1] ** 0.5
-    return LinearMap(xp.astype(mean, view.dtype), rounding)
+        largest = float(centered_lengths(rows, np.zeros_like(means)).max())
+        floor = (8 * float(np.finfo(np.float64).eps)) ** 0.5 * largest
+    else:
+        floor = 8 * float(xp.finfo(rows.dtype).eps) * float(xp.max(xp.abs(means))) * rows.shape[1] ** 0.5
+    return LinearMap(xp.astype(means, rows.dtype), floor)
 
 
 def fit_nystrom_map(
-    view: Array,
+    subset: Array,
     kernel: FittedKernel,
     *,
     n_landmarks: int = 300,
@@ -239,82 +261,44 @@ def fit_nystrom_map(
     energy: float = 0.9999,
     max_rank: int | None = None,
     random_state: Any = 0,
+    n_samples: int | None = None,
 ) -> NystromMap:
     """Nyström factor of a kernel.
 
     Parameters
     ----------
-    view : array or sparse matrix of shape (n_samples, n_features)
+    subset : array or sparse matrix of shape (n_rows, n_features)
+        The view, or a random subset of its rows.
     kernel : FittedKernel
     n_landmarks : int, default=300
         Number of landmark samples.
     landmarks : {"uniform", "kmeans++"}, default="uniform"
-        How they are chosen: at random, or spread out.
+        Landmarks are chosen at random, or spread out.
     energy : float, default=0.9999
         Share of the trace of the landmarks' kernel to keep; it sets the rank.
     max_rank : int, default=None
-        Directions to keep at most; no cap when None.
+        Largest number of directions to keep; no limit when None.
     random_state : int, RandomState or None, default=0
+    n_samples : int, default=None
+        Number of samples of the view, for error messages; that of the subset by default.
 
     Returns
     -------
     NystromMap
     """
-    generator = check_random_state(random_state)
-    subset = view
-    if view.shape[0] > SUBSET_ROWS:
-        subset = take_rows(view, draw_rows(view.shape[0], SUBSET_ROWS, generator))
-    return nystrom_map(
-        subset,
-        kernel,
-        n_landmarks=n_landmarks,
-        landmarks=landmarks,
-        energy=energy,
-        max_rank=max_rank,
-        generator=generator,
-        shape=view.shape,
-    )
-
-
-def nystrom_map(
-    subset: Array,
-    kernel: FittedKernel,
-    *,
-    n_landmarks: int,
-    landmarks: str,
-    energy: float = 0.9999,
-    max_rank: int | None,
-    generator: np.random.RandomState,
-    shape: tuple[int, ...],
-) -> NystromMap:
-    """The same from a random subset of the view's rows, wherever the others are.
-
-    Parameters
-    ----------
-    subset : array or sparse matrix of shape (n_rows, n_features)
-    kernel, n_landmarks, landmarks, max_rank : as in `fit_nystrom_map`
-    energy : float, default=0.9999
-        As in `fit_nystrom_map`.
-    generator : RandomState
-    shape : tuple of int
-        Of the view, for error messages.
-
-    Returns
-    -------
-    NystromMap
-    """
+    generator, shape = check_random_state(random_state), (n_samples or subset.shape[0], subset.shape[1])
     n_landmarks = min(n_landmarks, subset.shape[0])
     anchors = take_rows(subset, np.sort(_choose_landmarks(subset, n_landmarks, landmarks, generator)))
     gram = to_numpy(kernel(anchors)).astype(np.float64)
     if not np.all(np.isfinite(gram)):
         raise ValueError(
-            f"The kernel of a view of shape {tuple(shape)} has values that are NaN or infinite. Check the kernel "
+            f"The kernel of a view of shape {shape} has values that are NaN or infinite. Check the kernel "
             f"and its parameters, or scale the columns."
         )
     values, vectors = top_eigenpairs((gram + gram.T) / 2, len(gram))
     if values[0] <= 1e-10 * np.max(np.abs(gram)):
         raise ValueError(
-            f"The kernel of a view of shape {tuple(shape)} has no positive eigenvalue: it is no kernel. Check how "
+            f"The kernel of a view of shape {shape} has no positive eigenvalue, as every kernel must. Check how "
             f"it is computed."
         )
     shares = np.minimum(np.cumsum(np.maximum(values, 0)) / np.sum(np.maximum(values, 0)), 1.0)
@@ -332,9 +316,9 @@ def nystrom_map(
 
 
 def constant_kernel(shape: tuple[int, ...]) -> ValueError:
-    """The error for a kernel that sees no difference between samples."""
+    """The error for a kernel that is equal for all pairs of samples."""
     return ValueError(
-        f"The kernel of a view of shape {tuple(shape)} is constant up to rounding: it cannot separate any samples. "
+        f"The kernel of a view of shape {shape} is constant up to rounding: it cannot separate any samples. "
         f"Choose another kernel or kernel_params, or standardise the columns of the view."
     )
 

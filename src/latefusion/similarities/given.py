@@ -1,14 +1,14 @@
-"""Views that are clusterings already: labels, memberships, embeddings, or what a fitted clusterer says.
+"""Views that are clusterings already: labels, memberships, embeddings, or the labels of a fitted clusterer.
 
-What such a view says is a subspace: that of all vectors that are constant on its clusters (the columns of the indicator
-matrix Z), or that its columns span. The vector of ones is left out, since every clustering contains it: without it,
-clusterings that have nothing to do with each other are orthogonal. The similarity of samples is the projection on that
-subspace, S = ΦΦᵀ with orthonormal columns in Φ. For labels it is the normalised co-membership, 1/n_c - 1/n for two
-samples of a cluster of n_c and -1/n for others. An unassigned sample has a zero row: the view says nothing about it,
-and the mean that is subtracted is that of the others.
+Such a view is represented by a subspace: that of all vectors that are constant on its clusters (the span of the
+indicator matrix Z), or the span of its columns. The vector of ones is left out, since every clustering contains it:
+without it, independent clusterings are orthogonal. The similarity of samples is the projection on that subspace, S =
+ΦΦᵀ with orthonormal columns in Φ. For labels it is the normalised co-membership, 1/n_c - 1/n for two samples of a
+cluster of n_c and -1/n for others. An unassigned sample has a zero row, and the mean that is subtracted is that of the
+assigned samples.
 
-All eigenvalues of a projection are one, so which k of more than k eigenvectors lead is for no eigensolver to say. The
-base partition is the part of the subspace that is nearest to what all views say together, `nearest_subspace`.
+All eigenvalues of a projection are one, so that the leading k of more than k eigenvectors are not unique. The base
+partition is the part of the subspace that is nearest to the mean similarity of all views, see `nearest_subspace`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class GivenMap:
     coding : LabelCoding or None
         Names of the clusters, for labels.
     clusterer : object or None
-        What gives features their labels.
+        Predicts labels from features.
     name : str
         Of the view, for error messages.
     """
@@ -144,8 +144,8 @@ class GivenPartition:
             raise ValueError(f"kind must be one of {list(KINDS)}, got {self.kind!r}.")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
             raise ValueError(
-                f"{type(self.clusterer).__name__} cannot predict, so that features alone do not say their labels: pass "
-                f"its labels_ as the view, and leave clusterer out."
+                f"{type(self.clusterer).__name__} has no method predict, so that it cannot label new samples. Pass its "
+                f"labels_ as the view, without clusterer."
             )
 
     def similarity(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
@@ -180,23 +180,23 @@ class GivenPartition:
 
 
 def centered_basis(columns: scipy.sparse.csr_array, constant: NDArray[Any]) -> NDArray[np.float64]:
-    """The matrix W for which columns · W is an orthonormal basis of what they span beside a constant.
+    """The matrix W for which columns · W is an orthonormal basis of their span without a constant.
 
     Parameters
     ----------
     columns : csr_array of shape (n_samples, n_columns)
     constant : ndarray of shape (n_columns,)
-        Columns times this is the indicator of assigned samples, which is to be left out.
+        Columns times this vector is the indicator of assigned samples, which is left out.
 
     Returns
     -------
     ndarray of shape (n_columns, rank)
-        One column of zeros if nothing is left.
+        One column of zeros if the span is constant.
     """
     products = (columns.T @ columns).toarray()
     sums = products @ constant
     centered = products - np.outer(sums, sums) / max(float(sums @ constant), 1.0)
-    # Columns of one length, so that small clusters and small features are not taken for rounding error.
+    # Columns of equal length, so that small clusters and small features do not count as rounding error.
     varies = np.diagonal(centered) > COLUMN_ROUNDING * np.diagonal(products)
     if not varies.any():
         return np.zeros((len(constant), 1))
@@ -261,7 +261,7 @@ def _check_table(view: Any, kind: str, name: str) -> Array:
     if kind == "memberships" and values.size and values.min() < 0:
         raise ValueError(
             f"View {name!r} holds negative memberships, the lowest is {values.min():.4g}: memberships are shares of "
-            f"clusters. If it is an embedding, say kind='embedding'."
+            f"clusters. If it is an embedding, pass kind='embedding'."
         )
     return table
 

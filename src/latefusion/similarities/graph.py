@@ -2,14 +2,14 @@
 
 With d(i, j) the distance of two samples and s_i the distance of i to its seventh neighbour, an edge weighs
 exp(-d(i, j)² / (s_i s_j)). The directed graph in which every sample points to itself and to its nearest neighbours is
-averaged with its transpose, A, and normalised by the degrees, D^{-1/2} A D^{-1/2}. The local widths s_i let dense and
-sparse regions of a view have the same say (Zelnik-Manor and Perona: Self-tuning spectral clustering, NIPS 2004).
+averaged with its transpose, A, and normalised by the degrees, D^{-1/2} A D^{-1/2}. The local widths s_i adapt to dense
+and sparse regions of a view (Zelnik-Manor and Perona: Self-tuning spectral clustering, NIPS 2004).
 
-A new sample gets the row it would have had: edges to its own nearest training samples, and edges from the training
-samples that would have counted it among theirs, which the stored radii tell. For a training sample that is its own row
-again, unless other samples lie exactly as far away as the last of its neighbours.
+A new sample gets edges to its nearest training samples, and edges from the training samples that would have it among
+their neighbours, by the stored radii. The row of a training sample is its own row in the graph, unless other samples
+are exactly as far away as its last neighbour.
 
-Beyond some size an anchor graph takes its place, see `latefusion.similarities.anchors`.
+For many samples an anchor graph is used instead, see `latefusion.similarities.anchors`.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.anchors import AnchorExtension, CoordinateTransform, fit_anchor_graph
-from latefusion.similarities.factor import Factor
+from latefusion.similarities.anchors import AnchorExtension, AnchorFitter, CoordinateTransform, fit_anchor_graph
 from latefusion.similarities.nearest import nearest_neighbors
 from latefusion.types import Array
 
-# The neighbour whose distance sets the local width, as a share of the neighbourhood: the seventh of ten.
+# Position of the neighbour whose distance is the local width, as a share of the neighbourhood: the seventh of ten.
 WIDTH_QUANTILE = 0.7
-# Beyond this many samples the search for nearest neighbours, O(n²) in all but few dimensions, gives way to anchors: it
-# takes longer from about here on, and the partitions are as good.
+# Beyond this many samples anchors replace the search for nearest neighbours, which is O(n²) in all but few dimensions:
+# from about this size it is slower, and the partitions are equally good.
 EXACT_SAMPLES = 10_000
-# Neighbours that the first search finds: as many as any of the usual graphs asks for, so that it is the only one.
+# Neighbours of the first search: enough for all default graphs, so that one search suffices.
 SEARCHED_NEIGHBORS = 20
-# Distances of new samples to all training samples are taken in blocks of at most this many.
+# Largest number of distances of new samples to training samples in memory.
 BLOCK_ENTRIES = 2**21
 
 
 class NeighborSearch:
-    """Nearest neighbours of the samples of a view among each other, searched for once and kept.
+    """Nearest neighbours of all samples of a view, searched for once and stored.
 
     Parameters
     ----------
@@ -61,12 +60,12 @@ class NeighborSearch:
 
     @cached_property
     def transform(self) -> CoordinateTransform:
-        """Where samples are put before distances are taken."""
+        """The transform of rows before distances are computed."""
         return CoordinateTransform.of(self.view, self.metric)
 
     @cached_property
-    def placed(self) -> Array:
-        """The samples in their places."""
+    def transformed(self) -> Array:
+        """The transformed rows."""
         return self.transform(self.view)
 
     def nearest(self, n_neighbors: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -81,16 +80,16 @@ class NeighborSearch:
         -------
         distances, neighbors : ndarray of shape (n_samples, n_neighbors + 1)
         """
-        with self._lock:  # the graphs of a view may be made at the same time
+        with self._lock:  # several graphs of a view may be built at the same time
             if self._found is None or self._found[0].shape[1] <= n_neighbors:
-                sought = min(max(n_neighbors, SEARCHED_NEIGHBORS) + 1, self.placed.shape[0])
-                self._found = nearest_neighbors(self.placed, sought)
+                sought = min(max(n_neighbors, SEARCHED_NEIGHBORS) + 1, self.transformed.shape[0])
+                self._found = nearest_neighbors(self.transformed, sought)
             distances, neighbors = self._found
         return distances[:, : n_neighbors + 1], neighbors[:, : n_neighbors + 1]
 
     def others(self, n_neighbors: int) -> NDArray[np.intp]:
         """The nearest samples but for the sample itself, shape (n_samples, n_neighbors); all if there are fewer."""
-        n_samples = self.placed.shape[0]
+        n_samples = self.transformed.shape[0]
         _, neighbors = self.nearest(min(n_neighbors, n_samples - 1))
         itself = neighbors == np.arange(n_samples)[:, None]
         itself[~itself.any(axis=1), -1] = True
@@ -105,7 +104,7 @@ class GraphExtension:
     Attributes
     ----------
     training : array or sparse matrix of shape (n_samples, n_features)
-        In its place, as new samples will be.
+        Transformed rows.
     transform : CoordinateTransform
     n_neighbors : int
         Neighbours of a sample, itself not counted.
@@ -139,13 +138,13 @@ class GraphExtension:
         nearest = np.argpartition(distances, self.n_neighbors, axis=1)[:, : self.n_neighbors + 1]
         ordered = np.sort(np.take_along_axis(distances, nearest, axis=1), axis=1)
         widths = _local_widths(ordered, fallback=float(self.widths.mean()))
-        # The same distance rounds differently in another routine; without the slack a neighbour on the rim is lost.
+        # Distances from another routine round differently; without the slack the last neighbour may be lost.
         slack = np.sqrt(np.finfo(distances.dtype).eps)
         arrows = (distances <= self.radii * (1 + slack)).astype(np.int8)
         np.put_along_axis(arrows, nearest, np.take_along_axis(arrows, nearest, axis=1) + np.int8(1), axis=1)
         row, column = np.nonzero(arrows)
         exponents = -(distances[row, column] ** 2) / (widths[row] * self.widths[column])
-        # All weights of a sample far from all others underflow. Their ratios still tell which neighbors are nearest.
+        # All weights of a sample far from all others underflow. Their ratios remain exact.
         largest = np.full(len(distances), -np.inf)
         np.maximum.at(largest, row, exponents)
         shifts = np.where(largest < np.log(np.finfo(distances.dtype).tiny) / 2, largest, 0.0)
@@ -156,7 +155,7 @@ class GraphExtension:
         return scipy.sparse.csr_array((weights.astype(distances.dtype), (row, column)), distances.shape)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> GraphExtension:
-        """The same, knowing the training samples whose neighbourhoods count."""
+        """The same with some training samples as columns of `closeness`."""
         return replace(self, columns=self.training[samples])
 
     def closeness(self, view: Array, features: Any = None) -> NDArray[Any]:
@@ -172,8 +171,8 @@ class GraphSimilarity(BaseEstimator):
     ----------
     n_neighbors : int, default=10
         Neighbours of a sample, itself not counted; less where there are fewer samples. Doubled until the graph has no
-        more components than clusters are sought: otherwise which of the components make up the embedding would be
-        chance.
+        more components than clusters: otherwise the components in the embedding would be
+        arbitrary.
     metric : {"euclidean", "cosine"}, default="euclidean"
     method : {"auto", "exact", "anchors"}, default="auto"
         "exact" ties every sample to its nearest neighbours. "anchors" ties it to the nearest five of some anchors, and
@@ -209,7 +208,7 @@ class GraphSimilarity(BaseEstimator):
         """
         self._check_options()
         if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
-            return self._anchor_graph(view, n_clusters)
+            return fit_anchor_graph(view, n_clusters, **self._anchor_options())
         if search is None or search.metric != self.metric:
             search = NeighborSearch(view, self.metric)
         return self._neighbor_graph(search, n_clusters)
@@ -224,13 +223,26 @@ class GraphSimilarity(BaseEstimator):
         if self.n_anchors is not None and (not isinstance(self.n_anchors, Integral) or self.n_anchors < 2):
             raise ValueError(f"n_anchors must be None or an integer of at least 2, got {self.n_anchors!r}.")
 
-    def _anchor_graph(self, view: Array, n_clusters: int) -> tuple[Factor, AnchorExtension]:
-        return fit_anchor_graph(
-            view, n_clusters, n_anchors=self.n_anchors, metric=self.metric, random_state=self.random_state
-        )
+    def fitter(self, n_samples: int, n_clusters: int) -> AnchorFitter:
+        """The fitter of an anchor graph, for a view that may not be in memory.
+
+        Parameters
+        ----------
+        n_samples : int
+        n_clusters : int
+
+        Returns
+        -------
+        AnchorFitter
+        """
+        self._check_options()
+        return AnchorFitter.of(n_samples, n_clusters, **self._anchor_options())
+
+    def _anchor_options(self) -> dict[str, Any]:
+        return {"n_anchors": self.n_anchors, "metric": self.metric, "random_state": self.random_state}
 
     def _neighbor_graph(self, search: NeighborSearch, n_clusters: int) -> tuple[Any, GraphExtension]:
-        view = search.placed
+        view = search.transformed
         n_samples = view.shape[0]
         n_neighbors = min(self.n_neighbors, n_samples - 1)
         while True:

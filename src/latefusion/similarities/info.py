@@ -1,4 +1,4 @@
-"""What became of a view on the way to its base partition: an exact similarity, or a factor, and how good a one."""
+"""How the similarity of a view is represented: exactly, or by a factor, and how accurate that factor is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class PartitionInfo(NamedTuple):
         inner products as the kernel), "nystrom factor" (features with nearly the same), or "given labels", "given
         memberships" and "given embedding".
     rank : int or None
-        Number of columns of the factor; None where there is none.
+        Number of columns of the factor; None for exact similarities.
     n_landmarks : int or None
         Landmark samples of a Nyström factor, anchors of an anchor graph.
     energy : float or None
@@ -41,7 +41,7 @@ class PartitionInfo(NamedTuple):
 
 
 def describe_partition(extension: Any) -> PartitionInfo:
-    """Read what is known off the extension of a view to new samples."""
+    """Describe the extension of a view to new samples."""
     if isinstance(extension, AnchorExtension):
         n_anchors = extension.feature_map.width
         return PartitionInfo("anchor graph", n_anchors, n_anchors)

@@ -11,29 +11,34 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
 
-from latefusion.arrays import device_name, is_device_array, item_bytes, require_memory
+from latefusion.arrays import device_name, draw_rows, is_device_array, item_bytes, namespace, require_memory
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
-from latefusion.similarities.extension import SimilarityExtension
+from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
+from latefusion.similarities.extension import ReadRows, SimilarityExtension
 from latefusion.similarities.factor import (
     Factor,
     FactorExtension,
-    FeatureMap,
     constant_kernel,
     fit_linear_map,
     fit_nystrom_map,
+    mean_row,
+    row_reader,
 )
 from latefusion.types import Array
 
-# A linear kernel goes through its features beyond this size: the result is the same, and cheaper.
+# Beyond this size a linear kernel is represented by its features: the result is the same, and cheaper.
 LINEAR_FACTOR_SAMPLES = 1000
-# Beyond this size no Gram matrix is formed, which would need 300 MB and more; any other kernel is approximated.
+# Beyond this size no Gram matrix is formed, which would need 300 MB or more; other kernels are approximated.
 NYSTROM_SAMPLES = 6000
-# Of a Nyström factor only the leading directions are kept: k eigenvectors live in far fewer than there are landmarks.
+# Rows from which the Nyström factor takes its mean and its landmarks; a random subset of larger views.
+SUBSET_ROWS = 10_000
+# Number of leading directions of a Nyström factor that are kept: far fewer than landmarks suffice for k eigenvectors.
 LEAST_RANK = 100
 RANK_PER_CLUSTER = 5
-# A Gram matrix is there twice at least: as it is, and in the mean of all views or in what a method makes of it.
+# Copies of a Gram matrix in memory: the matrix itself, and the mean of all views or the result of a method.
 KERNEL_COPIES = 2
 
 
@@ -149,32 +154,43 @@ class KernelSimilarity(BaseEstimator):
         if self.method != "auto":
             return self.method == "factor"
         n_samples, n_features = view.shape
-        if isinstance(self.kernel, str) and self.kernel == "linear" and n_samples > LINEAR_FACTOR_SAMPLES:
+        if self._is_linear and n_samples > LINEAR_FACTOR_SAMPLES:
             return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
         return bool(n_samples > NYSTROM_SAMPLES)
 
     def _check_device(self, view: Array) -> None:
         if self.method == "exact":
             raise ValueError(
-                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, but method='exact' needs NumPy "
-                f"arrays. Use method='factor', which computes a factor of the kernel on the device, or give NumPy "
-                f"arrays."
+                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, where no n x n kernel is "
+                f"formed, got method='exact'. Use method='factor', which computes a factor of the kernel on the "
+                f"device, or give NumPy arrays."
             )
 
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
+
+    def fitter(self, n_samples: int, n_clusters: int) -> KernelFitter:
+        """The fitter of a factor of the kernel, for a view that may not be in memory.
+
+        Parameters
+        ----------
+        n_samples : int
+        n_clusters : int
+
+        Returns
+        -------
+        KernelFitter
+        """
+        self._check_options()
+        spaced = np.unique(np.linspace(0, n_samples - 1, min(n_samples, MEAN_DISTANCE_SAMPLES)).astype(np.intp))
+        generator = check_random_state(self.random_state)
+        subset = np.arange(0) if self._is_linear else draw_rows(n_samples, SUBSET_ROWS, generator)
+        return KernelFitter(self, n_samples, n_clusters, spaced, subset, generator)
+
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
-        feature_map: FeatureMap
-        if isinstance(self.kernel, str) and self.kernel == "linear":
-            feature_map = fit_linear_map(view)
-        else:
-            feature_map = fit_nystrom_map(
-                view,
-                fit_kernel(self.kernel, view, self.kernel_params),
-                n_landmarks=self.n_landmarks,
-                landmarks=self.landmarks,
-                max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * n_clusters),
-                random_state=self.random_state,
-            )
-        return Factor(view, feature_map), FactorExtension(feature_map)
+        extension = self.fitter(view.shape[0], n_clusters).fit(row_reader(view), mean_row(view))
+        return Factor(view, extension.feature_map), extension
 
     def _gram(self, view: Array) -> tuple[NDArray[Any], KernelExtension]:
         n_samples = view.shape[0]
@@ -194,6 +210,53 @@ class KernelSimilarity(BaseEstimator):
         return matrix, KernelExtension(fitted, view, statistics)
 
 
+@dataclass(frozen=True, eq=False)
+class KernelFitter:
+    """Fits the features of a kernel from a few rows and the column means: the view itself, or a Nyström factor.
+
+    Attributes
+    ----------
+    similarity : KernelSimilarity
+    n_samples : int
+    n_clusters : int
+    spaced : ndarray of int
+        Evenly spaced rows, from which the parameters of the kernel are taken.
+    subset : ndarray of int
+        Random rows, from which the landmarks are chosen.
+    generator : RandomState
+        Draws the landmarks.
+    """
+
+    similarity: KernelSimilarity
+    n_samples: int
+    n_clusters: int
+    spaced: NDArray[np.intp]
+    subset: NDArray[np.intp]
+    generator: np.random.RandomState
+
+    @property
+    def rows(self) -> NDArray[np.intp]:
+        """Positions of the rows that `fit` reads."""
+        return np.concatenate([self.spaced, self.subset])
+
+    def fit(self, read: ReadRows, means: Array) -> FactorExtension:
+        """Fit the feature map from these rows and the column means of all rows."""
+        options, few = self.similarity, read(self.spaced)
+        if options._is_linear:
+            return FactorExtension(fit_linear_map(few, means))
+        means = namespace(means).astype(means, few.dtype)
+        feature_map = fit_nystrom_map(
+            read(self.subset),
+            fit_kernel(options.kernel, few, options.kernel_params, means=means),
+            n_landmarks=options.n_landmarks,
+            landmarks=options.landmarks,
+            max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * self.n_clusters),
+            random_state=self.generator,
+            n_samples=self.n_samples,
+        )
+        return FactorExtension(feature_map)
+
+
 class PrecomputedSimilarity(BaseEstimator):
     """Similarity of one view as a kernel that is already computed.
 
@@ -201,7 +264,7 @@ class PrecomputedSimilarity(BaseEstimator):
     ----------
     standardize : bool, default=True
         Centre the kernel and scale it to unit diagonal, as the paper does with all kernels. Doing so twice is not the
-        same as doing it once: say False for kernels that are already prepared.
+        same as doing it once: pass False for kernels that are already standardized.
     """
 
     def __init__(self, *, standardize: bool = True) -> None:

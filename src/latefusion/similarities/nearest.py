@@ -66,7 +66,7 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
 
 
 def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
-    """All x_iᵀx_j; what lies right of the diagonal blocks is copied from below them.
+    """All x_iᵀx_j; entries right of the diagonal blocks are copied from below them.
 
     Parameters
     ----------

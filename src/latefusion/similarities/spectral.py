@@ -1,4 +1,4 @@
-"""Spectral clustering's view of an affinity: divided by the roots of the degrees, so all samples have the same say."""
+"""Normalisation of an affinity for spectral clustering: division by the roots of the degrees."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def normalized_affinity(affinity: Array) -> Any:
     Raises
     ------
     ValueError
-        If a degree is not positive: such a sample has no neighbour, and a centred kernel, whose rows sum to zero, is no
-        affinity.
+        If a degree is not positive: the sample has no neighbour, or the matrix is a centred kernel, whose rows sum to
+        zero.
     """
     scale = 1.0 / np.sqrt(positive_degrees(affinity))
     if scipy.sparse.issparse(affinity):

@@ -1,11 +1,11 @@
-"""Recipes: from the rows that they ask for, and means, comes the map that is fitted in memory on all rows."""
+"""Fitters read only the rows that they announce, and fit the map that is fitted in memory on all rows."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
-from latefusion.distributed.recipes import recipe_of
+from latefusion import GraphSimilarity, KernelSimilarity
+from latefusion.similarities.factor import mean_row
 
 VIEW = np.random.default_rng(0).standard_normal((10_200, 6)) + 3
 
@@ -22,9 +22,8 @@ class Seen:
 
 
 def fitted(similarity, view=VIEW):
-    recipe = recipe_of(similarity, "a", view.shape[0], 3)
-    mean = np.asarray(view.mean(axis=0, dtype=np.float64)).ravel()
-    return recipe, recipe.fit(Seen(view, recipe.rows), mean, view.dtype)
+    fitter = similarity.fitter(view.shape[0], 3)
+    return fitter, fitter.fit(Seen(view, fitter.rows), mean_row(view))
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -32,13 +31,13 @@ def fitted(similarity, view=VIEW):
 def test_kernels_have_the_features_they_have_in_memory(kernel, sparse):
     view = scipy.sparse.csr_array(np.maximum(VIEW - 3, 0)) if sparse else VIEW
     similarity = KernelSimilarity(kernel)
-    recipe, extension = fitted(similarity, view)
+    fitter, extension = fitted(similarity, view)
     factor, _ = similarity.similarity(view, 3)
     found, expected = extension.features(view[:50]), factor.rows(0, 50)
     if hasattr(found, "inner_products"):
         found, expected = found.inner_products(found), expected.inner_products(expected)
-    np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-8)
-    assert len(np.unique(recipe.rows)) < 10_200 or kernel != "linear"
+    np.testing.assert_array_equal(found, expected)
+    assert len(np.unique(fitter.rows)) < 10_200 or kernel != "linear"
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -46,19 +45,7 @@ def test_graphs_have_the_anchors_they_have_in_memory(metric):
     similarity = GraphSimilarity(metric=metric, n_anchors=50)
     _, extension = fitted(similarity)
     factor, expected = similarity.similarity(VIEW, 3)
-    assert extension.sigma == pytest.approx(expected.sigma)
+    assert extension.sigma == expected.sigma
     plain = extension.features(VIEW[:100]).toarray()
     np.testing.assert_allclose(plain.sum(axis=1), 1.0)
     np.testing.assert_allclose(plain * factor.feature_map.scale, factor.rows(0, 100).toarray(), atol=1e-9)
-
-
-@pytest.mark.parametrize("similarity", [PrecomputedSimilarity(), GivenPartition("labels"), "precomputed", object()])
-def test_what_needs_all_samples_at_once_is_refused_by_view(similarity):
-    with pytest.raises(ValueError, match=r"View 'a' is chunked, and its partition .* needs all samples at once"):
-        recipe_of(similarity, "a", 100, 3)
-
-
-@pytest.mark.parametrize("similarity", [KernelSimilarity(method="exact"), GraphSimilarity(method="exact")])
-def test_all_pairs_of_samples_are_refused(similarity):
-    with pytest.raises(ValueError, match=r"View 'a' is chunked, .* got method='exact'"):
-        recipe_of(similarity, "a", 100, 3)
