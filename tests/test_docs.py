@@ -149,9 +149,7 @@ def fitted_names():
         latefusion.LateFusionClustering([2, 3], random_state=0),
         latefusion.LocalAlignmentClustering(3, random_state=0),
     ]
-    frames = {
-        name: pandas_frame(array) for name, array in zip(data.views.names, data.views.arrays, strict=True)
-    }
+    frames = {name: pandas_frame(array) for name, array in zip(data.views.names, data.views.arrays, strict=True)}
     fitted = [model.fit(frames) for model in models]
     return {name for model in fitted for name in [*vars(model), *model.get_params()]}
 
@@ -295,4 +293,3 @@ def test_code_in_tables_of_inputs_runs(have, code, study):
         "memberships": np.eye(5)[study["known"]],
     }  # fmt: skip
     exec(compile(code, have, "exec"), names)
-
