@@ -81,7 +81,7 @@ def _check_views(model: Any, views: ChunkedViews) -> None:
     known = dict(zip(map(str, model.view_names_), map(int, model.n_features_per_view_), strict=True))
     found = dict(zip(views.names, views.widths, strict=True))
     strange = [name for name in found if name not in known]
-    if strange or (len(found) < len(known) and not model._accepts_missing_views()):
+    if strange or (len(found) < len(known) and not model._accepts_missing_views):
         raise ValueError(
             f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}: give each of them "
             f"by its name, or all of them in that order."

@@ -55,6 +55,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     }
 
     _accepts_labels: ClassVar[bool] = True
+    _accepts_missing_views: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -208,9 +209,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         if self.assign_labels == "kmeans":
             return ""
         return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
-
-    def _accepts_missing_views(self) -> bool:
-        return True
 
     def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
         _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)

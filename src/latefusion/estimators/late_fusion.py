@@ -172,6 +172,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     }
 
     _accepts_labels: ClassVar[bool] = True
+    _accepts_missing_views: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -328,9 +329,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
                 f"again to compute this."
             )
         return self._state
-
-    def _accepts_missing_views(self) -> bool:
-        return True
 
     def _search_options(self, numbers: int | list[int]) -> SearchOptions:
         return SearchOptions(
