@@ -126,6 +126,9 @@ def test_drawing_of_the_path_has_names_that_exist_and_passes_every_room_of_a_fit
         "validation", "encoding", "similarities", "partitions", "selection", "solvers", "assignment", "estimators",
         "outputs", "report",
     ]  # fmt: skip
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"<!-- walk -->\n```text\ninput -> (.*?)```", text, re.DOTALL)
+    assert re.findall(r"\w+", line) == walk
 
 
 @pytest.mark.parametrize("page", ["docs/DESIGN.md", "CONTRIBUTING.md"])
@@ -136,6 +139,14 @@ def test_dotted_names_of_rooms_in_code_spans_exist(page):
     assert dotted
     for name in dotted:
         find(name)
+
+
+def test_fields_of_the_map_in_the_design_page_exist():
+    classes = {"ConsensusMap": "estimators.consensus_map", "Block": "partitions", "Views": "types"}
+    fields = re.findall(r"`(ConsensusMap|Block|Views)\.(\w+)`", (DOCS / "DESIGN.md").read_text(encoding="utf-8"))
+    assert len(fields) >= 8
+    for owner, field in fields:
+        find(f"{classes[owner]}.{owner}.{field}")
 
 
 # The glossary.
