@@ -99,6 +99,20 @@ def test_commands_in_pages_are_accepted(page):
         assert build_parser(words[0]).parse_args(words).command == words[0]
 
 
+@pages
+def test_files_and_targets_named_in_pages_exist(page):
+    text = page.read_text(encoding="utf-8")
+    targets = set(
+        re.findall(r"^([a-z-]+(?: [a-z-]+)*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    targets = {word for line in targets for word in line.split()}
+    for target in re.findall(r"(?:`| {4})make ([a-z]+(?:-[a-z]+)?)\b", text):
+        assert target in targets, f"make {target}"
+    for path in re.findall(r"(?<![\w/~.])(?:benchmarks|src|tests|docs|examples)/[\w./-]+\w", text):
+        if "_build" not in path and not re.search(r"\b(test_)?name\.py$", path):
+            assert (ROOT / path).exists() or list(ROOT.glob(f"{path}*")), path
+
+
 # The drawing of the rooms.
 
 
