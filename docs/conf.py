@@ -32,7 +32,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "extensions", "templates"]
 templates_path = ["templates"]
-default_role = "py:obj"  # names in docstrings become links where there is something to link to
+default_role = "py:obj"  # names in docstrings become links if they are documented
 
 myst_enable_extensions = ["attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -41,9 +41,9 @@ html_math_renderer = "mathml"
 
 autosummary_generate = True
 autodoc_default_options = {"members": True, "inherited-members": True}
-smartquotes = False  # quotes in docstrings are code more often than not
+smartquotes = False  # quotes in docstrings are often code
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings have shapes and meanings, which say more
+autodoc_typehints = "none"  # the docstrings have shapes and meanings
 autodoc_preserve_defaults = True
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -62,7 +62,7 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "download_all_examples": False,
     "remove_config_comments": True,
-    "min_reported_time": 1e9,  # times of one run on one machine are no facts to print
+    "min_reported_time": 1e9,  # times depend on the machine
     "write_computation_times": False,
     "backreferences_dir": "reference/uses",
     "doc_module": ("latefusion",),
@@ -88,7 +88,7 @@ html_theme_options = {
 
 
 def skip_foreign(app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn, Python and NumPy bring along: their own pages have it."""
+    """Skip members inherited from scikit-learn and NumPy, which have their own documentation."""
     module = getattr(thing, "__module__", None) or getattr(type(thing), "__module__", "")
     foreign = str(module).partition(".")[0] in {"sklearn", "numpy"}
     return True if foreign or name.endswith("_request") else None

@@ -75,7 +75,7 @@ def _draw_picture(data: Any, model: Any, ink: str, path: Path) -> None:
         _scatter(axes, normalize(model.consensus_), colors, ink, size=22, alpha=0.35 + 0.6 * model.confidence_)
         figure.text(0.59, 0.93, "consensus", ha="center", fontweight="bold")
         share = (lf.metrics.match_labels(data.target, model.labels_) == data.target).mean()
-        lines = ["one label per sample", "how sure, per sample", "how much each view counts", "labels for new samples"]
+        lines = ["one label per sample", "confidence per sample", "weight per view", "labels for new samples"]
         for position, line in enumerate(lines):
             figure.text(0.77, 0.66 - 0.1 * position, f"· {line}")
         figure.text(0.59, 0.03, f"{share:.0%} of the samples in their planted cluster", ha="center", fontsize=9)

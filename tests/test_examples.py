@@ -1,4 +1,4 @@
-"""The scripts of the gallery run without a warning, and what their prose claims is so."""
+"""The scripts of the gallery run without a warning, and the claims of their text are true."""
 
 import runpy
 from pathlib import Path
@@ -26,7 +26,7 @@ def _by_patient(found):
 
 
 def cells(found):
-    """No view alone finds all types; cells without protein are less sure."""
+    """No single view separates all types; cells without protein have a lower confidence."""
     truth, partial, lost = found["cell_type"], found["partial"], found["lost"]
     alone = [lf.metrics.adjusted_rand(truth, labels) for labels in found["alone"].values()]
     assert lf.metrics.adjusted_rand(truth, found["model"].labels_) > max(alone) + 0.1
@@ -35,9 +35,9 @@ def cells(found):
 
 
 def documents(found):
-    """The consensus is no worse than the embedding that knows the topics, and the question goes to linear algebra."""
-    *lines, ours = found["rows"]
-    assert ours.scores["nmi"] > max(row.scores["nmi"] for row in lines) - 0.02
+    """The consensus is as good as the best baseline, and the new text is assigned to linear algebra."""
+    *others, ours = found["rows"]
+    assert ours.scores["nmi"] > max(row.scores["nmi"] for row in others) - 0.02
     assert found["found"][found["sizes"].argmax()] == "linalg"
     homes = [_home(found, name) for name in ("interpolate", "optimize")]
     assert homes[0] == homes[1]  # the two smallest share a cluster

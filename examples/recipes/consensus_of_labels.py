@@ -2,8 +2,8 @@
 One clustering of many
 ======================
 
-Clusterings made elsewhere, by whatever method and with whatever number of clusters, become one. Unassigned samples are
-allowed, and the number of clusters is found.
+Several clusterings, from any method and with any number of clusters, are combined into one. Unassigned samples are
+allowed. The number of clusters is selected automatically.
 """
 
 # %%
@@ -26,7 +26,7 @@ best = max(lf.metrics.clustering_accuracy(target, run.labels_) for run in runs.v
 print(f"the best single run, chosen with the classes: {best:.3f}")
 
 # %%
-# How much of every clustering is in the consensus:
+# Agreement of every clustering with the consensus:
 figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
 axes.barh(list(runs), model.agreement_, color="#3f90da")
 axes.invert_yaxis()
@@ -34,7 +34,7 @@ axes.set(xlabel="agreement with the consensus", xlim=(0, 1))
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The number of clusters is where the eigenvalues of the mean co-membership fall most.
+# The number of clusters is where the eigenvalues of the mean co-membership decrease most.
 figure, axes = pyplot.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(np.arange(2, len(model.eigenvalues_) + 2), model.eigenvalues_, "o-", color="#3f90da")
 axes.axvline(model.n_clusters_ + 0.5, color="0.6", linestyle=":")

@@ -1,13 +1,13 @@
 """
-Samples that lack views
-=======================
+Missing views
+=============
 
-Half of all measurements are missing, and no sample is dropped. Holes are rows of NaN, a mask, or ids that are not in
-every table.
+Half of all measurements are missing, and no sample is dropped. Missing views are given as rows of NaN, as a mask, or by
+ids that are not in every table.
 """
 
 # %%
-# Digits seen in five ways; every sample loses each view with a probability of one half, but keeps at least one.
+# Digits in five views. Each view of a sample is missing with a probability of one half, but every sample keeps one.
 import numpy as np
 from matplotlib import pyplot
 
@@ -26,13 +26,13 @@ for name, one in {"all views": complete, f"{1 - mask.mean():.0%} missing": model
     print(f"{name:12} accuracy {lf.metrics.clustering_accuracy(target, one.labels_):.3f}")
 
 # %%
-# One draw of holes says little; :doc:`/MISSING` has the means over many, for several data sets and rates.
+# This is one random draw; :doc:`/MISSING` has means over several draws, data sets and rates.
 #
-# Which combinations of views samples have; dots say which, bars how many.
+# The combinations of observed views: dots show the views, bars the number of samples.
 MissingViewsDisplay.from_estimator(model)
 
 # %%
-# The fewer views a sample has, the less is claimed about it. Is that deserved? Shares of samples with the right label:
+# Samples with fewer views have a lower confidence. Compare it with the share of samples with the right label:
 matched = lf.metrics.match_labels(target, model.labels_)
 figure, axes = pyplot.subplots(figsize=(6, 3), layout="constrained")
 seen = np.arange(1, 6)
@@ -42,5 +42,5 @@ axes.set(xlabel="views that a sample has", ylim=(0, 1), xticks=seen)
 axes.legend(frameon=False)
 
 # %%
-# New samples may come with any of the views.
+# New samples may have any of the views.
 print(model.predict({"pixels": data.views.arrays[0][600:605], "strokes": data.views.arrays[4][600:605]}))

@@ -3,11 +3,11 @@ Kernels instead of features
 ===========================
 
 A view may be a matrix of similarities: of graphs, strings or sequences, or the ``KH`` of a benchmark in a ``.mat``
-file. ``similarity="precomputed"`` says so.
+file. Pass it with ``similarity="precomputed"``.
 """
 
 # %%
-# Three kernels of the same 569 samples. They need not be centred or scaled; that is done, as in the paper.
+# Three kernels of the same 569 samples. They are centred and scaled automatically, as in the paper.
 import numpy as np
 from matplotlib import pyplot
 from sklearn.metrics.pairwise import chi2_kernel, cosine_similarity, rbf_kernel
@@ -35,7 +35,7 @@ print(dict(zip(model.view_names_.tolist(), model.view_weights_.round(3).tolist()
 print(f"accuracy {lf.metrics.clustering_accuracy(data.target[train], model.labels_):.3f}")
 
 # %%
-# The kernels with samples in the order of their clusters:
+# The kernels with samples ordered by cluster:
 order = np.argsort(model.labels_, kind="stable")
 figure, axes = pyplot.subplots(1, 3, figsize=(9, 3), layout="constrained")
 for ax, (name, kernel) in zip(axes, given.items(), strict=True):
@@ -43,16 +43,16 @@ for ax, (name, kernel) in zip(axes, given.items(), strict=True):
     ax.set(title=name, xticks=[], yticks=[])
 
 # %%
-# New samples are given by their similarities to the training samples. Centring and scaling use what was learnt
-# there, and training samples get their own labels back.
+# New samples are given by their similarities to the training samples. Centring and scaling use training statistics.
+# Training samples get their own labels.
 labels = model.predict(kernels(new, train))
 print(f"accuracy on new samples {lf.metrics.clustering_accuracy(data.target[new], labels):.3f}")
 print(f"as in training: {np.array_equal(model.predict(kernels(train, train)), model.labels_)}")
 
 # %%
-# Self-similarities k(x, x) of new samples are needed only where they are not all the same in training. Here they are 1.
-# Otherwise they come as ``model.predict(..., diagonals=...)``.
+# Self-similarities k(x, x) of new samples are needed only if they differ between training samples. Here they are all 1.
+# Otherwise pass ``model.predict(..., diagonals=...)``.
 #
-# Every comparison method takes kernels, too:
+# Every comparison method accepts kernels:
 mixed = lf.baselines.METHODS["SimpleMKKM"](2, similarity="precomputed", random_state=0).fit(given)
 print(f"SimpleMKKM: accuracy {lf.metrics.clustering_accuracy(data.target[train], mixed.labels_):.3f}")

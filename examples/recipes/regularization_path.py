@@ -2,8 +2,8 @@
 A path of λ
 ===========
 
-λ pulls the consensus towards the partition of the mean kernel. All values together cost about as much as one, because
-they share base partitions and the iterations do not depend on the number of samples.
+λ pulls the consensus towards the partition of the mean kernel. A path of many values costs about as much as one value,
+because they share base partitions and the cost of the iterations does not depend on the number of samples.
 """
 
 # %%
@@ -18,8 +18,8 @@ values = 2.0 ** np.arange(-5, 6)
 path = lf.GlobalAlignmentClustering(10, similarity="graph", random_state=0).regularization_path(views, values)
 
 # %%
-# Weights of the views, and how similar the labels are to those of λ = 1. Nothing here has seen the classes; the dotted
-# line has, and shows what could not be known.
+# Weights of the views, and the adjusted Rand index between the labels and those of λ = 1. The fits do not use the
+# classes. Only the dotted line does.
 middle = path[5].labels
 figure, (left, right) = pyplot.subplots(1, 2, figsize=(10, 3.4), layout="constrained")
 for name, weights in zip(views.names, np.array([point.weights for point in path]).T, strict=True):
@@ -33,4 +33,4 @@ right.legend(["with the labels at λ = 1", "with the classes"], frameon=False, l
 
 # %%
 # `LocalAlignmentClustering.neighborhood_path` does the same for the size τ of neighbourhoods, and
-# `LateFusionClustering` chooses λ by itself, without classes.
+# `LateFusionClustering` selects λ without classes.

@@ -1,6 +1,6 @@
 """
-A report to pass on
-===================
+An HTML report
+==============
 
 One HTML file that opens offline in any browser: number of clusters, confidence and novelty, importance of the views,
 linked maps, cluster profiles, baselines, and code that reproduces it.
@@ -28,7 +28,7 @@ with tempfile.TemporaryDirectory() as folder:
 #
 # `The report of the digits <../../_static/report.html>`__ is part of these pages.
 #
-# The results of the report are also available as objects. What changes without each view:
+# The results of the report are also available as objects. The effect of leaving out each view:
 for verdict in model.leave_one_view_out():
     print(verdict)
 

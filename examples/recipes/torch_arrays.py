@@ -2,8 +2,8 @@
 Arrays on a device
 ==================
 
-torch tensors and CuPy arrays are clustered where they lie: on a GPU if that is where they are. This page runs on the
-CPU, so that it needs none; with a GPU, ``device="cuda"`` is the only change.
+`GlobalAlignmentClustering` and `LocalAlignmentClustering` cluster torch tensors and CuPy arrays on their device. This
+page runs on the CPU. For a GPU, ``device="cuda"`` is the only change.
 """
 
 # %%
@@ -22,18 +22,18 @@ views = {
 }
 
 # %%
-# Labels, consensus and confidence come back as tensors on the same device; the few numbers per view are NumPy's.
+# Labels, consensus and confidence are tensors on the same device. Values per view are NumPy arrays.
 model = lf.GlobalAlignmentClustering(8, kernel="linear", random_state=0).fit(views)
 print(type(model.consensus_), model.consensus_.dtype, model.consensus_.device)
 print(f"accuracy {lf.metrics.clustering_accuracy(data.target, model.labels_):.3f}")
 print(f"view weights {np.round(model.view_weights_, 3)}")
 
 # %%
-# Plots take them as they are.
+# Plots accept tensors.
 ConsensusDisplay.from_estimator(model, method="pca", s=5)
 
 # %%
-# A Gaussian kernel goes through landmarks; an n × n matrix is never formed.
+# A Gaussian kernel uses landmarks. No n × n matrix is formed.
 model = lf.GlobalAlignmentClustering(8, kernel="gaussian", random_state=0).fit(views)
 for name, info in model.partition_info_.items():
     print(name, info)

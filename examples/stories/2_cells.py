@@ -4,7 +4,7 @@ Cells with RNA and protein
 
 A CITE-seq experiment counts, for every cell, transcripts of thousands of genes and a few dozen surface proteins. Some
 cell types differ in one of the two only: helper and killer T cells have nearly the same transcripts but carry
-different proteins, naive and memory cells the other way round. No view alone finds all types; together they do.
+different proteins, naive and memory cells the other way round. No single view separates all types; both together do.
 
 The cells here are **simulated**, so that this page needs no download and the truth is known: counts of a negative
 binomial distribution, cells of different depth, mostly zeros in the RNA, background from unbound antibodies in the
@@ -12,8 +12,8 @@ protein.
 """
 
 # %%
-# Simulated counts that look like it
-# ----------------------------------
+# Simulated counts
+# ----------------
 import numpy as np
 import pandas as pd
 from sklearn.decomposition import PCA
@@ -62,10 +62,10 @@ protein = negative_binomial(
 print(f"RNA: {rna.shape[1]} genes, {np.mean(rna == 0):.0%} zeros; protein: {protein.shape[1]} antibodies")
 
 # %%
-# The usual preparation
-# ---------------------
+# Preparation
+# -----------
 # RNA: counts per ten thousand, logarithm, principal components. Protein: centred log ratio. (`LateFusionClustering`
-# takes the sparse counts themselves as well, and weighs genes by how rare they are; that takes longer.)
+# also accepts the sparse counts and weights genes by how rare they are. This takes longer.)
 per_cell = np.log1p(rna / rna.sum(axis=1, keepdims=True) * 1e4)
 log_protein = np.log1p(protein)
 views = {
@@ -74,8 +74,8 @@ views = {
 }
 
 # %%
-# Together, and each alone
-# ------------------------
+# Both views, and each view alone
+# -------------------------------
 model = lf.LateFusionClustering(n_clusters=7, random_state=0).fit(views)
 alone = {
     name: lf.LateFusionClustering(n_clusters=7, random_state=0).fit({name: view}).labels_
@@ -86,8 +86,8 @@ for name, labels in {**alone, "both": model.labels_}.items():
     print(f"{name:8} adjusted Rand index with the cell types: {score:.3f}")
 
 # %%
-# RNA alone cannot tell the CD8 cells from the naive CD4 cells, protein alone cannot tell naive from memory. The table
-# of the consensus against the types:
+# RNA alone does not separate the CD8 cells from the naive CD4 cells, and protein alone does not separate naive from
+# memory cells. The table of the consensus and the types:
 clusters = lf.metrics.match_labels(cell_type, model.labels_)
 pd.crosstab(np.array(types)[cell_type], clusters, rownames=["type"], colnames=["cluster"])
 
@@ -95,14 +95,13 @@ pd.crosstab(np.array(types)[cell_type], clusters, rownames=["type"], colnames=["
 ConsensusDisplay.from_estimator(model, s=14)
 
 # %%
-# Against plain methods, all of them given the number of clusters:
+# Baselines with the same number of clusters:
 lf.compare_baselines(views, n_clusters=7, target=cell_type, random_state=0)
 
 # %%
 # Cells without protein
 # ---------------------
-# Half of the cells of an experiment were sequenced without antibodies. Rows of NaN say so, and nothing is imputed in
-# the data.
+# Half of the cells were sequenced without antibodies. Their protein rows are NaN. The data themselves are not imputed.
 lost = generator.random(n_cells) < 0.5
 holes = views | {"protein": np.where(lost[:, None], np.nan, views["protein"])}
 partial = lf.LateFusionClustering(n_clusters=7, random_state=0).fit(holes)
@@ -112,13 +111,13 @@ for name, cells in {"with protein": ~lost, "without": lost}.items():
     print(f"{name:13} {score:.3f}, mean confidence {partial.confidence_[cells].mean():.2f}")
 
 # %%
-# Cells without protein cannot be split by what only protein shows, and the confidence says so. The next batch needs no
-# new clustering: ``partial.predict({"rna": ...})`` assigns its cells.
+# Cells without protein cannot be separated by protein, and their confidence is lower. New cells need no new clustering:
+# ``partial.predict({"rna": ...})`` assigns them.
 #
 # The same from a MuData object
 # -----------------------------
-# Who works with muon has the counts in one object, which knows its cells and genes. One call prepares them as above and
-# writes what it found where scanpy and muon look for it.
+# A MuData object contains the counts with their cells and genes. One call prepares them as above and writes the result
+# to the places that scanpy and muon use.
 import mudata
 from anndata import AnnData
 
@@ -135,13 +134,13 @@ lf.scverse.cluster(mdata, n_clusters=7)
 mdata.obs.head(3).round(2)
 
 # %%
-# How the counts were read, and why these settings:
+# How the counts were read, and the reason for the selected settings:
 print(mdata.uns["latefusion"]["read_as"])
 print(mdata.uns["latefusion"]["reason"])
 
 # %%
-# For a page to pass on, keep the model; ``features=mdata`` describes clusters by genes and proteins where principal
-# components were clustered::
+# For a report, keep the model. ``features=mdata`` describes clusters by genes and proteins if principal components were
+# clustered::
 #
 #     from latefusion.report import write_report
 #

@@ -2,16 +2,15 @@
 Documents with several embeddings
 =================================
 
-A text can be turned into numbers in many ways: weighted words, latent topics, averaged word vectors. Which one is best
-nobody knows beforehand, and people average or concatenate them. Late fusion clusters the texts in each and aligns the
-results.
+A text can be turned into numbers in many ways: weighted words, latent topics, averaged word vectors. It is unknown in
+advance which is best. Late fusion clusters the texts in each embedding and aligns the results.
 
-The documents are real and already on every machine that can run this page: the docstrings of SciPy. The module is the
-topic; it is used for scores only. Other versions of SciPy have other docstrings, so the figures move a little from one
-installation to the next.
+The documents are the docstrings of SciPy, which is installed wherever this page runs. The module is the topic; it is
+used for scores only. Other versions of SciPy have other docstrings, so the numbers differ slightly between
+installations.
 
-Which modules? An earlier version of this page had picked them, and a hundred texts of each at most, after a look at the
-scores; that flattered every method. This one takes all modules that are large enough, whole, whatever comes out.
+An earlier version of this page used selected modules and at most a hundred texts of each, chosen after looking at the
+scores, which made every method look better. This version uses all texts of all modules that are large enough.
 """
 
 # %%
@@ -41,7 +40,7 @@ def docstrings(module):
     return sorted(text for text in texts if len(text.split()) >= LEAST_WORDS)
 
 
-with warnings.catch_warnings(action="ignore"):  # modules that SciPy is about to drop say so
+with warnings.catch_warnings(action="ignore"):  # SciPy warns about deprecated modules
     modules = {name: getattr(scipy, name) for name in scipy.__all__}
 corpus = {name: docstrings(module) for name, module in modules.items() if inspect.ismodule(module)}
 corpus = {name: own for name, own in corpus.items() if len(own) >= LEAST_TEXTS}
@@ -79,14 +78,14 @@ vectors = normalize(tfidf @ word_vectors)
 views = {"tfidf": tfidf, "lsa": lsa, "vectors": vectors}
 
 # %%
-# Late fusion, with the plain lines beside it
-# -------------------------------------------
+# Late fusion and baselines
+# -------------------------
 rows = lf.compare_baselines(views, n_clusters=len(corpus), target=topics, random_state=0)
 rows
 
 # %%
-# "KMeans on ..." is the single embedding that scores best against the topics, which nobody could have picked without
-# knowing them. The consensus needs no such luck; neither does the mean kernel (A-MKKM), which is a strong line here.
+# "KMeans on ..." is the embedding with the best score, which cannot be chosen without the topics. The consensus and the
+# mean kernel (A-MKKM), a strong baseline here, do not need this choice.
 model = lf.LateFusionClustering(n_clusters=len(corpus), random_state=0).fit(views)
 display = ViewWeightsDisplay.from_estimator(model)
 display.figure_.set_size_inches(6, 2.4)
@@ -95,7 +94,7 @@ display.figure_.set_size_inches(6, 2.4)
 ConsensusDisplay.from_estimator(model, s=14)
 
 # %%
-# What the clusters are about: the words that are most frequent in a cluster compared with all others.
+# The words that are most frequent in a cluster compared with all others:
 vocabulary = vectorizer.get_feature_names_out()
 for cluster in np.unique(model.labels_):
     own = model.labels_ == cluster
@@ -105,11 +104,11 @@ for cluster in np.unique(model.labels_):
     print(f"{own.sum():4} texts, {main}", *vocabulary[contrast.argsort()[-1:-6:-1]])
 
 # %%
-# Clusters are not modules: ``stats`` falls into distributions and tests, which read differently, and the texts of the
-# two smallest modules, ``interpolate`` and ``optimize``, share a cluster with the polynomials of ``special``. Seven was
-# the number of modules, not one that the texts ask for.
+# Clusters are not modules: ``stats`` is split into distributions and tests, and the texts of the two smallest modules,
+# ``interpolate`` and ``optimize``, share a cluster with the polynomials of ``special``. Seven is the number of modules,
+# not necessarily the number of topics.
 #
-# A new text, in the embeddings at hand; here one alone:
+# A new text with one of the embeddings:
 question = ["eigenvalues and eigenvectors of a symmetric banded matrix, with LAPACK"]
 label = model.predict({"tfidf": vectorizer.transform(question)})[0]
 found, sizes = np.unique(topics[model.labels_ == label], return_counts=True)
