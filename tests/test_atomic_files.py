@@ -12,16 +12,16 @@ import pytest
 
 import latefusion
 from latefusion import atomic_files
-from latefusion.atomic_files import check_target, whole_file
+from latefusion.atomic_files import atomic_write, check_target
 from tests.cli.shell import IS_ROOT
 from tests.experiments.test_store import file_size
 
 
 def test_content_takes_its_place_and_nothing_else_remains(tmp_path):
-    with whole_file(tmp_path / "a") as stream:
+    with atomic_write(tmp_path / "a") as stream:
         stream.write(b"one")
         assert not (tmp_path / "a").exists()
-    with whole_file(tmp_path / "a") as stream:
+    with atomic_write(tmp_path / "a") as stream:
         stream.write(b"two")
         assert (tmp_path / "a").read_bytes() == b"one"
     assert (tmp_path / "a").read_bytes() == b"two"
@@ -33,7 +33,7 @@ def test_whatever_breaks_in_leaves_what_was_there(tmp_path, error):
     (tmp_path / "a").write_bytes(b"old")
 
     def break_in():
-        with whole_file(tmp_path / "a") as stream:
+        with atomic_write(tmp_path / "a") as stream:
             stream.write(b"half")
             raise error
 
@@ -45,7 +45,7 @@ def test_whatever_breaks_in_leaves_what_was_there(tmp_path, error):
 
 def test_rights_are_those_of_an_ordinary_file(tmp_path):
     (tmp_path / "ordinary").touch()
-    with whole_file(tmp_path / "a"):
+    with atomic_write(tmp_path / "a"):
         pass
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == stat.S_IMODE((tmp_path / "ordinary").stat().st_mode)
 
@@ -53,14 +53,14 @@ def test_rights_are_those_of_an_ordinary_file(tmp_path):
 def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "a")
-    with whole_file(tmp_path / "link") as stream:
+    with atomic_write(tmp_path / "link") as stream:
         stream.write(b"x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "far" / "a").read_bytes() == b"x"
 
 
 def test_a_device_is_written_to():
-    with whole_file(os.devnull) as stream:
+    with atomic_write(os.devnull) as stream:
         stream.write(b"x")
     assert not os.path.isfile(os.devnull)
 
@@ -77,9 +77,9 @@ def test_places_that_cannot_be_written_are_refused_with_the_way_out(tmp_path, mo
 
 HALF = """
 import sys, time
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 
-with whole_file(sys.argv[1]) as stream:
+with atomic_write(sys.argv[1]) as stream:
     stream.write(b"half")
     stream.flush()
     print("written", flush=True)
@@ -103,12 +103,12 @@ def test_a_killed_process_leaves_nothing_behind(tmp_path, kind):
 
 def test_systems_without_nameless_files_write_beside_the_place(tmp_path, monkeypatch):
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
-    with whole_file(tmp_path / "a") as stream:
+    with atomic_write(tmp_path / "a") as stream:
         stream.write(b"one")
         (part,) = tmp_path.iterdir()
         assert part.name.endswith(".part")
     assert (tmp_path / "a").read_bytes() == b"one"
-    with pytest.raises(KeyboardInterrupt), whole_file(tmp_path / "a") as stream:
+    with pytest.raises(KeyboardInterrupt), atomic_write(tmp_path / "a") as stream:
         raise KeyboardInterrupt
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
 
@@ -116,7 +116,7 @@ def test_systems_without_nameless_files_write_beside_the_place(tmp_path, monkeyp
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="only Linux has files without a name")
 def test_file_systems_that_cannot_are_no_error(tmp_path, monkeypatch):
     monkeypatch.setattr(atomic_files, "_open_nameless", lambda folder: None)
-    with whole_file(tmp_path / "a") as stream:
+    with atomic_write(tmp_path / "a") as stream:
         stream.write(b"one")
     assert (tmp_path / "a").read_bytes() == b"one"
 
@@ -133,30 +133,30 @@ def test_errors_of_the_system_name_the_file_that_was_asked_for(tmp_path, monkeyp
     for module, name in ((os, "fsync"), (os, "link"), (os, "replace")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, fail)
-            with pytest.raises(OSError, match="Input/output error") as caught, whole_file("a.csv") as stream:
+            with pytest.raises(OSError, match="Input/output error") as caught, atomic_write("a.csv") as stream:
                 stream.write(b"x")
         assert caught.value.filename == "a.csv", name
         assert list(tmp_path.iterdir()) == []
     with monkeypatch.context() as patch:
         patch.setattr(atomic_files, "_open_nameless", lambda folder: None)
         patch.setattr(Path, "open", fail)
-        with pytest.raises(OSError, match=r"Input/output error: 'a\.csv'"), whole_file("a.csv"):
+        with pytest.raises(OSError, match=r"Input/output error: 'a\.csv'"), atomic_write("a.csv"):
             pass
-    with pytest.raises(OSError, match=r"\.latefusion\.part") as caught, whole_file("a.csv"):
+    with pytest.raises(OSError, match=r"\.latefusion\.part") as caught, atomic_write("a.csv"):
         raise refusal  # about another file, which the caller has opened: it keeps its name
     assert caught.value is refusal
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has /dev/full")
 def test_a_full_device_is_named():
-    with pytest.raises(OSError, match="No space left on device: '/dev/full'"), whole_file("/dev/full") as stream:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"), atomic_write("/dev/full") as stream:
         stream.write(b"x")
 
 
 def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path):
     (tmp_path / "a").write_bytes(b"old")
     refused = pytest.raises(OSError, match=r"File too large: .*/a'")
-    with file_size(1000), refused, whole_file(tmp_path / "a") as stream:
+    with file_size(1000), refused, atomic_write(tmp_path / "a") as stream:
         stream.write(bytes(5000))
     assert (tmp_path / "a").read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a"]
@@ -164,16 +164,16 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path):
 
 @pytest.mark.skipif(not IS_ROOT or not Path("/proc").is_dir(), reason="others than root are refused before")
 def test_a_file_system_of_the_system_is_named():
-    with pytest.raises(OSError, match=r"'/proc/nope\.csv'"), whole_file("/proc/nope.csv") as stream:
+    with pytest.raises(OSError, match=r"'/proc/nope\.csv'"), atomic_write("/proc/nope.csv") as stream:
         stream.write(b"x")
 
 
 def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path):
     name = "n" * os.pathconf(tmp_path, "PC_NAME_MAX")
-    with whole_file(tmp_path / name) as stream:
+    with atomic_write(tmp_path / name) as stream:
         stream.write(b"x")
     assert (tmp_path / name).read_bytes() == b"x"
-    with pytest.raises(OSError, match="File name too long") as caught, whole_file(tmp_path / f"{name}n") as stream:
+    with pytest.raises(OSError, match="File name too long") as caught, atomic_write(tmp_path / f"{name}n") as stream:
         stream.write(b"x")
     assert caught.value.filename == str(tmp_path / f"{name}n")
 
@@ -189,7 +189,7 @@ def test_places_are_called_as_the_user_called_them(tmp_path, monkeypatch):
         check_target("file/a")
     with pytest.raises(FileNotFoundError, match=r"^'dangling' cannot be written: the folder '.*gone' does not exist"):
         check_target("dangling")
-    with pytest.raises(OSError, match=r"^'loop'|'loop'$"), whole_file("loop"):
+    with pytest.raises(OSError, match=r"^'loop'|'loop'$"), atomic_write("loop"):
         pass
 
 
@@ -197,6 +197,6 @@ def test_a_read_only_file_is_not_replaced(tmp_path, monkeypatch):
     """The rights of the folder would allow it. Rights are simulated, since root may write everywhere."""
     (tmp_path / "a").write_bytes(b"precious")
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name != "a")
-    with pytest.raises(PermissionError, match="the file is read-only"), whole_file(tmp_path / "a") as stream:
+    with pytest.raises(PermissionError, match="the file is read-only"), atomic_write(tmp_path / "a") as stream:
         stream.write(b"x")
     assert (tmp_path / "a").read_bytes() == b"precious"

@@ -57,7 +57,7 @@ def consensus_of_labels(found):
 
 def number_of_clusters(found):
     assert found["model"].n_clusters_ == 5
-    assert "no sign of clusters" in str(found["caught"][0].message)
+    assert "no evidence for clusters" in str(found["caught"][0].message)
 
 
 def torch_arrays(found):

@@ -124,6 +124,12 @@ def documented_parameters(docstring):
     return {name.strip(" *"): kind for names, kind in entries for name in names.split(",")}
 
 
+def stated_default(thing, text):
+    """The value of a documented default: a literal, or a constant of the module."""
+    constants = vars(sys.modules[thing.__module__])
+    return constants[text] if text in constants else ast.literal_eval(text)
+
+
 def wrong_parameters(thing):
     """Where the section "Parameters" of a docstring contradicts the signature."""
     try:
@@ -136,7 +142,7 @@ def wrong_parameters(thing):
             continue
         default = parameters[parameter].default
         stated = re.search(r"default=(.+)$", kind)
-        if stated and ast.literal_eval(stated.group(1)) != default:
+        if stated and stated_default(thing, stated.group(1)) != default:
             yield f"documents {parameter} with the default {stated.group(1)}, which is {default!r}"
         elif not stated and default is not inspect.Parameter.empty and not re.match("ignored|as in", kind):
             yield f"does not document the default {default!r} of {parameter}"

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib import pyplot
 
 import latefusion as lf
-from latefusion.plots import HolesDisplay
+from latefusion.plots import MissingViewsDisplay
 
 data = lf.datasets.load_digits_views()
 views, target = data.views[:600], data.target[:600]
@@ -29,7 +29,7 @@ for name, one in {"all views": complete, f"{1 - mask.mean():.0%} missing": model
 # One draw of holes says little; :doc:`/MISSING` has the means over many, for several data sets and rates.
 #
 # Which combinations of views samples have; dots say which, bars how many.
-HolesDisplay.from_estimator(model)
+MissingViewsDisplay.from_estimator(model)
 
 # %%
 # The fewer views a sample has, the less is claimed about it. Is that deserved? Shares of samples with the right label:

@@ -19,7 +19,7 @@ import pandas as pd
 from sklearn.decomposition import PCA
 
 import latefusion as lf
-from latefusion.plots import ConsensusDisplay, HolesDisplay
+from latefusion.plots import ConsensusDisplay, MissingViewsDisplay
 
 generator = np.random.default_rng(0)
 shares = {"CD4 naive": 0.25, "CD4 memory": 0.15, "CD8": 0.15, "B": 0.15, "NK": 0.1, "monocyte": 0.15, "dendritic": 0.05}
@@ -106,7 +106,7 @@ lf.compare_baselines(views, n_clusters=7, target=cell_type, random_state=0)
 lost = generator.random(n_cells) < 0.5
 holes = views | {"protein": np.where(lost[:, None], np.nan, views["protein"])}
 partial = lf.LateFusionClustering(n_clusters=7, random_state=0).fit(holes)
-HolesDisplay.from_estimator(partial).figure_.set_size_inches(6, 2.6)
+MissingViewsDisplay.from_estimator(partial).figure_.set_size_inches(6, 2.6)
 for name, cells in {"with protein": ~lost, "without": lost}.items():
     score = lf.metrics.adjusted_rand(cell_type[cells], partial.labels_[cells])
     print(f"{name:13} {score:.3f}, mean confidence {partial.confidence_[cells].mean():.2f}")

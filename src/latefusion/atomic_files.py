@@ -11,11 +11,11 @@ from typing import BinaryIO
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A stream whose content replaces a file when all of it has been written.
 
-    Until then the content has no name, where the system supports that, so that even a killed process leaves nothing
-    behind. Elsewhere it is a temporary file in the same folder, which an error or Ctrl-C removes. The previous file
+    Until then the content has no name, where the system supports that, so that a killed process leaves no file.
+    Elsewhere it is a temporary file in the same folder, which an error or Ctrl-C removes. The previous file
     stays until the end. Errors of the system name ``path``, never the temporary file.
 
     Parameters
@@ -30,9 +30,9 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from latefusion.outputs import whole_file
+    >>> from latefusion.outputs import atomic_write
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole_file(f"{folder}/a.txt") as stream:
+    ...     with atomic_write(f"{folder}/a.txt") as stream:
     ...         _ = stream.write(b"all of it")
     ...     Path(f"{folder}/a.txt").read_text()
     'all of it'

@@ -54,11 +54,11 @@ class MultiViewClusterMixin(ClusterMixin):
     # Whether a view may hold the labels of a clustering.
     _accepts_labels: ClassVar[bool] = False
 
+    # Whether views may be missing for some samples.
+    _accepts_missing_views: ClassVar[bool] = False
+
     # How kernels of features are computed: the method of `KernelSimilarity`.
     _kernel_method: ClassVar[str] = "auto"
-
-    def _accepts_missing_views(self) -> bool:
-        return False
 
     def _numpy_only(self) -> str:
         """Why views on a device are refused; empty where they are accepted."""
@@ -69,7 +69,7 @@ class MultiViewClusterMixin(ClusterMixin):
             type(self).__name__,
             self.views,
             self.similarity,
-            self._accepts_missing_views(),
+            self._accepts_missing_views,
             self._accepts_labels,
             self._numpy_only(),
             self.n_clusters if n_clusters is None else n_clusters,

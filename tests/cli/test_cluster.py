@@ -56,7 +56,7 @@ def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
     assert "\x1b" not in done.stdout
     for words in (
         "How sure: median confidence",
-        "Dropping view 'genes'",
+        "Without 'genes': ",
         "known classes: accuracy",
         "Labels: labels.csv",
     ):
@@ -398,7 +398,7 @@ def test_views_are_explained_where_samples_lack_some(folder, capsys):
     answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain")
     texts = {one["view"]: one["text"] for one in answer["dropping"]}
     assert set(texts) == {"genes", "proteins"}
-    assert "10 samples have no other view and are left out." in texts["proteins"]
+    assert "10 samples have no other view and are excluded." in texts["proteins"]
     assert "left out" not in texts["genes"]
 
 
@@ -406,7 +406,7 @@ def test_what_cannot_be_explained_costs_no_answer(folder, capsys):
     pd.read_csv("genes.csv").sort_values("patient")[:12].to_csv("genes.csv", index=False)
     answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain", "-o", "labels.csv")
     assert answer["dropping"] == []
-    assert any("cannot be said" in told for told in answer["warnings"])
+    assert any("could not be estimated" in told for told in answer["warnings"])
     assert (folder / "labels.csv").exists()
 
 

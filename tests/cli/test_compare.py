@@ -41,7 +41,7 @@ def test_without_classes_the_number_is_found_and_ours_is_the_measure(tmp_path, c
     assert main(["compare", file, "-k", "2-4", "--methods", "A-MKKM", "late-fusion"]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("60 samples, 3 views, 3 clusters")
-    assert "best of 3 numbers" in captured.err
+    assert "best of 2–4" in captured.err
     assert "ARI with ours" in captured.out
     assert "ACC" not in captured.out
     assert main(["compare", file, "-k", "2", "--methods", "A-MKKM", "--json"]) == 0

@@ -35,7 +35,7 @@ def test_the_one_that_decides_says_why(output):
     out, _ = output
     assert "The default was kept" in out
     assert "views: pixels (" in out
-    assert out.count("Dropping view ") == 5
+    assert out.count("Without '") == 5
 
 
 def test_the_figure_is_there(output):

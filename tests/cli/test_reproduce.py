@@ -96,7 +96,7 @@ def test_a_full_disk_is_named_and_the_next_run_goes_on(folder, capsys):
     with file_size(14_000):
         assert reproduce(folder, *options) == 1
     error = capsys.readouterr().err
-    assert re.search(r"results\.sqlite.*What was written before is intact", error)
+    assert re.search(r"results\.sqlite.*Earlier results are intact", error)
     with sqlite3.connect(folder / "out" / "results.sqlite") as database:
         before = database.execute("SELECT * FROM cells").fetchall()
     assert before
@@ -119,7 +119,7 @@ def test_what_is_wrong_is_said(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "nowhere")) == 1
     assert "no folder" in capsys.readouterr().err
     assert reproduce(folder, "--only", "Plant") == 1
-    assert "no data set 'Plant'" in capsys.readouterr().err
+    assert "Unknown data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")
     assert reproduce(folder, "--data", str(folder / "data")) == 1
     assert "is a file. Give the name of a folder" in capsys.readouterr().err

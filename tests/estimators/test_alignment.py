@@ -326,7 +326,7 @@ def test_splitters_cut_samples_of_views(data):
 def test_grid_search_without_labels(data):
     search = GridSearchCV(
         lf.GlobalAlignmentClustering(3, random_state=0, similarity=lf.GraphSimilarity()),
-        {"regularization": [0.1, 1.0], "partition__n_neighbors": [5, 10]},
+        {"regularization": [0.1, 1.0], "similarity__n_neighbors": [5, 10]},
         scoring=stability,
         cv=3,
     ).fit(data.views)

@@ -88,3 +88,10 @@ def test_a_sample_without_any_view_is_not_novel(model):
     observed = np.ones((300, 2), dtype=bool)
     observed[3] = False
     assert model.consensus_map_.novelty(DATA.views, observed)[3] == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_about_one_in_a_hundred_new_samples_is_novel(seed):
+    views = lf.datasets.make_views(3000, 4, n_views=3, random_state=seed).views
+    model = lf.GlobalAlignmentClustering(4, random_state=0).fit(views[:1500])
+    assert 0.001 < np.mean(novelty_of(model, views[1500:]) > 1) < 0.04

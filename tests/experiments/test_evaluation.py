@@ -98,7 +98,7 @@ def test_reasons_are_those_that_the_numbers_show(on_yale):
     assert "one start on average" in reasons[1]
     assert reasons[2] == "not explained"
     between = shifted(on_yale[0], printed, printed + 9, printed - 9, printed + 8)
-    assert texts(differences([between]))[0][-1].startswith("not explained; the printed value lies between")
+    assert texts(differences([between]))[0][-1].startswith("not explained; the printed value is between")
     elsewhere = replace(neither, source=replace(neither.source, name="mfeat"))
     assert texts(differences([elsewhere]))[0][-1] == "other data: same samples, own kernels"
 

@@ -56,7 +56,7 @@ def test_differences_are_in_the_report(tmp_path, small_summaries):
     text = write_report(tmp_path, on_yale, code="1", effort="").read_text()
     assert "points from the printed ones" in text
     assert (
-        "No accuracy that it prints differs so"
+        "All accuracies are within the tolerance"
         in write_report(tmp_path, small_summaries, code="1", effort="").read_text()
     )
 

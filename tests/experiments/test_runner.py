@@ -173,7 +173,7 @@ def test_kills_lose_no_cell_and_change_no_number(tmp_path, most_kills):
         process = subprocess.Popen(command, **quiet)
         wait_for(lambda known=before, child=process: len(rows(database)) > len(known) or child.poll() is not None)
         if process.poll() is not None:
-            break  # on a fast machine there is nothing left to do before the last kill
+            break  # on a fast machine all cells are done before the last kill
         time.sleep(draw.uniform(0, 0.1))
         seen = rows(database)
         process.kill()
@@ -183,7 +183,7 @@ def test_kills_lose_no_cell_and_change_no_number(tmp_path, most_kills):
         assert before.items() <= seen.items() <= after.items()
         with sqlite3.connect(database) as opened:
             assert opened.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert kills == most_kills
+    assert kills >= 2
     subprocess.run(command, check=True, **quiet)
     assert main(["reproduce", *OPTIONS, "--output", str(tmp_path / "whole")]) == 0
     assert scores(database.parent) == scores(tmp_path / "whole")

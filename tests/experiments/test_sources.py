@@ -97,7 +97,7 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
     assert "50 samples are more than 30" in found.refused["large"]
     with pytest.raises(ValueError, match="not a readable"):
         find_sources(folder, ["broken"])
-    with pytest.raises(ValueError, match=r"no data set 'Plant'.*small"):
+    with pytest.raises(ValueError, match=r"Unknown data set 'Plant'.*small"):
         find_sources(folder, ["Plant"])
     with pytest.raises(NotADirectoryError, match="no folder"):
         find_sources(tmp_path / "nowhere")

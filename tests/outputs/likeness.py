@@ -1,8 +1,19 @@
-"""Whether two objects are the same in all their parts."""
+"""Whether two objects, or two models, are equal in all their parts."""
 
 import numpy as np
 import scipy.sparse
 from sklearn.neighbors import NearestNeighbors
+
+
+def same_model(one, other):
+    """Equal classes, parameters and public fitted attributes: all that a model file contains."""
+    fitted = [{name: value for name, value in vars(model).items() if name.endswith("_")} for model in (one, other)]
+    return (
+        type(one) is type(other)
+        and alike(one.get_params(deep=False), other.get_params(deep=False))
+        and set(fitted[0]) == set(fitted[1])
+        and all(alike(value, fitted[1][name]) for name, value in fitted[0].items())
+    )
 
 
 def alike(one, other):

@@ -110,7 +110,7 @@ def test_samples_that_were_not_fitted_are_never_given_labels_of_others():
 
 
 def test_without_ids_samples_must_be_those_of_the_fit():
-    assert lf.labels_frame(MODEL, frames("polars")).shape == (60, 2)
+    assert lf.labels_frame(MODEL, frames("polars")).columns == ["label", "confidence", "novelty"]
     for order in (np.arange(60)[::-1], np.r_[1:60, 0]):
         with pytest.raises(ValueError, match=r"X has other values.*new=True"):
             lf.labels_frame(MODEL, frames("polars", order))
@@ -172,7 +172,7 @@ def test_a_consensus_of_series_has_ids_as_everywhere():
 
 
 def test_what_has_no_answer_says_so():
-    with pytest.raises(ValueError, match="There is no data frame in X"):
+    with pytest.raises(ValueError, match="X contains no data frame"):
         lf.labels_frame(MODEL, VIEWS)
     with pytest.raises(ValueError, match=r"X has 5 samples, but the model was fitted on 60.*new=True"):
         lf.labels_frame(MODEL, frames("polars", slice(5)))
@@ -202,12 +202,12 @@ def test_samples_that_are_far_away_are_novel_on_every_device():
     np.testing.assert_allclose(moved.novelty, found.novelty, rtol=1e-6)
 
 
-def test_a_consensus_of_labels_predicts_without_novelty():
+def test_a_consensus_of_labels_predicts_all_columns():
     labelings = {"a": np.repeat([0, 1], 10), "b": np.repeat(["x", "y"], 10)}
     model = lf.ConsensusClustering(2, random_state=0).fit(labelings)
     found = predicted_labels(model, labelings)
     np.testing.assert_array_equal(found.labels, model.labels_)
-    assert list(found.columns()) == ["label", "confidence"]
+    assert list(found.columns()) == ["label", "confidence", "novelty"]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])

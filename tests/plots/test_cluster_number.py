@@ -31,5 +31,5 @@ def test_negative_stability_is_in_the_picture_and_scores_zero():
 
 
 def test_a_given_number_has_no_evidence(model):
-    with pytest.raises(ValueError, match="was given to this GlobalAlignmentClustering"):
+    with pytest.raises(ValueError, match="GlobalAlignmentClustering did not choose the number of clusters"):
         NumberOfClustersDisplay.from_estimator(model)

@@ -35,11 +35,11 @@ def test_of_many_candidates_the_best_are_shown_and_the_chosen_one():
     names = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert names == [*(f"c{one}" for one in range(19)), "c40"]
     np.testing.assert_allclose(display.mark_.get_xydata(), [[np.linspace(1, 0, 54)[40], 0]])
-    assert "34 candidates are left out" in display.ax_.get_xlabel()
+    assert "34 candidates not shown" in display.ax_.get_xlabel()
 
 
-def test_an_estimator_that_chooses_nothing_is_refused(model):
-    with pytest.raises(ValueError, match="GlobalAlignmentClustering chooses nothing"):
+def test_an_estimator_without_candidates_is_refused(model):
+    with pytest.raises(ValueError, match="GlobalAlignmentClustering does not choose among candidates"):
         SelectionDisplay.from_estimator(model)
 
 

@@ -40,5 +40,5 @@ def test_axes_are_given_one_per_view(model):
 def test_methods_without_base_partitions_have_no_maps():
     views = lf.datasets.make_views(40, 2, random_state=0).views
     model = lf.baselines.METHODS["concat-kmeans"](2, random_state=0).fit(views)
-    with pytest.raises(ValueError, match="keeps no base partitions"):
+    with pytest.raises(ValueError, match="has no base partitions"):
         ViewMapsDisplay.from_estimator(model)

@@ -45,10 +45,22 @@ def test_methods_without_consensus_or_weights_leave_them_out(adata):
 def test_objects_of_other_cells_are_refused(mdata, adata):
     views = read_views(adata).views
     named = lf.GlobalAlignmentClustering(4, random_state=0).fit(views)
-    with pytest.raises(ValueError, match="1 samples of the model are not among the cells, such as 'cell0'"):
+    with pytest.raises(ValueError, match=r"1 training samples .* are not cells of the object, such as 'cell0'"):
         annotate(adata[1:].copy(), named)
     nameless = lf.GlobalAlignmentClustering(4, random_state=0).fit(list(views.arrays))
-    with pytest.raises(ValueError, match="fitted on 240 samples without names, but there are 239 cells"):
+    with pytest.raises(ValueError, match="fitted on 240 samples without ids, but the object has 239 cells"):
         annotate(adata[1:].copy(), nameless)
     annotate(adata, nameless)
     assert adata.obs["latefusion"].astype(int).tolist() == nameless.labels_.tolist()
+
+
+def test_a_model_from_a_file_annotates_without_weights(adata, tmp_path):
+    """Weights of views per cell need training data: the error comes before anything is written."""
+    model = lf.GlobalAlignmentClustering(4, random_state=0).fit(read_views(adata).views)
+    lf.save(model, tmp_path / "m")
+    again = lf.load(tmp_path / "m")
+    with pytest.raises(ValueError, match=r"loaded from a file.*weight_key=None"):
+        annotate(adata, again)
+    assert "latefusion" not in adata.obs
+    annotate(adata, again, weight_key=None)
+    assert adata.obs["latefusion"].astype(int).tolist() == model.labels_.tolist()

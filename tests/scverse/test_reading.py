@@ -77,18 +77,18 @@ def test_representations_of_anndata_are_views(adata):
 @pytest.mark.parametrize(
     ("use_rep", "said"),
     [
-        ("X_scvi", r"modality 'rna' has no representation 'X_scvi': there are \['X'"),
-        ({"dna": "X"}, r"use_rep names \['dna'\], but the modalities are \['rna', 'prot'\]"),
-        (["X", "X"], "give one key for all, or a dict by modality"),
+        ("X_scvi", r"modality 'rna' has no representation 'X_scvi'. It has \['X'"),
+        ({"dna": "X"}, r"use_rep names \['dna'\], which are not modalities. The modalities are \['rna', 'prot'\]"),
+        (["X", "X"], "must be one key for all modalities or a dict by modality"),
         ({}, "There are no modalities"),
     ],
 )
-def test_wrong_names_are_told(mdata, use_rep, said):
+def test_wrong_names_are_refused(mdata, use_rep, said):
     with pytest.raises(ValueError, match=said):
         read_views(mdata, use_rep)
 
 
-def test_wrong_objects_are_told(adata):
+def test_wrong_objects_are_refused(adata):
     with pytest.raises(TypeError, match="Give a MuData or an AnnData object, got ndarray"):
         read_views(np.eye(3))
     with pytest.raises(ValueError, match="use_rep is empty"):
@@ -97,7 +97,7 @@ def test_wrong_objects_are_told(adata):
     with pytest.raises(ValueError, match="'words' of this AnnData object has the shape"):
         read_views(adata, ["words"])
     del adata.var["feature_types"]
-    with pytest.raises(ValueError, match=r"one kind of features: name its representations.*\['X', 'words'\]"):
+    with pytest.raises(ValueError, match=r"one type of features. Name the representations.*\['X', 'words'\]"):
         read_views(adata)
 
 

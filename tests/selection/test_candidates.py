@@ -49,9 +49,9 @@ def noisy():
 def test_a_view_without_the_similarities_of_a_kind_takes_part_with_what_it_has():
     whole = feature_source(DATA[0], SIMILARITIES)
     only = feature_source(DATA[0], {"given": KernelSimilarity("linear")})
-    for kind, names in SIMILARITY_SETS.items():
-        assert similarity_names(whole, kind) == list(names)
-        assert similarity_names(only, kind) == ["given"]
+    for similarity, names in SIMILARITY_SETS.items():
+        assert similarity_names(whole, similarity) == list(names)
+        assert similarity_names(only, similarity) == ["given"]
 
 
 def test_different_views_do_not_overlap_and_count_one_each(plain):
@@ -68,7 +68,7 @@ def test_views_that_say_the_same_share_one_count():
 
 def test_trust_is_one_on_average_and_smaller_for_noise(noisy):
     for similarity in SIMILARITY_SETS:
-        trust = noisy.trust(kind)
+        trust = noisy.trust(similarity)
         assert np.average(trust, weights=noisy.shares) == pytest.approx(1, rel=1e-2)
         assert 0 < trust[3] < 0.5 * trust[:3].min()
 
@@ -89,20 +89,20 @@ def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
     np.testing.assert_array_equal(space.trust("graph"), np.ones(3))
 
 
-@pytest.mark.parametrize("kind", SIMILARITY_SETS)
-def test_the_similarities_of_a_view_share_its_weight(plain, kind):
-    plan = plain.plan(Choice(kind, "equal"))
+@pytest.mark.parametrize("similarity", SIMILARITY_SETS)
+def test_the_similarities_of_a_view_share_its_weight(plain, similarity):
+    plan = plain.plan(Choice(similarity, "equal"))
     assert {key.view for key in plan} == {0, 1, 2}
     for view in range(3):
         factors = [factor for key, factor in plan.items() if key.view == view]
-        assert len(factors) == len(SIMILARITY_SETS[kind])
+        assert len(factors) == len(SIMILARITY_SETS[similarity])
         assert sum(factor**2 for factor in factors) == pytest.approx(1)
 
 
-@pytest.mark.parametrize("kind", SIMILARITY_SETS)
-def test_by_agreement_all_views_together_are_one_more(noisy, kind):
-    plan = noisy.plan(Choice(kind, "agreement"))
-    trust = noisy.trust(kind)
+@pytest.mark.parametrize("similarity", SIMILARITY_SETS)
+def test_by_agreement_all_views_together_are_one_more(noisy, similarity):
+    plan = noisy.plan(Choice(similarity, "agreement"))
+    trust = noisy.trust(similarity)
     for view, expected in enumerate([*trust**2, 1.0]):
         assert sum(factor**2 for key, factor in plan.items() if key.view == view) == pytest.approx(expected)
 
@@ -121,7 +121,7 @@ def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
 def test_a_view_given_twice_changes_nothing_where_views_count_alike():
     once, twice = space_of(DATA, joint=False), space_of([*DATA, DATA[0]], joint=False)
     for similarity in SIMILARITY_SETS:
-        F, G = (consensus(one, one.plan(Choice(kind, "equal"))) for one in (once, twice))
+        F, G = (consensus(one, one.plan(Choice(similarity, "equal"))) for one in (once, twice))
         np.testing.assert_allclose(G @ G.T, F @ F.T, atol=1e-5)
 
 

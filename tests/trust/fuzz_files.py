@@ -5,7 +5,10 @@ of memory more than is in use already. A process of its own reads it: a reader t
 With LATEFUSION_KEEP=FOLDER the files that went wrong are kept there.
 """
 
+import contextlib
 import gzip
+import hashlib
+import io
 import json
 import os
 import resource
@@ -15,6 +18,7 @@ import sys
 import tempfile
 import time
 import warnings
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -96,6 +100,14 @@ def write_model(path):
     lf.save(lf.GlobalAlignmentClustering(2, random_state=0).fit(DATA.views), path)
 
 
+def write_rich_model(path):
+    """One with missing views, graphs, kernels and a search for the number of clusters."""
+    data = lf.datasets.make_views(40, 2, n_views=2, n_features=3, random_state=0)
+    mask = np.arange(80).reshape(40, 2) % 7 > 0
+    views = lf.Views(dict(data.views.items()), mask=mask, sample_ids=[f"s{row}" for row in range(40)])
+    lf.save(lf.LateFusionClustering(range(2, 4), random_state=0).fit(views), path)
+
+
 def read_views(path):
     found = lf.datasets.load_views(path)
     assert len(found.views) >= 0
@@ -103,6 +115,13 @@ def read_views(path):
 
 def read_model(path):
     assert hasattr(lf.load(path), "predict")
+
+
+def read_and_use_model(path):
+    """What a forged model computes is nonsense, but it may not crash the process."""
+    model = lf.load(path)
+    with contextlib.suppress(Exception):
+        model.predict(DATA.views, return_confidence=True, return_novelty=True)
 
 
 KINDS = {
@@ -115,6 +134,7 @@ KINDS = {
     "compressed": (".csv.gz", write_compressed, read_views),
     "parquet": (".parquet", write_parquet, read_views),
     "model": (".model", write_model, read_model),
+    "forged": (".model", write_rich_model, read_and_use_model),
 }
 
 
@@ -141,6 +161,26 @@ def damage(content, rng):
         if not content:
             content = bytearray(b"\0")
     return bytes(content)
+
+
+def forge(content, rng):
+    """A model file with damage to its state or to one array, and with checksums that fit again."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    header, state = json.loads(parts.pop("model.json")), parts.pop("state.json")
+    if rng.integers(2):
+        state = damage(state, rng)
+    else:
+        old = str(rng.choice(sorted(parts)))
+        array = damage(parts.pop(old), rng)
+        new = f"{hashlib.sha256(array).hexdigest()}.npy"
+        parts[new], state = array, state.replace(old.encode(), new.encode())
+    header["state"] = hashlib.sha256(state).hexdigest()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, part in {"model.json": json.dumps(header), "state.json": state, **parts}.items():
+            archive.writestr(name, part)
+    return stream.getvalue()
 
 
 def attempt(read, path):
@@ -187,7 +227,7 @@ def main(kind, seed, count):
         read(path)
         rng = np.random.default_rng(seed)
         for _ in range(count):
-            victim.write_bytes(damage(content, rng))
+            victim.write_bytes((forge if kind == "forged" else damage)(content, rng))
             status = attempt(read, victim)
             found[{0: "read", 1: "refused", -signal.SIGKILL: "stuck"}.get(status, "wrong")] += 1
             if status not in (0, 1) and (keep := os.environ.get("LATEFUSION_KEEP")):

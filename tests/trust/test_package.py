@@ -1,8 +1,5 @@
 """The package as others depend on it: quick to import, consistent, typed."""
 
-import ast
-import importlib
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -34,36 +31,13 @@ def seconds(command):
     return min(float(run.stdout) for run in runs)
 
 
-def test_import_takes_less_than_a_second():
-    assert seconds("begin = time.process_time(); import latefusion") < 1.0
-
-
-def test_where_numpy_is_loaded_the_first_estimator_costs_nothing_more():
-    assert seconds("import numpy, latefusion; begin = time.process_time(); latefusion.LateFusionClustering") < 0.1
-
-
-def test_first_use_adds_little_to_scikit_learn():
+def test_import_adds_little_to_scikit_learn():
     libraries = "import sklearn.base, sklearn.cluster, sklearn.neighbors"
-    ours = "import latefusion; latefusion.LateFusionClustering"
-    assert seconds(f"{libraries}; begin = time.process_time(); {ours}") < 0.5
+    assert seconds(f"{libraries}; begin = time.process_time(); import latefusion") < 0.5
 
 
-@pytest.mark.parametrize("word", ["--version", "--help"])
-def test_help_and_version_load_no_numerical_library(word):
-    command = [sys.executable, "-X", "importtime", "-m", "latefusion", word]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
-    assert "latefusion.cli.main" in loaded
-    assert not loaded & {"numpy", "scipy", "sklearn"}
-
-
-def test_names_are_the_same_for_people_and_for_type_checkers():
-    tree = ast.parse(Path(latefusion.__file__).read_text())
-    (block,) = (node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    typed = {alias.name: node.module for node in block.body for alias in node.names}
-    assert {*typed, "__version__"} == set(latefusion.__all__) <= set(dir(latefusion))
-    for name, module in typed.items():
-        assert getattr(latefusion, name) is getattr(importlib.import_module(module), name)
+def test_the_first_fit_imports_nothing_large():
+    assert seconds("import latefusion; begin = time.process_time(); latefusion.LateFusionClustering") < 0.1
 
 
 def test_a_star_brings_all_names():
@@ -76,14 +50,6 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'latefusion' has no attribute 'GlobalAlignment'"):
         _ = latefusion.GlobalAlignment
     assert not hasattr(latefusion, "__wrapped__")
-
-
-def test_a_room_that_misses_a_library_says_which():
-    """Not that the room is not there."""
-    command = "import sys; sys.modules['dask'] = None; import latefusion; latefusion.distributed"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False)
-    assert "dask" in done.stderr.splitlines()[-1]
-    assert "has no attribute" not in done.stderr
 
 
 def test_installed_packages_fit_together():

@@ -211,6 +211,8 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {"regularization": [2.0**power for power in range(-15, 16, 3)]}
 
+    _accepts_missing_views: ClassVar[bool] = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
@@ -248,9 +250,6 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         self.tol = tol
         self.n_init = n_init
         self.random_state = random_state
-
-    def _accepts_missing_views(self) -> bool:
-        return True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> EfficientIncompleteLateFusion:

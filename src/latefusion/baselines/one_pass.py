@@ -213,6 +213,8 @@ class OnePassLateFusion(ComparisonMethod):
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {}
 
+    _accepts_missing_views: ClassVar[bool] = True
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "init": [StrOptions({"align", "identity"})],
@@ -244,9 +246,6 @@ class OnePassLateFusion(ComparisonMethod):
         self.tol = tol
         self.n_init = n_init
         self.random_state = random_state
-
-    def _accepts_missing_views(self) -> bool:
-        return True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> OnePassLateFusion:

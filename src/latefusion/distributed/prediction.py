@@ -84,7 +84,7 @@ def _check_views(model: Any, views: ChunkedViews) -> None:
     known = dict(zip(map(str, model.view_names_), map(int, model.n_features_per_view_), strict=True))
     found = dict(zip(views.names, views.widths, strict=True))
     unknown = [name for name in found if name not in known]
-    if unknown or (len(found) < len(known) and not model._accepts_missing_views()):
+    if unknown or (len(found) < len(known) and not model._accepts_missing_views):
         raise ValueError(
             f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}. Pass the views by "
             f"name, or all of them in that order."

@@ -206,7 +206,6 @@ class ChunkedMixin:
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if has_missing:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
-        self._n_features_out = n_clusters
         return rule
 
 

@@ -55,6 +55,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     }
 
     _accepts_labels: ClassVar[bool] = True
+    _accepts_missing_views: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -184,12 +185,13 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         return {}
 
     def _training_partitions(self) -> Partitions:
-        """The base partitions that were aligned, which models of chunked views do not have."""
+        """The base partitions that were aligned."""
         check_is_fitted(self)
         if not hasattr(self, "_partitions"):
             raise ValueError(
-                f"This {type(self).__name__} was fitted on chunked views, whose base partitions are not in memory. Fit "
-                f"it on a sample of the rows in memory."
+                f"This {type(self).__name__} was loaded from a file or fitted on chunked views. It does not contain "
+                f"the base partitions of the training samples. Fit it again in memory, on a sample of the rows if "
+                f"necessary, to compute this."
             )
         found: Partitions = self._partitions
         return found
@@ -208,9 +210,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         if self.assign_labels == "kmeans":
             return ""
         return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
-
-    def _accepts_missing_views(self) -> bool:
-        return True
 
     def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
         _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)
@@ -253,7 +252,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         self.converged_ = result.converged
         described = (describe_partition(block.extension) for block in partitions.blocks)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
-        self._n_features_out = self.n_clusters
 
     def _store_partitions(self, partitions: Partitions) -> None:
         """Fitted attributes of the base partitions in memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, ValuesView
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -25,7 +25,7 @@ from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
 from latefusion.selection.candidates import SAME_VIEW
 from latefusion.similarities.extension import LinearFeatures
-from latefusion.similarities.given import KINDS, GivenPartition, centered_basis, indicator, side_by_side
+from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator, side_by_side
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
@@ -56,6 +56,25 @@ class PartitionLabels(NamedTuple):
     assigned: NDArray[np.bool_]
     labels: NDArray[np.intp] | None
     names: list[str]
+
+
+@dataclass(frozen=True)
+class PartitionSchema:
+    """How partitions of new samples are read.
+
+    Attributes
+    ----------
+    maps : tuple of GivenMap
+        One per partition.
+    clusterers : tuple of str
+        Names of the partitions that were given as fitted clusterers.
+    fingerprint : str
+        A digest of some rows of the training partitions.
+    """
+
+    maps: tuple[GivenMap, ...]
+    clusterers: tuple[str, ...]
+    fingerprint: str = ""
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
@@ -123,6 +142,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     converged_ : bool
     view_names_ : ndarray of shape (n_views,)
     n_views_ : int
+    input_schema_ : PartitionSchema
+        How partitions of new samples are read.
     sample_ids_ : ndarray of shape (n_samples,)
         Where partitions carry ids, as series and data frames of pandas do; samples are in this order.
 
@@ -208,13 +229,15 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self.view_names_ = np.array(list(partitions), dtype=object)
         self.n_views_ = len(partitions)
         kinds = per_view(self.kind, list(partitions), "kind", default="auto")
+        labels = [_labels_of(one, name) for name, one in partitions.items()]
+        maps = tuple(
+            GivenPartition(kind, self.unassigned).fit_map(one, name)
+            for name, one, kind in zip(partitions, labels, kinds, strict=True)
+        )
         self._clusterers = {name: one for name, one in partitions.items() if _is_clusterer(one)}
-        self._maps = [
-            GivenPartition(kind, self.unassigned).fit_map(_labels_of(one, name), name)
-            for (name, one), kind in zip(partitions.items(), kinds, strict=True)
-        ]
-        views = self._indicators([_labels_of(one, name) for name, one in partitions.items()], ids)
-        self._fingerprint = fingerprint(views)
+        self.input_schema_ = PartitionSchema(maps, tuple(self._clusterers))
+        views = self._indicators(labels, ids)
+        self.input_schema_ = replace(self.input_schema_, fingerprint=fingerprint(views))
         self.__dict__.pop("sample_ids_", None)
         if ids is not None:
             self.sample_ids_ = ids
@@ -314,7 +337,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         partitions, ids = _read(X, list(self.view_names_))
         found = []
-        for (name, one), given in zip(partitions.items(), self._maps, strict=True):
+        for (name, one), given in zip(partitions.items(), self.input_schema_.maps, strict=True):
             columns = given.columns(self._new_labels(name, one))
             assigned = np.diff(columns.indptr) > 0
             labels: NDArray[np.intp] | None = None
@@ -329,12 +352,18 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         return found, ids
 
     def _new_labels(self, name: str, one: Any) -> Any:
-        features = name in self._clusterers and len(getattr(one, "shape", ())) == 2 and one.shape[1] > 1
-        return self._clusterers[name].predict(one) if features else _labels_of(one, name)
+        if name not in self.input_schema_.clusterers or len(getattr(one, "shape", ())) != 2 or one.shape[1] == 1:
+            return _labels_of(one, name)
+        if not hasattr(self, "_clusterers"):
+            raise ValueError(
+                f"Partition {name!r} has {one.shape[1]} columns of features, but the clusterer that labels them is not "
+                f"in the file that this {type(self).__name__} was loaded from. Give the labels that it predicts."
+            )
+        return self._clusterers[name].predict(one)
 
     def _indicators(self, partitions: Sequence[Any], ids: NDArray[Any] | None) -> Views:
         """The columns that describe every partition, for samples that are in at least one of them."""
-        columns = [given.columns(one) for given, one in zip(self._maps, partitions, strict=True)]
+        columns = [given.columns(one) for given, one in zip(self.input_schema_.maps, partitions, strict=True)]
         lengths = {str(name): one.shape[0] for name, one in zip(self.view_names_, columns, strict=True)}
         if len(set(lengths.values())) > 1:
             raise ValueError(
@@ -358,7 +387,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             f"The contingency tables of partitions with {width} clusters in all",
             "Use fewer or coarser partitions.",
         )
-        spaces = Subspaces.of([given.weights for given in self._maps], (columns.T @ columns).toarray())
+        spaces = Subspaces.of([given.weights for given in self.input_schema_.maps], (columns.T @ columns).toarray())
         spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, columns.shape[0])))
         self.eigenvalues_ = spaces.values
         self.n_clusters_ = self._number(spaces.values)
@@ -390,7 +419,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """The number of clusters: given, or where the eigenvalues fall most."""
         if isinstance(self.n_clusters, Integral):
             return int(self.n_clusters)
-        finest = max(given.width for given in self._maps)
+        finest = max(given.width for given in self.input_schema_.maps)
         padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
         # k clusters have k - 1 directions beside the constant one.
         return 2 + int(np.argmax(padded[:-1] - padded[1:]))
@@ -400,7 +429,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         check_n_clusters(self.n_clusters_, columns.shape[0])
         generator = np.random.default_rng(0)
         # Samples that are alike everywhere have the same product with a random vector, and others almost surely not.
-        table = np.concatenate([given.weights @ generator.standard_normal(given.width) for given in self._maps])
+        table = np.concatenate(
+            [given.weights @ generator.standard_normal(given.width) for given in self.input_schema_.maps]
+        )
         n_groups = len(np.unique(np.round(columns @ table * np.sqrt(columns.shape[0]), 9)))
         if self.n_clusters_ > n_groups:
             raise ValueError(
@@ -409,7 +440,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             )
 
     def _store(self, views: Views, coefficients: Sequence[NDArray[Any]], result: SolverResult) -> None:
-        tables = [given.weights @ own for given, own in zip(self._maps, coefficients, strict=True)]
+        tables = [given.weights @ own for given, own in zip(self.input_schema_.maps, coefficients, strict=True)]
         blocks = [Block(view, "given", Unchanged(), LinearFeatures(), one) for view, one in enumerate(tables)]
         width = tables[0].shape[1]
         self.consensus_map_ = ConsensusMap(
@@ -437,7 +468,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     def _agreement(self, columns: Sequence[csr_array]) -> NDArray[np.float64]:
         """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
         found = []
-        for given, own in zip(self._maps, columns, strict=True):
+        for given, own in zip(self.input_schema_.maps, columns, strict=True):
             # Samples that a partition does not know are no disagreement.
             labels = indicator(np.where(np.diff(own.indptr) > 0, self.labels_, -1), self.n_clusters_)
             basis = centered_basis(labels, np.ones(self.n_clusters_))

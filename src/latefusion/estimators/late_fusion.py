@@ -172,6 +172,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     }
 
     _accepts_labels: ClassVar[bool] = True
+    _accepts_missing_views: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -329,9 +330,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             )
         return self._state
 
-    def _accepts_missing_views(self) -> bool:
-        return True
-
     def _search_options(self, numbers: int | list[int]) -> SearchOptions:
         return SearchOptions(
             n_clusters=self.n_clusters if isinstance(self.n_clusters, str) else numbers,
@@ -370,7 +368,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         owners = np.array([key.view for key in plan])
         own = owners < self.n_views_
         self.agreement_ = np.bincount(owners[own], agreement[own]) / np.bincount(owners[own])
-        self._n_features_out = self.n_clusters_
 
     def _store_consensus(
         self, space: CandidateSpace, plan: Plan, fused: FusedSpectra, directed: NDArray[np.bool_]

@@ -28,6 +28,11 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     consensus_: Any
     consensus_map_: Any
 
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`, which scikit-learn names them by."""
+        return int(self.consensus_map_.coefficients.shape[1])
+
     def transform(self, X: Any, *, diagonals: Diagonals = None) -> NDArray[Any]:
         """Consensus rows of new samples; of the training samples, `consensus_`.
 

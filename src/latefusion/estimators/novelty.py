@@ -13,7 +13,7 @@ share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,15 @@ class Sketch:
         rows = self.encoding(view) @ self.projection
         return np.asarray(rows, dtype=np.float64)
 
+    def observed_rows(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Projections of samples, zero where the view is missing."""
+        if observed.all():
+            return self(view)
+        rows = np.zeros((len(observed), self.projection.shape[1]))
+        if observed.any():
+            rows[observed] = self(view[observed])
+        return rows
+
 
 @dataclass(frozen=True)
 class Novelty:
@@ -93,30 +102,38 @@ class Novelty:
             Zero for samples without any view that references have as well.
         """
         everything = np.ones((len(views), len(self.sketches)), dtype=bool) if observed is None else observed
-        parts = [
-            self._distances([to_numpy_rows(view, rows) for view in views.arrays], everything[rows])
-            for rows in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed)))
-        ]
+        parts = []
+        for block in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed))):
+            seen = everything[block]
+            rows = [
+                sketch.observed_rows(to_numpy_rows(view, block), own)
+                for sketch, view, own in zip(self.sketches, views.arrays, seen.T, strict=True)
+            ]
+            parts.append(_nearest(self.squared_distances(rows, seen)))
         return np.concatenate(parts) / self.level
 
-    def _distances(self, views: Sequence[Array], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Distances to the nearest references."""
+    def squared_distances(self, rows: Sequence[NDArray[Any]], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Mean squared distances to the references over the views that both have; infinite if there are none.
+
+        Parameters
+        ----------
+        rows : sequence of ndarray of shape (n_samples, n_projections)
+            Projections of every view.
+        observed : ndarray of bool of shape (n_samples, n_views)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_references)
+        """
         if observed.all() and self.observed.all():  # one product for all views
-            rows = np.hstack([sketch(view) for sketch, view in zip(self.sketches, views, strict=True)])
-            return _nearest(_squared_distances(rows, np.hstack(self.references))) / np.sqrt(len(views))
+            return _squared_distances(np.hstack(rows), np.hstack(self.references)) / len(rows)
         squared = np.zeros((len(observed), len(self.observed)))
         shared = np.zeros_like(squared)
-        for sketch, references, view, seen, known in zip(
-            self.sketches, self.references, views, observed.T, self.observed.T, strict=True
-        ):
-            if seen.any():
-                rows = np.zeros((len(seen), references.shape[1]))
-                rows[seen] = sketch(view if seen.all() else view[seen])
-                own = _squared_distances(rows, references)
-                both = np.outer(seen, known)
-                squared += np.where(both, own, 0.0)
-                shared += both
-        return _nearest(np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf))
+        for own, references, seen, known in zip(rows, self.references, observed.T, self.observed.T, strict=True):
+            both = np.outer(seen, known)
+            squared += np.where(both, _squared_distances(own, references), 0.0)
+            shared += both
+        return np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf)
 
 
 def to_numpy_rows(view: Array, rows: slice) -> Array:
@@ -156,12 +173,11 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
         elif isinstance(encoding, str):
             encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
         sketches.append(_fit_sketch(encoding, rows[seen], position))
-        own = np.zeros((len(chosen), sketches[-1].projection.shape[1]))
-        own[seen] = sketches[-1](rows[seen])
-        references.append(own)
+        references.append(sketches[-1].observed_rows(rows, seen))
     novelty = Novelty(tuple(sketches), tuple(references), mask, 1.0)
-    distances = novelty(views_of(views, chosen), mask)
-    return Novelty(novelty.sketches, novelty.references, mask, _level(distances))
+    squared = novelty.squared_distances(references, mask)
+    np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
+    return replace(novelty, level=_level(_nearest(squared)))
 
 
 def training_novelty(
@@ -207,11 +223,6 @@ def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[An
     ]
 
 
-def views_of(views: Views, samples: NDArray[np.intp]) -> Views:
-    """Some of the samples."""
-    return Views([take_rows(view, samples) for view in views.arrays], views.names)
-
-
 def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
     coordinates = encoding(rows)
     width = int(coordinates.shape[1])
@@ -220,8 +231,11 @@ def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
     else:
         generator = np.random.RandomState(seed)
         projection = generator.standard_normal((width, N_PROJECTIONS)) / np.sqrt(N_PROJECTIONS)
-    spread = 2 * np.sum(np.var(np.asarray(coordinates @ projection, dtype=np.float64), axis=0))
-    return Sketch(encoding, projection / np.sqrt(spread) if spread > 0 else np.zeros_like(projection))
+    projection = projection.astype(np.result_type(coordinates.dtype, np.float32))
+    distance = 2 * np.sum(np.var(coordinates @ projection, axis=0, dtype=np.float64))  # mean of squared distances
+    return Sketch(
+        encoding, (projection / np.sqrt(distance) if distance > 0 else 0.0 * projection).astype(projection.dtype)
+    )
 
 
 def _level(distances: NDArray[np.float64]) -> float:

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 
 from latefusion.arrays import namespace, unit_rows
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 from latefusion.estimators import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.estimators.alignment_map import aligned_partitions
 from latefusion.experiments.protocol import GAM, LAM, OURS
@@ -78,7 +78,7 @@ def draw_figures(
     def save(name: str, caption: str, figure: Any) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for ending in endings:
-            with whole_file(folder / f"{name}.{ending}") as stream:
+            with atomic_write(folder / f"{name}.{ending}") as stream:
                 figure.savefig(stream, format=ending, dpi=dots_per_inch)
         require_pyplot().close(figure)
         pictures.append(Picture(f"{folder.name}/{name}.{endings[0]}", caption))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 from latefusion.experiments.evaluation import (
     SCORE_TABLES,
     by_dataset,
@@ -216,6 +216,6 @@ def to_html(blocks: Sequence[Block]) -> str:
 def write_text(path: Path, text: str) -> Path:
     """Write a file as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as stream:
+    with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))
     return path

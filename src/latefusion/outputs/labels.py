@@ -1,4 +1,4 @@
-"""Labels, confidence and novelty as a frame like the one that came in, or as a file."""
+"""Labels, confidence and novelty as a data frame or a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
+from latefusion.outputs.schema import PREDICTING
 from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, Target, check_targets
 from latefusion.spreadsheet_safety import plain_cell
 from latefusion.types import Array
@@ -23,14 +24,6 @@ from latefusion.validation.frames import frame_like
 from latefusion.validation.sample_ids import index_of, sample_index, shown_list
 from latefusion.validation.views import fingerprint, parts
 
-# The estimators that label new samples.
-PREDICTING = (
-    "LateFusionClustering",
-    "GlobalAlignmentClustering",
-    "LocalAlignmentClustering",
-    "ConsensusClustering",
-)
-
 
 class Labels(NamedTuple):
     """Clusters of samples.
@@ -38,15 +31,15 @@ class Labels(NamedTuple):
     Attributes
     ----------
     ids : ndarray of shape (n_samples,) or None
-        None where samples have no ids beyond their row numbers.
+        None where samples have no ids but row numbers.
     labels : ndarray of shape (n_samples,)
     confidence : ndarray of shape (n_samples,) or None
         None where the method has none.
     novelty : ndarray of shape (n_samples,) or None
-        None where the method has none. Above 1, a sample is farther from all training samples than 99 % of these are
+        None where the method has none. Above 1, a sample is farther from the training samples than 99 % of these are
         from each other.
     id_name : str
-        What the column of ids is called.
+        Name of the column of ids.
     """
 
     ids: NDArray[Any] | None
@@ -56,29 +49,29 @@ class Labels(NamedTuple):
     id_name: str = "id"
 
     def called(self, id_name: str) -> Labels:
-        """The same with another name for the ids, if there are any and no other column has that name."""
+        """The same with another name for the ids. Unchanged without ids, or if another column has that name."""
         taken = not id_name or self.ids is None or id_name in self.columns()
         return self if taken else self._replace(id_name=id_name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Label, confidence and novelty by name, as far as they are known."""
+        """Label and, where known, confidence and novelty, by name."""
         found = dict(zip(LABEL_COLUMNS, (self.labels, self.confidence, self.novelty), strict=True))
         return {name: column for name, column in found.items() if column is not None}
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """The same after the ids, which are row numbers from 0 where there are none."""
+        """Ids, then `columns`. Without ids, row numbers from 0."""
         return {self.id_name: np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
 
 
 def fitted_labels(model: Any) -> Labels:
-    """Those of the samples that a model was fitted on."""
+    """Labels of the training samples of a model."""
     check_is_fitted(model)
     confidence, novelty = (_on_host(getattr(model, name, None)) for name in ("confidence_", "novelty_"))
     return Labels(getattr(model, "sample_ids_", None), to_numpy(model.labels_), confidence, novelty)
 
 
 def predicted_labels(model: Any, X: Any) -> Labels:
-    """Those of new samples."""
+    """Labels of new samples."""
     check_can_predict(model)
     views = model.new_views(X)
     labels, confidence, novelty = map(to_numpy, model.predict_views(views))
@@ -86,7 +79,7 @@ def predicted_labels(model: Any, X: Any) -> Labels:
 
 
 def can_predict(model: Any) -> bool:
-    """Whether a model labels new samples; comparison methods label the samples that they are fitted on only."""
+    """Whether a model labels new samples. Comparison methods label their training samples only."""
     return hasattr(model, "predict")
 
 
@@ -94,10 +87,8 @@ def check_can_predict(model: Any) -> None:
     """Refuse a model that is not fitted or cannot label new samples."""
     check_is_fitted(model)
     if not can_predict(model):
-        raise ValueError(
-            f"{type(model).__name__} cannot label new samples. Only {', '.join(PREDICTING[:-1])} and {PREDICTING[-1]} "
-            f"can."
-        )
+        *some, last = (cls.__name__ for cls in PREDICTING)
+        raise ValueError(f"{type(model).__name__} cannot label new samples. Only {', '.join(some)} and {last} can.")
 
 
 def _on_host(values: Any) -> NDArray[Any] | None:
@@ -105,24 +96,23 @@ def _on_host(values: Any) -> NDArray[Any] | None:
 
 
 def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
-    """Labels, confidence and novelty of samples as a frame like the one that they came in.
+    """Labels, confidence and novelty of samples as a data frame of the same type as the input.
 
     Parameters
     ----------
     model : fitted estimator
-    X : data frame, or list, dict or `Views` in which there is one
-        Samples that the model was fitted on, all or some, in any order if they have ids; or with ``new=True`` new
-        samples. Frames of pandas, polars, pyarrow and others that narwhals knows.
+    X : data frame, or list, dict or `Views` that contains one
+        Training samples of the model, all or some, in any order if they have ids; with ``new=True`` new samples.
+        Frames of pandas, polars, pyarrow and others that narwhals supports.
     new : bool, default=False
-        Whether to predict. By default the labels are those that `fit` found, and samples that were not in `fit` are an
-        error.
+        Whether to predict. By default the labels are those of `fit`, and samples that were not in `fit` are an error.
 
     Returns
     -------
     data frame
         Of the type of the first frame in ``X``, with columns ``label`` and, where the method has them, ``confidence``
-        and ``novelty``. A pandas frame has the index of the samples, with its name; others have the ids in a column
-        ``id``, where there are any.
+        and ``novelty``. A pandas frame has the index of the samples, with its name. Other frames have a column ``id``
+        if the samples have ids.
 
     Examples
     --------
@@ -143,26 +133,24 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
 
 
 def _labels_of_fit(model: Any, X: Any) -> Labels:
-    """The labels that `fit` found for the samples in X, in their order; samples that were not in `fit` are refused."""
+    """The labels of `fit` for the samples in X, in their order. Samples that were not in `fit` are refused."""
     found, views = fitted_labels(model), model.new_views(X)
     if found.ids is not None and views.sample_ids is not None:
         rows = _rows_of(views.sample_ids, found.ids)
         chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]
         return Labels(*chosen)
-    known = model.input_schema_.fingerprint if hasattr(model, "input_schema_") else model._fingerprint
-    same = known in ("", fingerprint(views))  # models of chunks have none
+    same = model.input_schema_.fingerprint in ("", fingerprint(views))  # models of chunked views have none
     if len(views) != len(found.labels) or not same:
         what = f"{len(views)} samples" if len(views) != len(found.labels) else "other values"
         raise ValueError(
             f"X has {what}, but the model was fitted on {len(found.labels)} samples, and there are no sample ids to "
-            f"match them by. Pass new=True to predict labels for new samples, or give the data that the model was "
-            f"fitted on."
+            f"match them. Pass new=True to predict labels of new samples, or give the training data."
         )
     return found if views.sample_ids is None else found._replace(ids=views.sample_ids)
 
 
 def _rows_of(ids: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
-    """The rows of samples among those of `fit`."""
+    """The positions of samples among those of `fit`."""
     if np.array_equal(ids, known):
         return np.arange(len(known))
     row_of = {one: row for row, one in enumerate(known.tolist())}
@@ -170,7 +158,7 @@ def _rows_of(ids: NDArray[Any], known: NDArray[Any]) -> NDArray[np.intp]:
     if unknown:
         raise ValueError(
             f"X has {len(unknown)} samples that the model was not fitted on: {shown_list(unknown)}. Pass new=True to "
-            f"predict labels for new samples."
+            f"predict labels of new samples."
         )
     return np.array([row_of[one] for one in ids.tolist()], dtype=np.intp)
 
@@ -182,30 +170,30 @@ def _first_frame(X: Any) -> Array:
         if index_of(view) is not None:  # a series of pandas
             return view.to_frame()
     raise ValueError(
-        "There is no data frame in X, so there is no type to return: `labels_` and `confidence_` are arrays."
+        "X contains no data frame, so the type to return is unknown. Use the arrays `labels_` and `confidence_`."
     )
 
 
 def write_labels(found: Labels, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a table of ids (as ``found.id_name``), ``label`` and, where known, ``confidence`` and ``novelty``.
+    """Write a table with the columns ``found.id_name``, ``label`` and, where known, ``confidence`` and ``novelty``.
 
     Parameters
     ----------
     found : Labels
         Without ids, samples are numbered from 0.
     path : str or path-like
-        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without a suffix it is written as ``.csv``. An older
-        table of labels is replaced.
+        Ends in ``.csv``, ``.tsv``, ``.txt`` or ``.parquet``; without a suffix, the format is CSV. An existing table of
+        labels is replaced.
     force : bool, default=False
         Whether to replace an existing file of another kind, too.
     """
     check_targets([labels_target(path)], force=force)
-    with whole_file(path) as stream:
+    with atomic_write(path) as stream:
         WRITERS[Path(path).suffix.lower()](found.table(), stream)
 
 
 def labels_target(path: str | os.PathLike[str], option: str = "") -> Target:
-    """A table of labels to be written, as `check_targets` takes it; refused where its format needs a library."""
+    """A table of labels to be written, for `check_targets`. Refused if its format needs a library that is missing."""
     if Path(path).suffix.lower() == ".parquet":
         _parquet()
     return Target(Path(path), LABELS, option)
@@ -218,7 +206,7 @@ def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: st
     writer.writerow(map(plain_cell, columns))
     writer.writerows(zip(*(map(plain_cell, column.tolist()) for column in columns.values()), strict=True))
     text.flush()
-    text.detach()  # the stream is not ours to close
+    text.detach()  # leave the stream open
 
 
 def _write_parquet(columns: dict[str, NDArray[Any]], stream: BinaryIO) -> None:

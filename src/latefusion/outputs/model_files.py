@@ -1,9 +1,14 @@
-"""Models as files that can be loaded from anywhere, because loading them runs nothing.
+"""Models as files that are safe to load: nothing in them is executed.
 
-A model file is a zip archive: ``model.json`` describes the model as `latefusion.outputs.tree` does, and says who wrote
-it; each array is an ``.npy`` file beside it, whose SHA-256 stands in ``model.json``. Nothing is compressed, so no file
-unpacks to more than its size. Checksums show damage, not forgery: who changes a file on purpose can change them, too,
-and gets another model, but never his code run.
+A model file is a zip archive. ``model.json``, the header, names the format and its version, the class of the model, who
+wrote it and when, and a summary. ``state.json`` is the state of the model: its parameters, its fitted attributes, the
+schema of its input and its consensus map, as `latefusion.outputs.tree` writes them and `latefusion.outputs.schema`
+allows them. Every array is an ``.npy`` file named by its SHA-256, so that equal arrays are stored once; the SHA-256 of
+``state.json`` is in the header. Nothing is compressed, so no file unpacks to more than its size.
+
+Checksums detect damage, not forgery. A forged file is another model, but it cannot execute code.
+
+A file is read if its format version equals `FORMAT_VERSION`.
 """
 
 from __future__ import annotations
@@ -13,9 +18,7 @@ import json
 import math
 import os
 import re
-import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -26,49 +29,44 @@ import numpy as np
 import scipy
 import sklearn
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
 
-from latefusion.atomic_files import whole_file
-from latefusion.outputs.targets import MODEL, MODEL_DESCRIPTION, Target, check_targets
-from latefusion.outputs.tree import ARRAY_KINDS, UnknownContentError, known_classes, rebuild
-from latefusion.outputs.tree import describe as describe_tree
+from latefusion.atomic_files import atomic_write
+from latefusion.outputs.schema import FORMAT_VERSION, MODELS
+from latefusion.outputs.targets import MODEL, MODEL_HEADER, Target, check_targets
+from latefusion.outputs.tree import ARRAY_KINDS, SchemaError, decode_model, encode_model
 from latefusion.version import __version__
 
 FORMAT = "latefusion model"
-FORMAT_VERSION = 1
-ARRAY_NAME = re.compile(r"array_\d+\.npy")
-# The earliest date that a zip archive can hold: equal models make equal files.
+STATE = "state.json"
+ARRAY_NAME = re.compile(r"[0-9a-f]{64}\.npy")
+# The earliest date that a zip archive can hold: equal models give equal files.
 DATE = (1980, 1, 1, 0, 0, 0)
-# What zipfile, json, NumPy and the rebuilding of a tree let through when a file is damaged.
-UNREADABLE = (
-    zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, ValueError, TypeError, LookupError, AttributeError,
-    ArithmeticError, RuntimeError, MemoryError,
-)  # fmt: skip
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, is damaged, or was written by a newer version."""
+    """A file that is not a model, is damaged, or has another format version."""
 
 
 def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Write a model to a file that can be loaded without running code.
+    """Write a model to a file that is safe to load.
 
     Parameters
     ----------
     model : estimator of latefusion
     path : str or path-like
-        An older model is replaced, once the new one is complete.
+        An existing model is replaced when the new one is complete.
     force : bool, default=False
         Whether to replace an existing file that is not a model, too.
 
     See Also
     --------
-    load : The way back.
+    load : Read the file.
 
     Notes
     -----
-    The file holds all attributes, and with them what `predict` needs of the training data. Functions given as a kernel
-    and partition objects of your own are refused: they are code.
+    The file contains the parameters, the fitted attributes, and what `predict` needs. It does not contain the training
+    data that diagnostics such as `leave_one_view_out` need, settings such as `set_output`, and fitted clusterers that
+    were given to `ConsensusClustering`. Functions as kernels and similarities of your own are refused: they are code.
 
     Examples
     --------
@@ -82,29 +80,38 @@ def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> No
     >>> bool((again.predict(data.views) == model.labels_).all())
     True
     """
-    if not _is_model(type(model)):
+    if MODELS.get(type(model).__name__) is not type(model):
         raise ValueError(
             f"Only models of latefusion can be saved, got {type(model).__module__}.{type(model).__qualname__}."
         )
     check_targets([Target(Path(path), MODEL)], force=force)
     arrays: dict[str, NDArray[Any]] = {}
-    tree = describe_tree(model, arrays, type(model).__name__)
-    with whole_file(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
-        description = {
-            "format": FORMAT,
-            "format_version": FORMAT_VERSION,
-            "latefusion": __version__,
-            "written": _now(),
-            "summary": _summary(model),
-            "libraries": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
-            "arrays": {name: _write_array(archive, name, array) for name, array in arrays.items()},
-            "model": tree,
-        }
-        archive.writestr(zipfile.ZipInfo(MODEL_DESCRIPTION, DATE), json.dumps(description))
+
+    def store(array: NDArray[Any]) -> str:
+        name = f"{_digest(array)}.npy"
+        arrays[name] = array
+        return name
+
+    state = json.dumps(encode_model(model, store)).encode()
+    header = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "latefusion": __version__,
+        "libraries": {"numpy": np.__version__, "scipy": scipy.__version__, "scikit-learn": sklearn.__version__},
+        "written": _now(),
+        "model": type(model).__name__,
+        "summary": _summary(model),
+        "state": hashlib.sha256(state).hexdigest(),
+    }
+    with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo(MODEL_HEADER, DATE), json.dumps(header))
+        archive.writestr(zipfile.ZipInfo(STATE, DATE), state)
+        for name, array in arrays.items():
+            _write_array(archive, name, array)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote; nothing in the file is run.
+    """Read a model from a file that `save` wrote. Nothing in the file is executed.
 
     Parameters
     ----------
@@ -118,29 +125,28 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        When the file is not a model, is damaged, names anything but classes of this package, or was written by a newer
+        If the file is not a model, is damaged, contains anything that a model does not have, or has another format
         version.
     """
-    place = Path(path)
-    if place.is_dir():
-        raise IsADirectoryError(f"{str(place)!r} is a folder. Give the name of a model file.")
-    if not place.is_file():
-        raise FileNotFoundError(f"There is no model file {str(place)!r}: check the path.")
-    with place.open("rb") as stream, _explained(str(place)):
-        _check_beginning(stream)
-        with zipfile.ZipFile(stream) as archive:
-            description = _read_description(archive)
-            arrays = {
-                name: _read_array(archive, name, digest) for name, digest in sorted(description["arrays"].items())
-            }
-        model = rebuild(description["model"], arrays.__getitem__)
-        if not _is_model(type(model)):
-            raise UnknownContentError(f"it describes a {type(model).__name__}, which is not a model")
+    with _opened(path) as archive:
+        header = _read_header(archive)
+        state = archive.read(STATE)
+        _check_digest(STATE, hashlib.sha256(state).hexdigest(), header["state"])
+        arrays: dict[str, NDArray[Any]] = {}
+
+        def find(name: str) -> NDArray[Any]:
+            if name not in arrays:
+                arrays[name] = _read_array(archive, name)
+            return arrays[name]
+
+        model = decode_model(header["model"], json.loads(state), find)
+        if len(arrays) + 2 != len(archive.namelist()):
+            raise ModelFileError("has parts that its model does not use. It was changed. Save the model again.")
     return model
 
 
 class ModelDescription(NamedTuple):
-    """What a model file says about its model.
+    """The header of a model file.
 
     Attributes
     ----------
@@ -149,13 +155,12 @@ class ModelDescription(NamedTuple):
     views : dict of str to int or None
         Number of columns of each view; None where it is not known.
     n_clusters, n_samples : int or None
-        Of the training data.
+        Of the training data; None where they are not known.
     written : str
         Date and time, UTC.
     versions : dict of str to str
-        Of latefusion and the libraries that it was written with.
+        Of latefusion and the libraries that wrote the file.
     format_version : int
-        Of the file.
     """
 
     model: str
@@ -168,7 +173,7 @@ class ModelDescription(NamedTuple):
 
 
 def describe(path: str | os.PathLike[str]) -> ModelDescription:
-    """What a model file says about its model; the model itself is not loaded.
+    """Read the header of a model file.
 
     Parameters
     ----------
@@ -181,20 +186,20 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     Raises
     ------
     ModelFileError
-        As in `load`, except that damaged arrays are not noticed, since they are not read.
+        As in `load`, except that damage outside the header is not detected.
     """
-    place = Path(path)
-    with place.open("rb") as stream, _explained(str(place)), zipfile.ZipFile(stream) as archive:
-        said = _read_description(archive)
-        summary = said["summary"]
+    with _opened(path) as archive:
+        header = _read_header(archive)
+        summary = header["summary"]
         return ModelDescription(
-            model=str(summary["model"]),
-            views={str(name): None if width is None else int(width) for name, width in summary["views"].items()},
-            n_clusters=None if summary["n_clusters"] is None else int(summary["n_clusters"]),
-            n_samples=None if summary["n_samples"] is None else int(summary["n_samples"]),
-            written=str(said["written"]),
-            versions={"latefusion": str(said["latefusion"]), **{str(k): str(v) for k, v in said["libraries"].items()}},
-            format_version=int(said["format_version"]),
+            model=str(header["model"]),
+            views={str(name): _integer(width) for name, width in summary["views"].items()},
+            n_clusters=_integer(summary["n_clusters"]),
+            n_samples=_integer(summary["n_samples"]),
+            written=str(header["written"]),
+            versions={"latefusion": str(header["latefusion"])}
+            | {str(name): str(version) for name, version in header["libraries"].items()},
+            format_version=header["format_version"],
         )
 
 
@@ -203,113 +208,129 @@ def _summary(model: Any) -> dict[str, Any]:
     widths: Any = getattr(model, "n_features_per_view_", None)
     labels = getattr(model, "labels_", None)
     return {
-        "model": type(model).__name__,
         "views": dict.fromkeys(names) if widths is None else dict(zip(names, map(int, widths), strict=True)),
         "n_clusters": None if labels is None else len(np.unique(labels)),
         "n_samples": None if labels is None else len(labels),
     }
 
 
+def _integer(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
 def _now() -> str:
-    """The time, or that in SOURCE_DATE_EPOCH, with which equal models make equal files."""
+    """The time, or SOURCE_DATE_EPOCH where it is set, so that equal models give equal files."""
     seconds = os.environ.get("SOURCE_DATE_EPOCH")
     now = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(int(seconds), UTC)
     return now.isoformat(timespec="seconds")
 
 
-def _is_model(cls: type) -> bool:
-    return issubclass(cls, BaseEstimator) and issubclass(cls, ClusterMixin) and known_classes().get(cls.__name__) is cls
-
-
 @contextmanager
-def _explained(file: str) -> Iterator[None]:
-    """Whatever goes wrong inside becomes an error that says so about the file."""
-    try:
-        yield
-    except ModelFileError as error:
-        raise ModelFileError(f"{file!r} {error}") from None
-    except UnknownContentError as error:
-        raise ModelFileError(
-            f"{file!r} cannot be loaded: {error}. It was changed, or written by another version of latefusion than "
-            f"{__version__}: save the model again."
-        ) from error
-    except UNREADABLE as error:
-        raise ModelFileError(
-            f"{file!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or save the "
-            f"model again."
-        ) from error
+def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
+    """The archive of a model file. Any error while it is read becomes one that names the file."""
+    file = Path(path)
+    if file.is_dir():
+        raise IsADirectoryError(f"{str(file)!r} is a folder. Give the name of a model file.")
+    if not file.is_file():
+        raise FileNotFoundError(f"There is no model file {str(file)!r}. Check the path.")
+    with file.open("rb") as stream:
+        try:
+            _check_start(stream)
+            with zipfile.ZipFile(stream) as archive:
+                yield archive
+        except ModelFileError as error:
+            raise ModelFileError(f"{str(file)!r} {error}") from None
+        except SchemaError as error:
+            raise ModelFileError(
+                f"{str(file)!r} cannot be loaded: {error}. It was changed, or written by another version of latefusion "
+                f"than {__version__}. Save the model again."
+            ) from error
+        except Exception as error:  # damage may surface anywhere in zipfile, json, NumPy and SciPy
+            raise ModelFileError(
+                f"{str(file)!r} is damaged or not a model file ({type(error).__name__}: {error}). Copy it again, or "
+                f"save the model again."
+            ) from error
 
 
-def _check_beginning(stream: BinaryIO) -> None:
-    beginning = stream.read(2)
+def _check_start(stream: BinaryIO) -> None:
+    start = stream.read(2)
     stream.seek(0)
-    if beginning[:1] == b"\x80":
-        raise ModelFileError("looks like a pickle, which may run code when loaded: write it with latefusion.save.")
-    if beginning != b"PK":
-        raise ModelFileError("is not a model file, which latefusion.save and `latefusion cluster --save` write.")
+    if start[:1] == b"\x80":
+        raise ModelFileError("looks like a pickle, which may execute code when loaded. Write it with latefusion.save.")
+    if start != b"PK":
+        raise ModelFileError("is not a model file, as latefusion.save and `latefusion cluster --save` write.")
 
 
-def _read_description(archive: zipfile.ZipFile) -> dict[str, Any]:
+def _read_header(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """The header, after a check of the archive as a whole."""
     members = archive.infolist()
     names = [member.filename for member in members]
-    if MODEL_DESCRIPTION not in names:
-        raise ModelFileError("is a zip archive, but not a model file: it has no model.json.")
+    if MODEL_HEADER not in names:
+        raise ModelFileError(f"is a zip archive but not a model file: it has no {MODEL_HEADER}.")
     if any(member.compress_type != zipfile.ZIP_STORED for member in members):
-        raise ModelFileError("has compressed parts, which model files never have: it was not written by latefusion.")
+        raise ModelFileError("has compressed parts. Model files have none, so latefusion did not write it.")
     stream: Any = archive.fp
     if sum(member.file_size for member in members) > os.fstat(stream.fileno()).st_size:
-        raise ModelFileError("claims to hold more than its size: it is damaged, or was made to harm.")
-    description = json.loads(archive.read(MODEL_DESCRIPTION))
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelFileError("is not a model file: its model.json describes something else.")
-    version = description["format_version"]
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ModelFileError("claims to contain more than its size. It is damaged, or was made to do harm.")
+    header = json.loads(archive.read(MODEL_HEADER))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelFileError(f"is not a model file: its {MODEL_HEADER} describes something else.")
+    version = header.get("format_version")
+    if type(version) is not int or version != FORMAT_VERSION:
+        advice = "Upgrade latefusion" if type(version) is int and version > FORMAT_VERSION else "Save the model again"
         raise ModelFileError(
-            f"was written by latefusion {description.get('latefusion')} in version {version} of the format; this is "
-            f"latefusion {__version__}, which reads up to {FORMAT_VERSION}. Upgrade latefusion."
+            f"was written by latefusion {header.get('latefusion')!r:.20} with format version {version!r:.20}, but "
+            f"latefusion {__version__} reads version {FORMAT_VERSION}. {advice}."
         )
-    expected = [MODEL_DESCRIPTION, *description["arrays"]]
-    if sorted(names) != sorted(expected) or not all(map(ARRAY_NAME.fullmatch, description["arrays"])):
-        strange = sorted({*names} ^ {*expected}) or names
-        raise ModelFileError(f"has other parts than its description says, such as {strange[0]!r:.60}: it was changed.")
-    return description
+    foreign = [name for name in names if name not in (MODEL_HEADER, STATE) and not ARRAY_NAME.fullmatch(name)]
+    if foreign or len({*names}) != len(names):
+        raise ModelFileError(f"has parts that model files do not have, such as {(foreign or names)[0]!r:.60}.")
+    return header
 
 
-class _Hashed:
-    """Writes on and sums up what was written."""
+def _check_digest(name: str, found: str, expected: Any) -> None:
+    if found != expected:
+        raise ModelFileError(f"is damaged: the checksum of {name} is wrong. Copy it again.")
 
-    def __init__(self, stream: Any) -> None:
-        self.stream = stream
+
+class _HashStream:
+    """A stream that keeps nothing but the checksum."""
+
+    def __init__(self) -> None:
         self.sha256 = hashlib.sha256()
 
     def write(self, block: Any) -> int:
         self.sha256.update(block)
-        return int(self.stream.write(block))
+        return len(block)
 
 
-def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> str:
+def _digest(array: NDArray[Any]) -> str:
+    """SHA-256 of the array as an ``.npy`` file."""
+    stream: Any = _HashStream()
+    np.lib.format.write_array(stream, array, allow_pickle=False)
+    return str(stream.sha256.hexdigest())
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
     with archive.open(zipfile.ZipInfo(name, DATE), "w", force_zip64=True) as stream:
-        hashed = _Hashed(stream)
-        np.lib.format.write_array(hashed, array, allow_pickle=False)
-    return hashed.sha256.hexdigest()
+        np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def _read_array(archive: zipfile.ZipFile, name: str, digest: str) -> NDArray[Any]:
+def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
     stream: Any
+    if not ARRAY_NAME.fullmatch(name):
+        raise SchemaError(f"it names the array {name!r:.80}")
     with archive.open(name) as stream:
-        if hashlib.file_digest(stream, "sha256").hexdigest() != digest:
-            raise ModelFileError(f"is damaged: the checksum of {name} is not the one noted. Copy it again.")
+        _check_digest(name, hashlib.file_digest(stream, "sha256").hexdigest(), name.removesuffix(".npy"))
         stream.seek(0)
-        header = np.lib.format.read_array_header_1_0 if np.lib.format.read_magic(stream) == (1, 0) else None
-        header = header or np.lib.format.read_array_header_2_0
-        shape, _, dtype = header(stream)
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read(stream)
         if dtype.kind not in ARRAY_KINDS:
-            raise ModelFileError(
-                f"holds {name} of type {dtype}, which could run code: it was not written by latefusion."
-            )
-        held = archive.getinfo(name).file_size - stream.tell()
-        if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != held:
-            raise ModelFileError(f"is damaged: {name} says to be of shape {shape}, but has {held} bytes.")
+            raise ModelFileError(f"contains {name} of type {dtype}, which could execute code. It was changed.")
+        size = archive.getinfo(name).file_size - stream.tell()
+        if any(side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != size:
+            raise ModelFileError(f"is damaged: {name} has {size} bytes, which do not fit the shape {shape}.")
         stream.seek(0)
         array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
     return array

@@ -1,4 +1,4 @@
-"""What may be written where: never over an input, and over another kind of file only when that is asked for.
+"""Checks of output paths: never an input, and a file of another kind only with ``force``.
 
 Every command, and every function that writes a file, calls `check_targets` before any computation.
 """
@@ -19,8 +19,8 @@ from latefusion.datasets.tables import TABLE_SUFFIXES
 # Columns of a table of labels, after the ids. Not every method has the last two.
 LABEL_COLUMNS = ("label", "confidence", "novelty")
 LABEL_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
-# The member of a model file that describes the model.
-MODEL_DESCRIPTION = "model.json"
+# The header of a model file.
+MODEL_HEADER = "model.json"
 # A header longer than this is not that of a table of labels.
 LONGEST_HEADER = 10_000
 
@@ -35,7 +35,7 @@ class Kind(NamedTuple):
     recognizes : callable
         Whether an existing path was written as this kind, by its content.
     suffixes : tuple of str
-        How its name may end; any when empty.
+        Allowed suffixes; any if empty.
     parts : callable or None
         For a folder: files that may be written in it.
     """
@@ -77,7 +77,7 @@ def check_targets(targets: Sequence[Target], inputs: Sequence[Path] = (), *, for
     ----------
     targets : sequence of Target
     inputs : sequence of Path, default=()
-        Files and folders that are read. Names do not matter: links and other spellings of a file are the same file.
+        Files and folders that are read. Links and other spellings of a path are the same file.
     force : bool, default=False
         Whether existing files of another kind may be replaced. Inputs may never be.
 
@@ -114,14 +114,14 @@ def _check_suffix(target: Target) -> None:
     if suffixes and suffix not in suffixes and not is_special(target.path):
         found = f"ends in {suffix!r}" if suffix else "has no suffix"
         raise ValueError(
-            f"{target} {found}, but {target.kind.name} is written as {', '.join(filter(None, suffixes))}. Give such a "
-            f"name."
+            f"{target} {found}, but {target.kind.name} is written as {', '.join(filter(None, suffixes))}. Choose "
+            f"one of these."
         )
 
 
 def _check_not_input(target: Target, file: Path, source: Path) -> None:
     if not source.is_dir():
-        members = [source] if source.exists() else []  # reading it will fail, in words of its own
+        members = [source] if source.exists() else []  # reading it will raise its own error
     else:
         members = [member for member in source.iterdir() if _is_table(member)]
         if _is_table(file) and _is_same_file(file.parent, source):
@@ -144,7 +144,7 @@ def _is_same_file(one: Path, other: Path) -> bool:
         return False
     if one.exists() and other.exists():
         return os.path.samefile(one, other)
-    first, second = one.resolve(), other.resolve()  # of names that differ by case, some file systems make one file
+    first, second = one.resolve(), other.resolve()  # on some file systems, names that differ by case are one file
     return first.parent == second.parent and first.name.casefold() == second.name.casefold()
 
 
@@ -176,7 +176,7 @@ def _are_label_columns(names: Sequence[Any]) -> bool:
 
 def _is_model(path: Path) -> bool:
     with zipfile.ZipFile(path) as archive:
-        return MODEL_DESCRIPTION in archive.namelist()
+        return MODEL_HEADER in archive.namelist()
 
 
 def _is_report(path: Path) -> bool:

@@ -1,105 +1,151 @@
-"""A fitted model as a tree of words and numbers, and back, without running anything that the tree says.
+"""Models as trees of text and numbers, as JSON holds them, and back. Nothing in a tree is executed.
 
-Words, numbers, True, False and None stand for themselves. Everything else is an object with one key, its tag:
+Text, numbers, True, False and None represent themselves. Everything else is an object with one key, its tag:
 
 ================ =========================================================================
 tag              content
 ================ =========================================================================
-``list`` …       items; so for ``tuple``, ``slice`` and ``range``
+``list`` …       items; likewise for ``tuple``, ``slice`` and ``range``
 ``dict``         pairs of key and value
-``array``        name of an array that is kept beside the tree; ``scalar`` is its only number
-``objects``      shape and items of an array of words
-``sparse``       kind, shape and parts of a compressed sparse matrix
+``array``        name of an array that is stored next to the tree
+``scalar``       type and value of a NumPy scalar
+``objects``      shape and items of an array of objects
+``sparse``       class, shape and parts of a compressed sparse matrix
 ``dtype``        name of a type of numbers
 ``random_state`` state of a generator
-``neighbors``    samples that a `NearestNeighbors` searches; its trees are built again
+``neighbors``    samples that a `NearestNeighbors` searches; it is fitted to them again
 ``kernel``       name of one of the kernels of this package
-``object``       name of a class of this package, and its fields
+``part``         name of a class of `latefusion.outputs.schema.PARTS`, and its fields
 ================ =========================================================================
-
-Classes are found by name in a table of those that models consist of. They are filled, not called: no constructor runs.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
-import pkgutil
-from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import fields, is_dataclass
-from functools import cache
-from types import ModuleType
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import InvalidParameterError
 
-from latefusion import assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities
-from latefusion.types import SolverResult, Views
-from latefusion.validation import InputSchema
+from latefusion.kernels import KERNELS
+from latefusion.outputs.schema import ATTRIBUTES, MODELS, NAMES, PARTS, Sparse, fits, fitted_attributes
 
 Node = Any
+# Stores an array and returns the name that the tree refers to it by; and the way back.
+StoreArray = Callable[[NDArray[Any]], str]
+FindArray = Callable[[str], NDArray[Any]]
 
-ROOMS: tuple[ModuleType, ...] = (
-    assignment, baselines, encoding, estimators, kernels, partitions, selection, similarities,
-)  # fmt: skip
 PLAIN = (bool, int, float, str)
-SEQUENCES: dict[str, Callable[..., Any]] = {"list": list, "tuple": tuple}
-BOUNDS: dict[str, Callable[..., Any]] = {"slice": slice, "range": range}
-SPARSE = {
-    kind.__name__: kind
-    for kind in (scipy.sparse.csr_array, scipy.sparse.csc_array, scipy.sparse.csr_matrix, scipy.sparse.csc_matrix)
-}
-# Booleans, integers, floats, complex numbers, words, dates and durations: what has a size and no code in it.
+SPARSE = {cls.__name__: cls for cls in Sparse.__args__}
+SPARSE_PARTS = ("data", "indices", "indptr")
+# Booleans, integers, floats, complex numbers, text, bytes, dates and durations: fixed size, and no code.
 ARRAY_KINDS = "biufcUSMm"
-# Parameters that older files do not have, and what they would say.
-YOUNGER_FIELDS = {"reference": "mean"}
+SCALAR_KINDS = "biufU"
+TAGS = (
+    "list", "tuple", "slice", "range", "dict", "array", "scalar", "objects", "sparse", "dtype", "random_state",
+    "neighbors", "kernel",
+)  # fmt: skip
+STATE = ("parameters", "attributes", "input_schema", "consensus_map")
 
 
-class UnknownContentError(ValueError):
-    """A tree names something that no model consists of."""
+class SchemaError(ValueError):
+    """A tree contains something that is not part of a model."""
 
 
-@cache
-def known_classes() -> dict[str, type]:
-    """The classes that models consist of, by name: estimators, dataclasses and named tuples of these rooms."""
-    return {found.__name__: found for found in (*_classes(), SolverResult, Views, InputSchema)}
+def encode_model(model: Any, store: StoreArray) -> dict[str, Node]:
+    """The state of a model: parameters, fitted attributes, input schema and consensus map, each as a tree.
+
+    Parameters
+    ----------
+    model : estimator
+        Of one of the classes in `latefusion.outputs.schema.MODELS`.
+    store : callable
+        Takes an array and returns its name.
+
+    Returns
+    -------
+    dict
+        As JSON takes it. Private attributes are left out: they are training data for diagnostics.
+    """
+    name = type(model).__name__
+    model._validate_params()
+    parameters = model.get_params(deep=False)
+    fitted = {key: one for key, one in vars(model).items() if key.endswith("_") and not key.startswith("_")}
+    types, _ = fitted_attributes(type(model))
+    for key in fitted:
+        if key not in types:
+            raise ValueError(f"{name}.{key} is not an attribute that fit sets. Remove it to save the model.")
+    nodes = {key: encode(one, store, f"{name}.{key}") for key, one in (parameters | fitted).items()}
+    _check_types(name, fitted, types)
+    return {
+        "parameters": {key: nodes[key] for key in parameters},
+        "attributes": {key: nodes[key] for key in fitted if key in ATTRIBUTES},
+        "input_schema": nodes.get("input_schema_"),
+        "consensus_map": nodes.get("consensus_map_"),
+    }
 
 
-def _classes() -> Iterator[type]:
-    for room in ROOMS:
-        for info in pkgutil.walk_packages(room.__path__, f"{room.__name__}."):
-            module = importlib.import_module(info.name)
-            for found in vars(module).values():
-                if isinstance(found, type) and found.__module__ == info.name and _field_names(found) is not None:
-                    yield found
+def decode_model(name: str, state: Any, find: FindArray) -> Any:
+    """The model with this state.
+
+    Parameters
+    ----------
+    name : str
+        Of the class.
+    state : object
+        As `encode_model` returns it, or whatever a file contains instead.
+    find : callable
+        Returns an array by its name.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    SchemaError
+        If the state is not that of a model of this class.
+    """
+    if name not in MODELS:
+        raise SchemaError(f"it names the model {name!r:.60}, which latefusion does not have")
+    cls, decoder = MODELS[name], _Decoder(find)
+    _check_names("the parts of the state", state, STATE)
+    parameters, attributes, schema, consensus_map = (state[part] for part in STATE)
+    _check_names(f"the parameters of {name}", parameters, cls._get_param_names())
+    model = cls(**{key: decoder(one) for key, one in parameters.items()})
+    try:
+        model._validate_params()
+    except InvalidParameterError as error:
+        raise SchemaError(f"it has an invalid parameter: {error}") from error
+    if attributes == {} and schema is None and consensus_map is None:
+        return model  # not fitted
+    types, needed = fitted_attributes(cls)
+    _check_names(f"the attributes of {name}", attributes, needed, optional=ATTRIBUTES)
+    nodes = {**attributes, "input_schema_": schema, "consensus_map_": consensus_map}
+    fitted = {key: decoder(one) for key, one in nodes.items()}
+    _check_types(name, fitted, types)
+    if fitted["consensus_map_"] is None:
+        del fitted["consensus_map_"]
+    vars(model).update(fitted)
+    return model
 
 
-def _field_names(cls: type) -> list[str] | None:
-    """What an object of the class consists of; None where that cannot be told from the class."""
-    if issubclass(cls, Views):
-        return ["arrays", "names", "mask", "sample_ids"]
-    if issubclass(cls, BaseEstimator):
-        return [name for name in inspect.signature(cls).parameters if name not in ("args", "kwargs")]
-    if is_dataclass(cls):
-        return [field.name for field in fields(cls)]
-    return list(cls._fields) if issubclass(cls, tuple) and hasattr(cls, "_fields") else None
-
-
-def describe(value: Any, arrays: MutableMapping[str, NDArray[Any]], where: str = "model") -> Node:
+def encode(value: Any, store: StoreArray, where: str = "model") -> Node:
     """The tree of a value.
 
     Parameters
     ----------
     value : object
-        Made of classes of this package, containers, numbers, words and arrays.
-    arrays : mutable mapping of str to ndarray
-        Receives the arrays of the value, each once, under names that the tree refers to.
+        Made of parts of models, containers, numbers, text and arrays.
+    store : callable
+        Takes an array and returns its name.
     where : str, default="model"
-        What the value is called in messages.
+        What the value is called in errors.
 
     Returns
     -------
@@ -108,170 +154,190 @@ def describe(value: Any, arrays: MutableMapping[str, NDArray[Any]], where: str =
 
     Examples
     --------
-    >>> from latefusion.outputs.tree import describe, rebuild
-    >>> describe({"a": (1, None)}, {})
+    >>> from latefusion.outputs.tree import decode, encode
+    >>> encode({"a": (1, None)}, lambda array: "")
     {'dict': [['a', {'tuple': [1, None]}]]}
-    >>> rebuild(_, {}.__getitem__)
+    >>> decode(_, lambda name: None)
     {'a': (1, None)}
     """
-    kind = type(value)
-    name = kind.__name__
-    if value is None or kind in PLAIN:
+    cls = type(value)
+    inner = partial(encode, store=store)
+    if value is None or cls in PLAIN:
         return value
-    if kind is np.ndarray or isinstance(value, np.generic):
-        return _describe_array(value, arrays, where)
-    if name in SEQUENCES and kind is SEQUENCES[name]:
-        return {name: [describe(one, arrays, f"{where}[{at}]") for at, one in enumerate(value)]}
-    if name in BOUNDS and kind is BOUNDS[name]:
-        return {name: [describe(one, arrays, where) for one in (value.start, value.stop, value.step)]}
-    if kind is dict:
-        return {
-            "dict": [
-                [describe(key, arrays, where), describe(one, arrays, f"{where}[{key!r}]")] for key, one in value.items()
-            ]
-        }
-    if SPARSE.get(name) is kind:
-        parts = {part: describe(getattr(value, part), arrays, where) for part in ("data", "indices", "indptr")}
-        return {"sparse": {"kind": name, "shape": [int(side) for side in value.shape], **parts}}
+    if isinstance(value, np.generic) and type(value.item()) in PLAIN:
+        return {"scalar": [value.dtype.str, value.item()]}
+    if cls is np.ndarray:
+        return _encode_array(value, store, where)
+    if cls in (list, tuple):
+        return {cls.__name__: [inner(one, where=f"{where}[{at}]") for at, one in enumerate(value)]}
+    if cls in (slice, range):
+        return {cls.__name__: [inner(one, where=where) for one in (value.start, value.stop, value.step)]}
+    if cls is dict:
+        pairs = [[inner(key, where=where), inner(one, where=f"{where}[{key!r}]")] for key, one in value.items()]
+        return {"dict": pairs}
+    if cls in SPARSE.values():
+        parts = {part: inner(getattr(value, part), where=where) for part in SPARSE_PARTS}
+        return {"sparse": {"class": cls.__name__, "shape": [int(side) for side in value.shape], **parts}}
     if isinstance(value, np.dtype):
         return {"dtype": value.str}
-    if kind is np.random.RandomState:
-        return {"random_state": describe(value.get_state(), arrays, where)}
-    if kind is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
-        return {"neighbors": describe(value._fit_X, arrays, where)}
-    kernel = next((known for known, function in kernels.KERNELS.items() if function is value), None)
+    if cls is np.random.RandomState:
+        return {"random_state": inner(value.get_state(), where=where)}
+    if cls is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
+        return {"neighbors": inner(value._fit_X, where=where)}
+    kernel = next((name for name, function in KERNELS.items() if function is value), None)
     if kernel is not None:
         return {"kernel": kernel}
-    if known_classes().get(name) is kind:
-        return {
-            "object": name,
-            "fields": {key: describe(one, arrays, f"{where}.{key}") for key, one in _content(value)},
-        }
+    if cls in NAMES:
+        name = NAMES[cls]
+        found = {field: getattr(value, field) for field in PARTS[name].fields}
+        nodes = {key: inner(one, where=f"{where}.{key}") for key, one in found.items()}
+        _check_types(where, found, PARTS[name].fields)
+        return {"part": name, "fields": nodes}
     raise ValueError(_refusal(value, where))
 
 
-def _content(value: Any) -> list[tuple[str, Any]]:
-    if isinstance(value, BaseEstimator):
-        return list(vars(value).items())
-    return [(name, getattr(value, name)) for name in _field_names(type(value)) or ()]
-
-
-def _describe_array(value: Any, arrays: MutableMapping[str, NDArray[Any]], where: str) -> Node:
+def _encode_array(value: NDArray[Any], store: StoreArray, where: str) -> Node:
     if value.dtype == object:
-        items = [describe(one, arrays, f"{where}[{at}]") for at, one in enumerate(value.ravel().tolist())]
+        items = [encode(one, store, f"{where}[{at}]") for at, one in enumerate(value.ravel().tolist())]
         return {"objects": {"shape": list(value.shape), "items": items}}
     if value.dtype.kind not in ARRAY_KINDS:
-        raise ValueError(f"{where} is an array of type {value.dtype}, which a model file cannot hold.")
-    name = next((known for known, array in arrays.items() if array is value), None)
-    if name is None:
-        name = f"array_{len(arrays)}.npy"
-        arrays[name] = value if isinstance(value, np.ndarray) else np.asarray(value)
-    return {"array": name} if isinstance(value, np.ndarray) else {"scalar": name}
+        raise ValueError(f"{where} is an array of type {value.dtype}, which a model file cannot contain.")
+    return {"array": store(value)}
 
 
 def _refusal(value: Any, where: str) -> str:
     what = f"{where} is {'the function' if inspect.isroutine(value) else 'an object of class'} "
     what += getattr(value, "__qualname__", None) or f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "predict"):
+        return f"{what}. A model file cannot contain it. Give the labels that it predicts as a view instead."
     if callable(value) or hasattr(value, "similarity"):
         return (
-            f"{what}, which was given by you: a model file holds no code, so that it can be loaded without running "
-            f"any. Use one of the kernels {list(kernels.KERNELS)} or a partition of latefusion, or keep your code and "
-            f"the data and fit again."
+            f"{what}. It is your own code, which a model file cannot contain: loading a file executes nothing. Use one "
+            f"of the kernels {list(KERNELS)} or a similarity of latefusion, or keep your code and fit again."
         )
-    return (
-        f"{what}, which a model file cannot hold: it takes NumPy arrays, sparse matrices, numbers and words. Fit on "
-        f"such data to save the model."
-    )
+    return f"{what}. A model file contains NumPy arrays, sparse matrices, numbers and text only. Fit on such data."
 
 
-def rebuild(node: Node, array: Callable[[str], NDArray[Any]]) -> Any:
+def decode(node: Node, find: FindArray) -> Any:
     """The value that a tree describes.
 
     Parameters
     ----------
     node : object
-        What `describe` returned, or what a file says that it did.
-    array : callable
-        Gives an array by its name.
+        As `encode` returns it, or whatever a file contains instead.
+    find : callable
+        Returns an array by its name.
 
     Returns
     -------
     object
+
+    Raises
+    ------
+    SchemaError
+        If the tree contains anything but parts of models.
     """
-    if node is None or type(node) in PLAIN:
-        return node
-    if not isinstance(node, dict):
-        raise UnknownContentError(f"it holds {node!r:.60} where a tagged value is expected")
-    tag: Any = next(iter(node), None)
-    content: Any = node.get(tag)
-    if tag in SEQUENCES:
-        return SEQUENCES[tag](rebuild(one, array) for one in content)
-    if tag in BOUNDS:
-        return BOUNDS[tag](*(rebuild(one, array) for one in content))
-    if tag == "dict":
-        return {rebuild(key, array): rebuild(value, array) for key, value in content}
-    if tag == "array":
-        return array(content)
-    if tag == "scalar":
-        return array(content)[()]
-    if tag == "objects":
-        return _rebuild_objects(content, array)
-    if tag == "sparse":
-        return _rebuild_sparse(content, array)
-    if tag == "dtype":
-        return _checked_dtype(content)
-    if tag == "random_state":
+    return _Decoder(find)(node)
+
+
+class _Decoder:
+    """From nodes to values. Equal parts become one object, as in the model that was saved."""
+
+    def __init__(self, find: FindArray) -> None:
+        self.find = find
+        self.known: dict[Any, Any] = {}
+
+    def __call__(self, node: Node) -> Any:
+        if node is None or type(node) in PLAIN:
+            return node
+        tag: Any = next(iter(node), None) if isinstance(node, dict) else None
+        if tag == "part" and len(node) == 2:
+            return self._part(node["part"], node["fields"])
+        read = getattr(self, f"_{tag}", None) if tag in TAGS and len(node) == 1 else None
+        if read is None:
+            raise SchemaError(f"it contains {node!r:.60}, which is not part of a model")
+        return read(node[tag])
+
+    def _list(self, content: Any) -> list[Any]:
+        return [self(one) for one in content]
+
+    def _tuple(self, content: Any) -> tuple[Any, ...]:
+        return tuple(self(one) for one in content)
+
+    def _slice(self, content: Any) -> slice:
+        return slice(*self._list(content))
+
+    def _range(self, content: Any) -> range:
+        return range(*self._list(content))
+
+    def _dict(self, content: Any) -> dict[Any, Any]:
+        return {self(key): self(one) for key, one in content}
+
+    def _array(self, content: Any) -> NDArray[Any]:
+        return self.find(content)
+
+    def _scalar(self, content: Any) -> Any:
+        dtype, value = content
+        found = self._dtype(dtype)
+        if found.kind not in SCALAR_KINDS or type(value) not in PLAIN:
+            raise SchemaError(f"it contains the scalar {content!r:.60}")
+        return found.type(value)
+
+    def _objects(self, content: Any) -> NDArray[Any]:
+        items = self._list(content["items"])
+        flat = np.empty(len(items), dtype=object)
+        for position, item in enumerate(items):  # assigning the list would unpack items that are lists themselves
+            flat[position] = item
+        return flat.reshape(content["shape"])
+
+    def _sparse(self, content: Any) -> Any:
+        parts = tuple(self(content[part]) for part in SPARSE_PARTS)
+        matrix = SPARSE[content["class"]](parts, shape=tuple(content["shape"]))
+        matrix.check_format(full_check=True)  # products do not check whether indices are in range
+        return matrix
+
+    def _dtype(self, content: Any) -> np.dtype[Any]:
+        found = np.dtype(str(content))
+        if found.kind not in ARRAY_KINDS:
+            raise SchemaError(f"it names the type {content!r:.60}")
+        return found
+
+    def _random_state(self, content: Any) -> np.random.RandomState:
         state = np.random.RandomState()
-        state.set_state(rebuild(content, array))
+        state.set_state(self(content))
         return state
-    if tag == "neighbors":
-        return NearestNeighbors().fit(rebuild(content, array))
-    if tag == "kernel" and content in kernels.KERNELS:
-        return kernels.KERNELS[content]
-    if tag == "object":
-        return _rebuild_object(content, {name: rebuild(one, array) for name, one in node["fields"].items()})
-    raise UnknownContentError(f"it holds {tag!r}: {content!r:.60}, which is no part of a model")
+
+    def _neighbors(self, content: Any) -> NearestNeighbors:
+        return NearestNeighbors().fit(self(content))
+
+    def _kernel(self, content: Any) -> Any:
+        if content not in KERNELS:
+            raise SchemaError(f"it names the kernel {content!r:.60}, which latefusion does not have")
+        return KERNELS[content]
+
+    def _part(self, name: Any, content: Any) -> Any:
+        if not isinstance(name, str) or name not in PARTS:
+            raise SchemaError(f"it names the class {name!r:.60}, which is not part of a model")
+        part = PARTS[name]
+        _check_names(f"the fields of {name}", content, part.fields)
+        fields = {key: self(content[key]) for key in part.fields}
+        _check_types(name, fields, part.fields)
+        # Stored values keep their fields alive, so that an id stays theirs.
+        key = (name, *((type(one), one) if type(one) in PLAIN else id(one) for one in fields.values()))
+        made = part.cls(**fields)
+        return made if issubclass(part.cls, BaseEstimator) else self.known.setdefault(key, made)
 
 
-def _rebuild_objects(content: Any, array: Callable[[str], NDArray[Any]]) -> NDArray[Any]:
-    items = [rebuild(one, array) for one in content["items"]]
-    flat = np.empty(len(items), dtype=object)
-    for position, item in enumerate(items):  # assigning the list would open up items that are lists themselves
-        flat[position] = item
-    return flat.reshape(content["shape"])
+def _check_names(what: str, found: Any, needed: Iterable[str], optional: Iterable[str] = ()) -> None:
+    if not isinstance(found, dict):
+        raise SchemaError(f"{what} are missing")
+    missing = sorted({*needed} - {*found})
+    unknown = sorted({*found} - {*needed} - {*optional})
+    if missing or unknown:
+        raise SchemaError(f"{what} differ from those of this version (missing: {missing}, unknown: {unknown})")
 
 
-def _rebuild_sparse(content: Any, array: Callable[[str], NDArray[Any]]) -> Any:
-    data, indices, indptr = (rebuild(content[part], array) for part in ("data", "indices", "indptr"))
-    matrix = SPARSE[content["kind"]]((data, indices, indptr), shape=tuple(content["shape"]))
-    matrix.check_format(full_check=True)  # products do not look whether an index lies outside
-    return matrix
-
-
-def _checked_dtype(content: Any) -> np.dtype[Any]:
-    found = np.dtype(str(content))
-    if found.kind not in ARRAY_KINDS:
-        raise UnknownContentError(f"it names the type {content!r:.60}")
-    return found
-
-
-def _rebuild_object(name: Any, content: dict[str, Any]) -> Any:
-    cls = known_classes().get(name)
-    if cls is None:
-        raise UnknownContentError(
-            f"it names the class {name!r:.60}, which is none that models of latefusion consist of"
-        )
-    needed = _field_names(cls) or []
-    content = {field: default for field, default in YOUNGER_FIELDS.items() if field in needed} | content
-    absent = [field for field in needed if field not in content]
-    foreign = [field for field in content if field not in needed and not issubclass(cls, BaseEstimator)]
-    if absent or foreign or not all(field.isidentifier() and not field.startswith("__") for field in content):
-        raise UnknownContentError(
-            f"the fields of its {name} are not those of this version (absent: {absent}, unknown: {foreign})"
-        )
-    if issubclass(cls, (Views, tuple)):
-        return cls(*(content[field] for field in needed))
-    made = object.__new__(cls)
-    for field, value in content.items():
-        object.__setattr__(made, field, value)
-    return made
+def _check_types(name: str, found: dict[str, Any], kinds: dict[str, Any]) -> None:
+    for field, value in found.items():
+        if not fits(value, kinds[field]):
+            raise SchemaError(f"{name}.{field} must not be of type {type(value).__name__}")

@@ -1,4 +1,4 @@
-"""Pictures of a fitted model, as Display objects in the manner of scikit-learn; they need `latefusion[plot]`."""
+"""Plots of fitted models as Display objects, as in scikit-learn. Need `latefusion[plot]`."""
 
 from latefusion.plots.affinity import BlockAffinityDisplay
 from latefusion.plots.agreement import ViewAgreementDisplay
@@ -6,7 +6,7 @@ from latefusion.plots.cluster_number import NumberOfClustersDisplay
 from latefusion.plots.confidence import ConfidenceDisplay
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
-from latefusion.plots.holes import HolesDisplay
+from latefusion.plots.missing_views import MissingViewsDisplay
 from latefusion.plots.overview import draw_overview
 from latefusion.plots.path import RegularizationPathDisplay
 from latefusion.plots.selection import SelectionDisplay
@@ -18,7 +18,7 @@ __all__ = [
     "ConfidenceDisplay",
     "ConsensusDisplay",
     "ConvergenceDisplay",
-    "HolesDisplay",
+    "MissingViewsDisplay",
     "NumberOfClustersDisplay",
     "RegularizationPathDisplay",
     "SelectionDisplay",

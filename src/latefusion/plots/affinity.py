@@ -1,4 +1,4 @@
-"""Similarities in the consensus: blocks along the diagonal where clusters are clear."""
+"""Similarities of samples in the consensus. Clear clusters appear as blocks along the diagonal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from latefusion.arrays import namespace, unit_rows
 from latefusion.metrics import encode_labels
 from latefusion.plots.canvas import Display, shown_samples
 
-# As fine as a picture can show.
+# More could not be told apart on a screen.
 MOST_SAMPLES = 600
 
 
@@ -27,7 +27,7 @@ class BlockAffinityDisplay(Display):
     Attributes
     ----------
     order : ndarray of shape (n_shown,)
-        Samples from top to bottom: cluster by cluster, in each the most typical ones first. At most 600, evenly spaced.
+        Samples from top to bottom: by cluster, the most typical samples first. At most 600, evenly spaced.
     affinity : ndarray of shape (n_shown, n_shown)
     image_ : matplotlib AxesImage
     """
@@ -57,10 +57,10 @@ class BlockAffinityDisplay(Display):
             ax.axhline(end - 0.5, color="white", linewidth=0.8)
             ax.axvline(end - 0.5, color="white", linewidth=0.8)
         present = ends > starts  # the smallest clusters may have no sample among those shown
-        places = ((starts + ends - 1) / 2)[present]
+        positions = ((starts + ends - 1) / 2)[present]
         names = [str(name) for name in self.clusters[present]]
-        ax.set_xticks(places, names)
-        ax.set_yticks(places, names)
+        ax.set_xticks(positions, names)
+        ax.set_yticks(positions, names)
         ax.tick_params(length=0)
         ax.set(xlabel="samples by cluster", ylabel="samples by cluster")
         ax.figure.colorbar(self.image_, ax=ax, label="similarity in the consensus")

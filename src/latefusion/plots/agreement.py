@@ -1,4 +1,4 @@
-"""How much views agree with each other, and with the consensus."""
+"""Agreement of the views with each other and with the consensus."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from latefusion.metrics import encode_labels, pairwise_agreement
 from latefusion.plots.canvas import LONGEST_NAME, Display, middle_cut
 
-# Above so many names, numbers in the cells could not be read.
+# With more names, the numbers would be too small to read.
 MOST_WRITTEN = 12
 
 
 class ViewAgreementDisplay(Display):
-    """Adjusted Rand index between the clusters that single views give, and those of the consensus.
+    """Adjusted Rand index between the clusters of single views and those of the consensus.
 
     Options go to `matplotlib.axes.Axes.imshow`.
 
@@ -45,10 +45,10 @@ class ViewAgreementDisplay(Display):
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         style = {"cmap": "cividis", "vmin": 0.0, "vmax": 1.0} | options
         self.image_ = ax.imshow(self.table, **style)
-        places = np.arange(len(self.names))
+        positions = np.arange(len(self.names))
         names = [middle_cut(name, LONGEST_NAME) for name in self.names]
-        ax.set_xticks(places, names, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_yticks(places, names)
+        ax.set_xticks(positions, names, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(positions, names)
         if len(self.names) <= MOST_WRITTEN:
             for row, column in np.argwhere(np.isfinite(self.table)):
                 value = self.table[row, column]

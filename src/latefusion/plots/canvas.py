@@ -1,4 +1,4 @@
-"""What all displays share: axes, colours, and the way from an estimator to a picture."""
+"""Base class of the displays, axes, colours and legends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-# Ten colours that stay apart for colour-blind readers and in print (Petroff, 2021), ordered by contrast.
+# Ten colours that colour-blind readers can tell apart, also in print (Petroff, 2021), ordered by contrast.
 PALETTE = (
     "#3f90da",
     "#ffa90e",
@@ -21,14 +21,14 @@ PALETTE = (
     "#92dadd",
 )
 MOST_LEGEND_ENTRIES = 20
-# Names of views that are longer would take the room of the picture.
+# Longer names of views would leave too little space for the plot.
 LONGEST_NAME = 28
 
 
 class Display:
-    """A picture: data in the constructor, drawing in `plot`, and `from_estimator` for both in one call.
+    """A plot: the constructor takes data, `plot` draws, `from_estimator` does both.
 
-    A subclass says what it takes of an estimator (`_of`) and how it is drawn (`_draw`).
+    Subclasses define which data of an estimator is shown (`_of`) and how it is drawn (`_draw`).
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Display:
     figure_ : matplotlib Figure
     """
 
-    # Whether the lines above and to the right of a picture say something.
+    # Whether the top and right frame lines are drawn.
     framed: ClassVar[bool] = False
 
     ax_: Any
@@ -44,12 +44,12 @@ class Display:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw what a fitted estimator found.
+        """Draw the plot of a fitted estimator.
 
         Parameters
         ----------
         estimator : fitted estimator
-            With the attributes that the display is about.
+            With the attributes that the display shows.
         ax : matplotlib Axes, default=None
             A new figure when None.
         **kwargs : keyword arguments
@@ -69,7 +69,7 @@ class Display:
         ax : matplotlib Axes, default=None
             A new figure when None.
         **kwargs : keyword arguments
-            Passed to the function of matplotlib that draws the main thing.
+            Passed to the matplotlib function that the class names.
 
         Returns
         -------
@@ -105,7 +105,7 @@ def require_pyplot() -> Any:
 
 
 def cluster_colors(n_clusters: int) -> Any:
-    """One RGBA row per cluster: the palette where it suffices, evenly spaced hues beyond."""
+    """One RGBA row per cluster: the palette, or evenly spaced hues for more than ten clusters."""
     from matplotlib import colormaps, colors
 
     if n_clusters <= len(PALETTE):
@@ -114,17 +114,17 @@ def cluster_colors(n_clusters: int) -> Any:
 
 
 def strip(ax: Any) -> None:
-    """Take away the frame lines that carry no information."""
+    """Remove the top and right frame lines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def legend_above(ax: Any, handles: Any, *, n_columns: int = 3) -> None:
-    """A legend above the axes, where it hides nothing."""
+    """Draw a legend above the axes, so that it hides no data."""
     ax.legend(handles=handles, frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n_columns)
 
 
 def cluster_legend(ax: Any, clusters: Any, colors: Any) -> None:
-    """Clusters and their colours beside the axes, unless there are too many to tell apart."""
+    """Draw a legend of the clusters next to the axes, unless there are too many to tell apart."""
     if len(clusters) > MOST_LEGEND_ENTRIES:
         return
     handles = [ax.scatter([], [], s=30, color=[one], label=str(c)) for c, one in zip(clusters, colors, strict=True)]
@@ -132,7 +132,7 @@ def cluster_legend(ax: Any, clusters: Any, colors: Any) -> None:
 
 
 def middle_cut(text: str, longest: int) -> str:
-    """A name without its middle where it is longer than that: what tells names apart stands at an end."""
+    """A long name shortened in the middle, because names often differ at one end only."""
     if len(text) <= longest:
         return text
     head = longest // 2
@@ -140,5 +140,5 @@ def middle_cut(text: str, longest: int) -> str:
 
 
 def shown_samples(n_samples: int, most: int) -> NDArray[np.intp]:
-    """Rows of at most so many samples, evenly spaced among all."""
+    """Positions of at most ``most`` samples, evenly spaced."""
     return np.linspace(0, n_samples - 1, min(n_samples, most)).astype(np.intp)

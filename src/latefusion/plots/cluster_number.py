@@ -1,4 +1,4 @@
-"""The evidence for every number of clusters that was tried."""
+"""Scores of the numbers of clusters that were tried."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ class NumberOfClustersDisplay(Display):
     ----------
     numbers : array of shape (n_numbers,)
     stability : array of shape (n_numbers,)
-        How well the clusters are found again in other samples, at most 1.
-    spread : array of shape (n_numbers,)
-        Standard errors of the stability.
+        Mean adjusted Rand index between halves of the data, at most 1.
+    standard_error : array of shape (n_numbers,)
+        Of the stability.
     information : array of shape (n_numbers,)
-        What clusters say about neighbouring samples, in any unit: drawn as a share of the largest.
+        Information of clusters about neighboring samples, in any unit: drawn as a share of the largest.
     chosen : int
-        The number that was taken.
+        The chosen number.
     null : array of shape (n_numbers,), default=None
         Stability of data of the same shape without clusters.
 
@@ -40,11 +40,11 @@ class NumberOfClustersDisplay(Display):
     """
 
     def __init__(
-        self, numbers: Any, stability: Any, spread: Any, information: Any, chosen: int, *, null: Any = None
+        self, numbers: Any, stability: Any, standard_error: Any, information: Any, chosen: int, *, null: Any = None
     ) -> None:
         self.numbers = np.asarray(numbers)
         self.stability = np.asarray(stability, dtype=np.float64)
-        self.standard_error = np.asarray(spread, dtype=np.float64)
+        self.standard_error = np.asarray(standard_error, dtype=np.float64)
         self.information = np.asarray(information, dtype=np.float64)
         self.chosen = chosen
         self.null = None if null is None else np.asarray(null, dtype=np.float64)
@@ -53,16 +53,16 @@ class NumberOfClustersDisplay(Display):
     def _of(cls, estimator: Any) -> Self:
         if not hasattr(estimator, "number_selection_"):
             raise ValueError(
-                f"The number of clusters was given to this {type(estimator).__name__}, so there is nothing to show: "
-                f"fit LateFusionClustering with n_clusters='auto' or a range."
+                f"This {type(estimator).__name__} did not choose the number of clusters. Fit LateFusionClustering with "
+                f"n_clusters='auto' or a range."
             )
         found = estimator.number_selection_
-        numbers, stability, spread, information = zip(*found.evidence, strict=True)
+        numbers, stability, standard_error, information = zip(*found.evidence, strict=True)
         null = [one.stability for one in found.null]
-        return cls(numbers, stability, spread, information, found.n_clusters, null=null)
+        return cls(numbers, stability, standard_error, information, found.n_clusters, null=null)
 
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:
-        # The chosen number below everything else.
+        # Drawn first, behind everything else.
         self.mark_ = ax.axvline(self.chosen, color="0.85", linewidth=8, zorder=0, label=f"chosen: {self.chosen}")
         style = {"color": PALETTE[0], "marker": "o", "markersize": 5, "capsize": 2, "label": "stability"} | options
         self.stability_ = ax.errorbar(self.numbers, self.stability, yerr=self.standard_error, **style)
@@ -78,7 +78,7 @@ class NumberOfClustersDisplay(Display):
         ax.set_ylim(
             min(0.0, *(self.stability - self.standard_error), *(self.null if self.null is not None else ())), 1.05
         )
-        ax.set(xlabel="number of clusters", ylabel="stability; others as a share of their largest")
+        ax.set(xlabel="number of clusters", ylabel="stability; information and score relative to maximum")
         ax.xaxis.get_major_locator().set_params(integer=True)
         lines = [self.stability_, self.null_, self.information_, self.score_, self.mark_]
         legend_above(ax, [line for line in lines if line is not None], n_columns=2)

@@ -1,4 +1,4 @@
-"""How sure every cluster is of its samples."""
+"""Confidence of the samples of every cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from latefusion.plots.canvas import Display, cluster_colors
 
 
 class ConfidenceDisplay(Display):
-    """Confidence of the samples of every cluster: quartiles as boxes, whiskers over the middle 90 %.
+    """Box plots of the confidence per cluster: boxes show quartiles, whiskers the middle 90 %.
 
     Options go to `matplotlib.axes.Axes.boxplot`.
 

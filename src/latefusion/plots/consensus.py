@@ -9,7 +9,7 @@ import numpy as np
 from latefusion.plots.canvas import Display, cluster_colors, cluster_legend, shown_samples
 from latefusion.plots.embedding import METHODS, embed
 
-# t-SNE needs a minute beyond this many samples; an evenly spaced subset shows the same picture.
+# With more samples t-SNE takes over a minute; an evenly spaced subset shows the same structure.
 MOST_POINTS = 5000
 
 
@@ -21,11 +21,11 @@ class ConsensusDisplay(Display):
     positions : array of shape (n_samples, 2)
     labels : array of shape (n_samples,)
     confidence : array of shape (n_samples,), default=None
-        Unsure samples are drawn paler.
+        Samples with low confidence are drawn paler.
     method : str, default=""
         How the positions were found, for the axis labels.
     clusters : sequence, default=None
-        All clusters, each of which has a colour; by default those in ``labels``.
+        All clusters, for the assignment of colours; by default those in ``labels``.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class ConsensusDisplay(Display):
         shades = colors[np.searchsorted(self.clusters, self.labels)]
         if self.confidence is not None:
             shades[:, 3] = 0.25 + 0.7 * np.clip(self.confidence, 0, 1)
-        # One call for all points: drawn in order of the samples, no cluster covers another.
+        # One call for all points, in the order of the samples, so that no cluster covers another.
         self.points_ = ax.scatter(*self.positions.T, **({"s": 9, "linewidths": 0, "color": shades} | options))
         cluster_legend(ax, self.clusters, colors)
         ax.set(xlabel=f"{self.method} 1".strip(), ylabel=f"{self.method} 2".strip(), xticks=[], yticks=[])

@@ -1,4 +1,4 @@
-"""The objective, iteration by iteration."""
+"""Objective after every iteration."""
 
 from __future__ import annotations
 

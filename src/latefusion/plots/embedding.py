@@ -11,20 +11,20 @@ from threadpoolctl import threadpool_limits
 
 from latefusion.arrays import namespace, orient_columns, unit_rows
 
-# Methods, and what they are called on axes.
+# Methods, and their names on axes.
 METHODS = {"tsne": "t-SNE", "pca": "PCA", "umap": "UMAP"}
-# With fewer samples there are no neighbours to keep.
+# t-SNE and UMAP need more neighbors than fewer samples have.
 LEAST_SAMPLES = 5
 
 
 def embed(rows: Any, method: str = "tsne", *, max_iter: int = 1000, random_state: Any = 0) -> NDArray[np.float64]:
-    """Positions of samples that are near each other when their rows point the same way.
+    """Positions of samples in two dimensions; samples are close if their rows have similar directions.
 
     Parameters
     ----------
     rows : array of shape (n_samples, n_components)
     method : {"tsne", "pca", "umap"}, default="tsne"
-        "umap" needs umap-learn. Fewer than five samples, or rows of one number, are placed by PCA in any case.
+        "umap" needs umap-learn. PCA is used for fewer than five samples and for rows with one column.
     max_iter : int, default=1000
         Iterations of t-SNE.
     random_state : int, RandomState or None, default=0
@@ -41,22 +41,22 @@ def embed(rows: Any, method: str = "tsne", *, max_iter: int = 1000, random_state
         return _principal(rows)
     if method == "umap":
         return _umap(rows, random_state)
-    # With several threads sums come in any order, and t-SNE makes another map of every rounding error.
+    # With several threads the order of sums varies, and t-SNE amplifies rounding errors to another map.
     with threadpool_limits(1):
         options = {"perplexity": min(30.0, (len(rows) - 1) / 3), "max_iter": max_iter, "random_state": random_state}
-        return np.asarray(TSNE(2, init="pca", **options).fit_transform(_spread_ties(rows)), dtype=np.float64)
+        return np.asarray(TSNE(2, init="pca", **options).fit_transform(_break_ties(rows)), dtype=np.float64)
 
 
 def _principal(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Coordinates along the two directions of largest variance, also where there is none (PCA would divide by zero)."""
+    """Coordinates along the two directions of largest variance. Works without variance, where PCA divides by zero."""
     centered = rows - rows.mean(axis=0)
     _, vectors = np.linalg.eigh(centered.T @ centered)
     found = centered @ orient_columns(vectors[:, ::-1][:, :2])
     return np.pad(found, ((0, 0), (0, 2 - found.shape[1])))
 
 
-def _spread_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rows that are all the same are moved apart by a hair: t-SNE divides by their spread."""
+def _break_ties(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add tiny noise, because t-SNE divides by the variance, which is zero if all rows are equal."""
     return rows + 1e-6 * np.random.default_rng(0).standard_normal(rows.shape)
 
 

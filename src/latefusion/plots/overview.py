@@ -1,4 +1,4 @@
-"""Several fitted models on one sheet."""
+"""Several fitted models in one figure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 from latefusion.plots.canvas import require_pyplot
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
@@ -15,14 +15,14 @@ from latefusion.plots.weights import ViewWeightsDisplay
 
 
 def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
-    """Save a figure with one row per model: consensus map, view weights, and what it chose from or how it converged.
+    """Save a figure with one row per model: map of the consensus, view weights, and candidates or convergence.
 
     Parameters
     ----------
     models : mapping of str to fitted estimator
         Titles and models.
     path : str or Path
-        Where to save; the suffix gives the format.
+        File to write; the suffix determines the format.
     """
     pyplot = require_pyplot()
     figure, axes = pyplot.subplots(
@@ -37,6 +37,6 @@ def draw_overview(models: Mapping[str, Any], path: str | Path) -> None:
             right.tick_params(axis="y", labelsize=7)
         else:
             ConvergenceDisplay.from_estimator(model, ax=right)
-    with whole_file(path) as stream:
+    with atomic_write(path) as stream:
         figure.savefig(stream, format=Path(path).suffix[1:] or "png", dpi=110)
     pyplot.close(figure)

@@ -1,4 +1,4 @@
-"""What changes with λ, the pull towards the mean of all views."""
+"""Effect of λ, the regularization towards the mean of all views."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from latefusion.metrics import adjusted_rand
 from latefusion.plots.canvas import Display, cluster_colors
 
-# The paper's grid.
+# The grid of the paper.
 REGULARIZATIONS = tuple(float(2.0**power) for power in range(-5, 6))
 
 
 class RegularizationPathDisplay(Display):
-    """Weights of all views for every λ, and how much the labels differ from those of the next smaller one.
+    """Weights of all views for every λ, and the agreement of the labels with those of the next smaller λ.
 
     Options go to `matplotlib.axes.Axes.plot` for the weights.
 
@@ -31,7 +31,7 @@ class RegularizationPathDisplay(Display):
     Attributes
     ----------
     agreement : ndarray of shape (n_points - 1,) or None
-        Adjusted Rand index between the labels of neighbouring λ, the smaller one first.
+        Adjusted Rand index between the labels of successive λ, in ascending order.
     lines_ : list of matplotlib Line2D
         One per view.
     agreement_ : matplotlib Line2D or None
@@ -85,7 +85,7 @@ class RegularizationPathDisplay(Display):
             label = "labels: agreement\nwith the next smaller λ"
             (self.agreement_,) = ax.plot(self.regularizations[1:], self.agreement, label=label, **dots)
         positive = self.regularizations[self.regularizations > 0]
-        # A logarithmic axis that has a place for zero.
+        # A logarithmic axis that includes zero.
         ax.set_xscale("symlog", base=2, linthresh=positive.min(initial=1.0))
         ax.set_ylim(-0.02, 1.05)
         ax.set(xlabel="λ", ylabel="weight of a view; agreement of labels")

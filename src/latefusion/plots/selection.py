@@ -1,4 +1,4 @@
-"""What `LateFusionClustering` tried, and what each scored."""
+"""Candidates of `LateFusionClustering` and their scores."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class SelectionDisplay(Display):
     names : sequence of str
         One per candidate.
     scores : array of shape (n_candidates,)
-    spreads : array of shape (n_candidates,)
-        Standard errors of the scores.
+    standard_errors : array of shape (n_candidates,)
+        Of the scores.
     chosen : int
-        Position of the candidate that was taken.
+        Position of the chosen candidate.
     most : int, default=20
-        Candidates that are drawn: the chosen one and the best others.
+        Number of candidates that are drawn: the chosen one and the best others.
 
     Attributes
     ----------
@@ -34,19 +34,17 @@ class SelectionDisplay(Display):
         The chosen one.
     """
 
-    def __init__(self, names: Any, scores: Any, spreads: Any, chosen: int, *, most: int = 20) -> None:
+    def __init__(self, names: Any, scores: Any, standard_errors: Any, chosen: int, *, most: int = 20) -> None:
         self.names = [str(name) for name in names]
         self.scores = np.asarray(scores, dtype=np.float64)
-        self.spreads = np.asarray(spreads, dtype=np.float64)
+        self.standard_errors = np.asarray(standard_errors, dtype=np.float64)
         self.chosen = chosen
         self.most = most
 
     @classmethod
     def _of(cls, estimator: Any) -> Self:
         if not hasattr(estimator, "selection_"):
-            raise ValueError(
-                f"{type(estimator).__name__} chooses nothing, so there is nothing to show: fit LateFusionClustering."
-            )
+            raise ValueError(f"{type(estimator).__name__} does not choose among candidates. Fit LateFusionClustering.")
         rows = list(estimator.selection_)
         names = [_name(row) for row in rows]
         chosen = [bool(row["chosen"]) for row in rows].index(True)
@@ -56,22 +54,20 @@ class SelectionDisplay(Display):
         ranked = np.argsort(-self.scores, kind="stable")
         rank = int(np.flatnonzero(ranked == self.chosen)[0])
         order = ranked[: self.most] if rank < self.most else np.append(ranked[: self.most - 1], self.chosen)
-        place = min(rank, len(order) - 1)
+        position = min(rank, len(order) - 1)
         heights = np.arange(len(order))[::-1]
         style = {"fmt": "o", "markersize": 5, "color": PALETTE[0], "elinewidth": 1.2} | options
-        self.dots_ = ax.errorbar(self.scores[order], heights, xerr=self.spreads[order], **style)
-        at = self.scores[self.chosen], heights[place]
+        self.dots_ = ax.errorbar(self.scores[order], heights, xerr=self.standard_errors[order], **style)
+        at = self.scores[self.chosen], heights[position]
         (self.mark_,) = ax.plot(*at, "o", color=PALETTE[2], markersize=9, zorder=3, label="chosen")
         ax.set_yticks(heights, [self.names[one] for one in order])
         ax.set_ylim(-0.7, len(order) - 0.3)
-        ax.get_yticklabels()[place].set_color(PALETTE[2])
+        ax.get_yticklabels()[position].set_color(PALETTE[2])
         rest = len(ranked) - len(order)
-        ax.set_xlabel("score ± standard error" + (f"\n({rest} candidates are left out)" if rest else ""))
+        ax.set_xlabel("score ± standard error" + (f"\n({rest} candidates not shown)" if rest else ""))
         legend_above(ax, [self.mark_])
 
 
 def _name(row: Any) -> str:
-    filled = (
-        f", {row['n_shared_components']} directions" if "n_shared_components" in row else ""
-    )  # where samples lack views
-    return f"{row['similarity']}, {row['weighting']}, λ = {row['regularization']:g}{filled}"
+    imputed = f", {row['n_shared_components']} components" if "n_shared_components" in row else ""
+    return f"{row['similarity']}, {row['weighting']}, λ = {row['regularization']:g}{imputed}"

@@ -1,4 +1,4 @@
-"""What every view shows by itself, coloured by what all of them found together."""
+"""Maps of single views, coloured by the clusters of the consensus."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from latefusion.plots.canvas import LONGEST_NAME, middle_cut, require_pyplot, sh
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.embedding import METHODS, embed
 
-# One map per view: each may take less time than that of the consensus.
+# Fewer than in a map of the consensus, because there is one map per view.
 MOST_POINTS = 2000
 MOST_COLUMNS = 3
 
 
 class ViewMapsDisplay:
-    """A map per view of the samples that have it, in the colours of their clusters in the consensus.
+    """One map per view of its observed samples, coloured by the clusters of the consensus.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class ViewMapsDisplay:
                 clusters=labels,
             )
         if not maps:
-            raise ValueError(f"{type(estimator).__name__} keeps no base partitions, so single views cannot be drawn.")
+            raise ValueError(f"{type(estimator).__name__} has no base partitions, so single views cannot be drawn.")
         return cls(maps).plot(axes=axes, **kwargs)
 
     def plot(self, axes: Any = None, **kwargs: Any) -> Self:
@@ -89,7 +89,7 @@ class ViewMapsDisplay:
         """
         self.axes_ = np.ravel(_new_axes(len(self.maps)) if axes is None else axes)
         if len(self.axes_) < len(self.maps):
-            raise ValueError(f"There are {len(self.axes_)} axes for {len(self.maps)} views: give one per view.")
+            raise ValueError(f"There are {len(self.axes_)} axes for {len(self.maps)} views. Give one per view.")
         for position, ((name, one), ax) in enumerate(zip(self.maps.items(), self.axes_, strict=False)):
             one.plot(ax=ax, **kwargs)
             ax.set_title(middle_cut(name, LONGEST_NAME))

@@ -1,4 +1,4 @@
-"""How much every view counts."""
+"""Weights of the views."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from latefusion.plots.canvas import PALETTE, Display, legend_above
 
 
 class ViewWeightsDisplay(Display):
-    """Weight of every view, and how well its own partition agrees with the consensus.
+    """Weight of every view, and agreement of its own partition with the consensus.
 
     Options go to `matplotlib.axes.Axes.barh`.
 
@@ -80,4 +80,4 @@ class ViewWeightsDisplay(Display):
             legend_above(ax, shown)
         ax.set_yticks(rows, self.names)
         ax.set_xlim(0, 1)
-        ax.set_xlabel("from 0 to 1")
+        ax.set_xlabel("weight; agreement")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from latefusion.atomic_files import whole_file
+from latefusion.atomic_files import atomic_write
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.outputs.targets import REPORT, Target, check_targets
@@ -141,7 +141,7 @@ def write_report(
         missing=sections_samples.missing_views(data),
         reproduce=reproduction(data, command=command, loading=loading),
     )
-    with whole_file(path) as stream:
+    with atomic_write(path) as stream:
         stream.write(page.encode("utf-8"))
     return path
 

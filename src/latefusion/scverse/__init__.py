@@ -1,4 +1,4 @@
-"""MuData and AnnData in, clusters in their `obs`, `obsm` and `uns` out; needs `latefusion[scverse]`."""
+"""Clustering of MuData and AnnData objects; results go to `obs`, `obsm` and `uns`. Needs `latefusion[scverse]`."""
 
 from latefusion.scverse.annotation import annotate
 from latefusion.scverse.clustering import cluster

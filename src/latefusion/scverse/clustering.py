@@ -1,4 +1,4 @@
-"""One call for cells: read, cluster, write."""
+"""Clustering of cells in one call: read the views, cluster, write the results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cluster(
 ) -> Any:
     """Cluster cells by all modalities of a MuData object, or by several representations of an AnnData object.
 
-    Cells that lack modalities are clustered by those that they have.
+    Cells with missing modalities are clustered by the others.
 
     Parameters
     ----------
@@ -30,15 +30,15 @@ def cluster(
         Written to, unless ``copy=True``.
     n_clusters : int, "auto" or range, default="auto"
     key_added : str, default="latefusion"
-        Under which the results are written, see `annotate`.
+        Name of the results, see `annotate`.
     use_rep : str, sequence or mapping of str to str, default=None
-        Which representation to take of every modality, see `read_views`. With None it is ``X_pca`` or ``X_lsi`` where
-        there is one, and otherwise ``X``, in which counts are normalised.
+        The representation of every modality, see `read_views`. By default ``X_pca`` or ``X_lsi``, if it exists, and
+        otherwise ``X`` with normalised counts.
     weight_key : str, default="mod_weight"
-        Ending of the columns with the weights of modalities for every cell; None writes none.
+        Suffix of the columns with the weights of modalities for every cell; None omits them.
     random_state : int, RandomState or None, default=0
     copy : bool, default=False
-        Whether to leave ``data`` as it is and return a copy with the results.
+        Whether to return a copy with the results and leave ``data`` unchanged.
     **options : keyword arguments
         All other parameters of `LateFusionClustering`.
 
@@ -49,7 +49,7 @@ def cluster(
 
     Notes
     -----
-    ``read_views`` and ``annotate`` are the two halves of this function. With them any estimator can be used, and kept:
+    This function calls ``read_views`` and ``annotate``. With these, any estimator can be used, and kept:
     ``model = GlobalAlignmentClustering(8).fit(read_views(mdata).views); annotate(mdata, model)``.
 
     Examples

@@ -1,13 +1,13 @@
-"""Counts of molecules per cell, made comparable between cells.
+"""Normalisation of counts of molecules per cell.
 
-How many molecules of a cell are read is chance, so only their proportions say something about it:
+The total count of a cell is a random effect of sequencing; only proportions are comparable between cells:
 
 =========== ====================================================================================
-modality    what is done with counts
+modality    normalisation of counts
 =========== ====================================================================================
-``rna``     every cell to 10 000 counts, log(1 + x); then principal components, as everywhere
-``protein`` centred log ratios: log(1 + x) less its mean over the proteins of the cell
-others      nothing; estimators scale counts by themselves
+``rna``     every cell scaled to 10 000 counts, log(1 + x), principal components
+``protein`` centred log ratios: log(1 + x) minus its mean over the proteins of the cell
+others      none; estimators scale counts
 =========== ====================================================================================
 """
 
@@ -24,12 +24,12 @@ from sklearn.decomposition import PCA
 
 from latefusion.types import Array
 
-# Counts that every cell is brought to.
+# Total count of every cell after normalisation.
 TARGET_SUM = 1e4
-# Components that log-normalised expression is reduced to, as scanpy does.
+# Principal components of log-normalised expression, as in scanpy.
 N_COMPONENTS = 50
 
-# What 10x Genomics calls its types of features.
+# Types of features in files of 10x Genomics.
 FEATURE_TYPES = {"gene expression": "rna", "antibody capture": "protein", "peaks": "peaks"}
 # Words in the names of modalities.
 WORDS = {
@@ -40,7 +40,7 @@ WORDS = {
 
 
 def modality_kind(name: str, feature_types: Iterable[str] = ()) -> str:
-    """What a modality is about: "rna", "protein", "peaks", or "" where neither features nor name say it.
+    """The kind of a modality: "rna", "protein", "peaks", or "" if neither its features nor its name tell.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def modality_kind(name: str, feature_types: Iterable[str] = ()) -> str:
 
 
 def are_counts(matrix: Array) -> bool:
-    """Whether a matrix holds whole numbers from 0 up, and others than 0 and 1.
+    """Whether a matrix contains integers ≥ 0 only, and some larger than 1.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def are_counts(matrix: Array) -> bool:
 
 
 def log_normalize(counts: Array) -> Array:
-    """Every cell brought to the same sum, then log(1 + x); sparse matrices stay sparse.
+    """Scale every cell to the same sum, then take log(1 + x); sparse matrices stay sparse.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def log_normalize(counts: Array) -> Array:
 
 
 def center_log_ratios(counts: Array) -> NDArray[Any]:
-    """Logarithms of 1 + x less their mean over the features of a cell, so that every row sums to zero.
+    """log(1 + x) minus its mean over the features of a cell, so that every row sums to zero.
 
     Parameters
     ----------
@@ -119,13 +119,13 @@ def center_log_ratios(counts: Array) -> NDArray[Any]:
 
 
 def comparable(matrix: Array, kind: str) -> Array:
-    """Counts in the units in which cells are compared; everything else as it is.
+    """Normalised counts; other matrices are returned unchanged.
 
     Parameters
     ----------
     matrix : ndarray or CSR matrix of shape (n_cells, n_features)
     kind : str
-        As `modality_kind` gives it.
+        As `modality_kind` returns it.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def comparable(matrix: Array, kind: str) -> Array:
 
 
 def principal_components(matrix: Array, n_components: int = N_COMPONENTS) -> NDArray[Any]:
-    """Coordinates along the directions of largest variance; a sparse matrix is centred without being filled.
+    """Coordinates along the directions of largest variance. A sparse matrix is centred implicitly and stays sparse.
 
     Parameters
     ----------

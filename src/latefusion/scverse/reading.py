@@ -1,4 +1,4 @@
-"""From MuData and AnnData objects to views, and a word about how each was read."""
+"""Views of MuData and AnnData objects, and a record of how each was read."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from latefusion.scverse.counts import (
 )
 from latefusion.types import Array, Views
 
-# Representations that are taken before X where they are there, as scanpy and muon compute them.
+# Representations that are preferred to X, as scanpy and muon compute them.
 KNOWN_REPRESENTATIONS = ("X_pca", "X_lsi")
 
 UseRep = str | Sequence[str] | Mapping[str, str] | None
 
 
 class Reading(NamedTuple):
-    """What was read.
+    """Views and how they were read.
 
     Attributes
     ----------
     views : Views
-        With the names of the cells as ``sample_ids``, and a mask where modalities lack cells.
+        With the names of the cells as ``sample_ids``, and a mask if modalities are missing for some cells.
     read_as : dict of str to str
-        What was taken of every view and what was done to it.
+        Which representation every view is, and how it was normalised.
     """
 
     views: Views
@@ -45,14 +45,14 @@ def read_views(data: Any, use_rep: UseRep = None) -> Reading:
     Parameters
     ----------
     data : MuData or AnnData
-        A modality is a view. An AnnData object has as many views as representations are named, or else as there are
+        Every modality is a view. The views of an AnnData object are the representations in ``use_rep``, or else the
         types of features in ``var["feature_types"]``.
     use_rep : str, sequence or mapping of str to str, default=None
-        Which representation to take: a key of ``obsm``, or "X" for the matrix as it is. For MuData one for all
-        modalities, or by name of the modality, which leaves out those that are not named; for AnnData a list, one
-        representation per view. With None it is ``X_pca`` or ``X_lsi`` where there is one, and otherwise ``X``: counts
-        of RNA are log-normalised and counts of proteins become centred log ratios, expression is reduced to 50
-        principal components (of ``var["highly_variable"]``, if that is there), and everything else stays as it is.
+        Representations: keys of ``obsm``, or "X" for the matrix as it is. For MuData one for all modalities, or a
+        mapping by modality, which excludes the others. For AnnData a list with one per view. By default ``X_pca`` or
+        ``X_lsi``, if it exists, and otherwise ``X``: counts of RNA are log-normalised, counts of proteins become
+        centred log ratios, expression is reduced to 50 principal components (of the features in
+        ``var["highly_variable"]``, if that exists), and other matrices are not changed.
 
     Returns
     -------
@@ -73,14 +73,14 @@ def read_views(data: Any, use_rep: UseRep = None) -> Reading:
     parts = _split_features(data) if use_rep is None else _representations(data, use_rep)
     matrices = {name: matrix for name, (matrix, _) in parts.items()}
     ids = np.asarray(data.obs_names, dtype=str)
-    return Reading(Views(matrices, sample_ids=ids), {name: told for name, (_, told) in parts.items()})
+    return Reading(Views(matrices, sample_ids=ids), {name: how for name, (_, how) in parts.items()})
 
 
 def normalize_modalities(views: Views) -> Reading:
-    """Views that are known by the names of modalities: counts of proteins become centred log ratios.
+    """Normalise views by the names of modalities: counts of proteins become centred log ratios.
 
-    Nothing is learnt from the cells, so that cells which are read later are read alike. Counts of RNA stay counts,
-    which estimators scale by themselves.
+    The normalisation of a cell does not depend on other cells, so new cells are normalised in the same way. Counts of
+    RNA stay counts, which estimators scale.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def normalize_modalities(views: Views) -> Reading:
     Returns
     -------
     Reading
-        What was done is told of those views to which something was done.
+        ``read_as`` contains the views that were changed.
     """
     arrays, read_as = dict(views.items()), {}
     for (name, array), observed in zip(views.items(), views.observed.T, strict=True):
@@ -106,11 +106,11 @@ def _read_mudata(mdata: Any, use_rep: UseRep) -> Reading:
     if isinstance(use_rep, Mapping):
         unknown = [name for name in use_rep if name not in names]
         if unknown:
-            raise ValueError(f"use_rep names {unknown}, but the modalities are {names}.")
+            raise ValueError(f"use_rep names {unknown}, which are not modalities. The modalities are {names}.")
         names = [name for name in names if name in use_rep]
     elif use_rep is not None and not isinstance(use_rep, str):
         raise ValueError(
-            f"use_rep={use_rep!r}: with several modalities give one key for all, or a dict by modality such as "
+            f"use_rep must be one key for all modalities or a dict by modality, got {use_rep!r}. Use for example "
             f"{dict.fromkeys(names, 'X_pca')}."
         )
     matrices, read_as = {}, {}
@@ -135,7 +135,7 @@ def _read_modality(adata: Any, name: str) -> tuple[Array, str]:
 
 
 def _read_matrix(adata: Any, name: str, feature_types: Sequence[str]) -> tuple[Array, str]:
-    """The matrix X by what it holds."""
+    """The matrix X, normalised by the kind of its features."""
     matrix, kind, steps = in_memory(adata.X, f"modality {name!r}"), modality_kind(name, set(feature_types)), ["X"]
     counts = are_counts(matrix)
     if kind == "protein" and counts:
@@ -159,8 +159,8 @@ def _split_features(adata: Any) -> dict[str, tuple[Array, str]]:
     types = _feature_types(adata)
     if len(set(types)) < 2:
         raise ValueError(
-            f"This AnnData object has one kind of features: name its representations, use_rep=[...]. There are "
-            f"{['X', *adata.obsm]}."
+            f"This AnnData object has one type of features. Name the representations to use as views in use_rep: it "
+            f"has {['X', *adata.obsm]}."
         )
     parts = {}
     for name in dict.fromkeys(types):
@@ -175,7 +175,7 @@ def _representations(adata: Any, use_rep: UseRep) -> dict[str, tuple[Array, str]
     else:
         named = {key: key for key in ([use_rep] if isinstance(use_rep, str) else use_rep or ())}
     if not named:
-        raise ValueError(f"use_rep is empty: name at least one of {['X', *adata.obsm]}.")
+        raise ValueError(f"use_rep is empty. Name at least one of {['X', *adata.obsm]}.")
     return {name: _representation(adata, key, "this AnnData object") for name, key in named.items()}
 
 
@@ -183,7 +183,7 @@ def _representation(adata: Any, key: str, where: str) -> tuple[Array, str]:
     if key == "X":
         return in_memory(adata.X, where), "X"
     if key not in adata.obsm:
-        raise ValueError(f"{where} has no representation {key!r}: there are {['X', *adata.obsm]}.")
+        raise ValueError(f"{where} has no representation {key!r}. It has {['X', *adata.obsm]}.")
     return in_memory(adata.obsm[key], f"{key!r} of {where}"), key
 
 

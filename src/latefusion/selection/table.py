@@ -13,7 +13,7 @@ from latefusion.selection.criterion import Score, standard_error
 class Candidate(NamedTuple):
     """One way of fusing, and its score.
 
-    ``n_shared_components`` is the number of components from which missing rows were imputed; None if no view is missing.
+    ``n_shared_components`` is the number of components from which missing rows were imputed; None if there are none.
     """
 
     n_clusters: int
@@ -98,7 +98,7 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
     what = _described(chosen)
     if chosen is default:
         reason = f"The default was kept: {what}."
-        if best is not default:
+        if round(gain, 3) > 0:
             reason += (
                 f" The best of {len(rows)} candidates scores {gain:.3f} ± {error:.3f} higher, which may be chance."
             )

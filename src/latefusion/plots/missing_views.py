@@ -1,4 +1,4 @@
-"""Which views samples have, and how many rest on few of them."""
+"""Which views are missing, and for how many samples."""
 
 from __future__ import annotations
 
@@ -9,40 +9,40 @@ import numpy as np
 from latefusion.plots.canvas import LONGEST_NAME, PALETTE, Display, middle_cut
 
 
-class HolesDisplay(Display):
-    """Combinations of views that samples have, from the most frequent one down: dots say which, bars how many.
+class MissingViewsDisplay(Display):
+    """Combinations of observed views, the most frequent one first: dots show the views, bars the number of samples.
 
     Options go to `matplotlib.axes.Axes.barh`.
 
     Parameters
     ----------
     mask : array of bool of shape (n_samples, n_views)
-        Which samples have which views.
+        True where a sample is observed in a view.
     names : sequence of str
     most : int, default=12
-        Combinations that have a bar of their own; the others share the last one.
+        Combinations with a bar of their own; the last bar is all others.
 
     Attributes
     ----------
     combinations : ndarray of bool of shape (n_combinations, n_views)
     sizes : ndarray of shape (n_combinations,)
-        Samples of every combination.
+        Number of samples of every combination.
     n_others : int
-        Samples of the combinations beyond these.
+        Number of samples of all other combinations.
     bars_ : matplotlib BarContainer
     """
 
     def __init__(self, mask: Any, names: Any, *, most: int = 12) -> None:
         self.mask = np.asarray(mask, dtype=bool)
         self.names = [str(name) for name in names]
-        kinds, sizes = np.unique(self.mask, axis=0, return_counts=True)
-        order = np.lexsort((-kinds.sum(axis=1), -sizes))[:most]
-        self.combinations, self.sizes = kinds[order], sizes[order]
+        found, sizes = np.unique(self.mask, axis=0, return_counts=True)
+        order = np.lexsort((-found.sum(axis=1), -sizes))[:most]
+        self.combinations, self.sizes = found[order], sizes[order]
         self.n_others = int(len(self.mask) - self.sizes.sum())
 
     @classmethod
     def from_views(cls, views: Any, *, most: int = 12, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw the holes of `Views`.
+        """Draw the missing views of `Views`.
 
         Parameters
         ----------
@@ -54,7 +54,7 @@ class HolesDisplay(Display):
 
         Returns
         -------
-        HolesDisplay
+        MissingViewsDisplay
         """
         return cls(views.observed, views.names, most=most).plot(ax=ax, **kwargs)
 
@@ -66,7 +66,7 @@ class HolesDisplay(Display):
         sizes = [*self.sizes.tolist(), *([self.n_others] if self.n_others else [])]
         rows, width = np.arange(len(sizes))[::-1], len(self.names)
         longest = max(sizes)
-        # The views are columns left of zero, as wide as two thirds of the longest bar.
+        # The columns of dots are left of zero and take two thirds of the width of the longest bar.
         columns = (np.arange(width) - width + 0.3) * longest * 2 / 3 / width
         style = {"color": PALETTE[0], "height": 0.7} | options
         self.bars_ = ax.barh(rows, sizes, **style)
@@ -85,6 +85,6 @@ class HolesDisplay(Display):
         ax.set_ylim(-0.6, len(sizes) - 0.4)
         ax.set_yticks([])
         ax.set_xticks([tick for tick in ax.get_xticks() if 0 <= tick <= longest])
-        ax.set_xlabel("samples that have these views")
+        ax.set_xlabel("samples with these views")
         ax.spines["left"].set_position(("data", 0))
         ax.spines["bottom"].set_bounds(0, longest * 1.25)
