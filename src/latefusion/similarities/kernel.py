@@ -161,9 +161,9 @@ class KernelSimilarity(BaseEstimator):
     def _check_device(self, view: Array) -> None:
         if self.method == "exact":
             raise ValueError(
-                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, where no n x n kernel is "
-                f"formed, got method='exact'. Use method='factor', which computes a factor of the kernel on the "
-                f"device, or give NumPy arrays."
+                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, but method='exact' needs NumPy "
+                f"arrays. Use method='factor', which computes a factor of the kernel on the device, or give NumPy "
+                f"arrays."
             )
 
     @property
