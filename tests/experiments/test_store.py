@@ -56,7 +56,7 @@ def test_a_full_disk_leaves_what_was_written(tmp_path, small_cells):
     store.record(small_cells[0], Outcome(1.0, [POINT]))
     with (
         file_size(path.stat().st_size),
-        pytest.raises(OSError, match=r"results\.sqlite.*What was written before is intact"),
+        pytest.raises(OSError, match=r"results\.sqlite.*Earlier results are intact"),
     ):
         store.record(small_cells[1], Outcome(1.0, [POINT] * 5000))
     assert store.load(small_cells) == {small_cells[0]: Outcome(1.0, [POINT])}
