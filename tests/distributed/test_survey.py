@@ -75,7 +75,7 @@ def test_holes_that_cannot_be_fused_are_refused_as_in_memory():
     with pytest.raises(ValueError, match=r"View 'a' has 10 of 60 samples.*n_clusters=11"):
         check_presence("ab", survey(cut(left, right, chunks=7), [[], []], np.arange(0)).presence, 11)
     right[5:9] = np.nan
-    with pytest.raises(ValueError, match="4 samples are in no view at all: sample 5, 6, 7 and 1 more"):
+    with pytest.raises(ValueError, match="All views are missing for 4 samples: sample 5, 6, 7 and 1 more"):
         check_presence("ab", survey(cut(left, right, chunks=7), [[], []], np.arange(0)).presence, 2)
     left[:] = np.nan
     with pytest.raises(ValueError, match="View 'a' is missing for all 60 samples"):
