@@ -22,14 +22,14 @@ B = np.arange(18.0).reshape(6, 3)
 def views():
     mask = np.ones((6, 2), dtype=bool)
     mask[1, 0] = False
-    return Views({"colour": A, "shape": B}, mask=mask, sample_ids=list("uvwxyz"))
+    return Views({"color": A, "shape": B}, mask=mask, sample_ids=list("uvwxyz"))
 
 
 def test_shape_counts_samples_and_all_columns(views):
     assert (len(views), views.shape, views.n_views, views.widths) == (6, (6, 5), 2, (2, 3))
-    assert views.names == ("colour", "shape")
-    assert repr(views) == "Views(6 samples; colour: 2, shape: 3)"
-    assert [name for name, _ in views.items()] == ["colour", "shape"]
+    assert views.names == ("color", "shape")
+    assert repr(views) == "Views(6 samples; color: 2, shape: 3)"
+    assert [name for name, _ in views.items()] == ["color", "shape"]
 
 
 def test_names_by_default():

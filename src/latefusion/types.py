@@ -80,7 +80,7 @@ class Views:
     --------
     >>> import numpy as np
     >>> from latefusion import Views
-    >>> views = Views({"colour": np.zeros((4, 2)), "shape": np.ones((4, 3))})
+    >>> views = Views({"color": np.zeros((4, 2)), "shape": np.ones((4, 3))})
     >>> len(views), views.shape, views[:2].shape
     (4, (4, 5), (2, 5))
     """

@@ -68,7 +68,7 @@ def test_the_eighteen_data_sets_of_the_paper():
     assert listed == PAPER
 
 
-def test_entries_are_whole_and_names_lead_to_one_entry():
+def test_entries_are_complete_and_names_are_unique():
     names = [name for entry in known_datasets() for name in module._names(entry)]
     assert len(names) == len(set(names))
     assert not {plain(name) for name in module.EMBEDDED} & set(names)
@@ -168,7 +168,7 @@ def test_the_closest_copy_is_taken(folder):
     assert "same kernels" in dataset.description
 
 
-def test_files_that_nobody_knows_and_embedded_sets(folder):
+def test_unknown_files_and_embedded_sets(folder):
     np.savez(folder / "My-Data.npz", view_0=np.eye(5))
     assert load_dataset("my_data", data=folder).name == "My-Data"
     assert len(load_dataset("digits").views) == 1797

@@ -81,7 +81,7 @@ def test_no_right_to_read(tmp_path):
     folder.chmod(0o700)
 
 
-def test_no_right_to_read_as_the_system_says_it(tmp_path, monkeypatch):
+def test_permission_errors_name_the_file(tmp_path, monkeypatch):
     np.savez(tmp_path / "a.npz", view_0=DENSE)
 
     def refuse(self, *args, **kwargs):

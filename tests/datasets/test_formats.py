@@ -71,7 +71,7 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_error_says_what_a_file_is_and_what_to_do(tmp_path, name):
+def test_errors_name_the_format_and_the_remedy(tmp_path, name):
     content, message = FILES[name]
     (tmp_path / name).write_bytes(content)
     for read in (load_views, lambda path: load_files([path, path.with_name("other.csv")]), check_content):
@@ -88,7 +88,7 @@ def test_the_name_does_not_hide_the_content(tmp_path, name):
         load_views(tmp_path)
 
 
-def test_a_real_model_is_recognised(tmp_path):
+def test_a_real_model_is_recognized(tmp_path):
     lf.save(lf.GlobalAlignmentClustering(2), tmp_path / "groups.npz")
     with pytest.raises(ValueError, match=r"groups\.npz' is a model file of latefusion"):
         load_views(tmp_path / "groups.npz")

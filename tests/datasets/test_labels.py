@@ -25,7 +25,7 @@ def test_numbers_keep_their_groups_and_their_order(values, shape):
 
 @examples(60)
 @given(st.lists(st.integers(0, 3), min_size=5, max_size=30), st.booleans(), st.booleans())
-def test_one_hot_tables_say_the_same_as_their_vector(values, lying, sparse):
+def test_one_hot_tables_equal_their_vector(values, lying, sparse):
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         return

@@ -31,13 +31,13 @@ SPARSE = np.array([[0, 1.0], [2.0, 0], [0, 0], [0, 3.0]])
 
 def test_dense_and_sparse_views_come_back_as_written(write):
     path = write(
-        view_0=DENSE, **csr_parts(SPARSE, "view_1"), y=[1, 0, 1, 1], names=["colour", "words"], class_names=["a", "b"]
+        view_0=DENSE, **csr_parts(SPARSE, "view_1"), y=[1, 0, 1, 1], names=["color", "words"], class_names=["a", "b"]
     )
     dataset = load_views(path)
     assert dataset.kind == "features"
     assert dataset.name == "toy"
     assert dataset.target_names == ("a", "b")
-    assert dataset.views.names == ("colour", "words")
+    assert dataset.views.names == ("color", "words")
     dense, sparse = dataset.views.arrays
     assert dense.dtype == np.float32
     np.testing.assert_array_equal(dense, DENSE)
@@ -48,7 +48,7 @@ def test_dense_and_sparse_views_come_back_as_written(write):
     np.testing.assert_array_equal(dataset.views[[3, 1]].arrays[1].toarray(), SPARSE[[3, 1]])
 
 
-def test_kernels_are_recognised(write):
+def test_kernels_are_recognized(write):
     kernels = np.random.default_rng(0).uniform(size=(2, 4, 4))
     dataset = load_views(str(write(kernel_0=kernels[0], kernel_1=kernels[1])))
     assert dataset.kind == "kernels"

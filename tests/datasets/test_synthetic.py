@@ -61,7 +61,7 @@ def test_clusters_are_found_in_every_view_at_low_noise(seed, n_features):
 
 @examples(60)
 @given(st.integers(2, 8), st.integers(1, 12), st.floats(0.1, 50), st.integers(0, 2**32 - 1))
-def test_nearest_centres_are_the_separation_apart(n_clusters, n_features, separation, seed):
+def test_nearest_centers_are_the_separation_apart(n_clusters, n_features, separation, seed):
     dataset = make_views(
         2 * n_clusters, n_clusters, n_features=n_features, noise=0, separation=separation, random_state=seed
     )
@@ -72,7 +72,7 @@ def test_nearest_centres_are_the_separation_apart(n_clusters, n_features, separa
             np.testing.assert_allclose(distances, separation)
 
 
-def test_noise_is_the_standard_deviation_around_the_centres():
+def test_noise_is_the_standard_deviation_around_the_centers():
     dataset = make_views(4000, n_views=2, noise=[0.5, 2.0], random_state=0)
     for view, noise in enumerate([0.5, 2.0]):
         rest = dataset.views.arrays[view] - centers_of(dataset, view)[dataset.target]

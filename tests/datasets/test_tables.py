@@ -27,7 +27,7 @@ def folder_of(place, **tables):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 @pytest.mark.parametrize(("separator", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
 @pytest.mark.parametrize("quoted", [False, True])
-def test_however_it_is_written_it_says_the_same(tmp_path, encoding, separator, decimal, quoted):
+def test_all_dialects_give_the_same_table(tmp_path, encoding, separator, decimal, quoted):
     path = tmp_path / "view.csv"
     VALUES.to_csv(path, sep=separator, decimal=decimal, encoding=encoding, quoting=1 if quoted else 0)
     dataset = load_views(path)
@@ -63,7 +63,7 @@ def test_numbers_come_back(tmp_path, rows, separator, form):
     assert (views.sample_ids is not None) == (form in ("index", "R"))
 
 
-def test_parquet_and_csv_say_the_same(tmp_path):
+def test_parquet_and_csv_give_the_same_table(tmp_path):
     pytest.importorskip("pyarrow")
     VALUES.to_csv(tmp_path / "a.csv")
     VALUES.to_parquet(tmp_path / "b.parquet")

@@ -1,4 +1,4 @@
-"""How a text table is written is recognised, or asked for; errors name the line of the file."""
+"""How a text table is written is recognized, or asked for; errors name the line of the file."""
 
 import itertools
 
@@ -28,7 +28,7 @@ def write(path, text, encoding="utf-8"):
 @pytest.mark.parametrize("decimal", [".", ","])
 @pytest.mark.parametrize("names", ["names", "no name of ids", "no names"])
 @pytest.mark.parametrize("quoted", [False, True])
-def test_separator_and_decimal_sign_are_recognised(tmp_path, separator, decimal, names, quoted):
+def test_separator_and_decimal_sign_are_recognized(tmp_path, separator, decimal, names, quoted):
     if separator == "comma" and decimal == "," and not quoted:
         return  # nobody could read this
     sign = SEPARATORS[separator]

@@ -49,7 +49,7 @@ def test_scikit_learn_checks_on_graphs(estimator, check):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 @pytest.mark.parametrize(
     ("assign_labels", "similarity"),
-    # Pivoted QR wants one direction per cluster, which graphs give; k centred clusters span k - 1 directions only.
+    # Pivoted QR wants one direction per cluster, which graphs give; k centered clusters span k - 1 directions only.
     [("kmeans", "kernel"), ("kmeans", "graph"), ("rotation", "kernel"), ("rotation", "graph"), ("cluster_qr", "graph")],
 )
 def test_planted_clusters_are_found(data, estimator, assign_labels, similarity):
@@ -360,7 +360,7 @@ def test_no_convergence_always_warns(data):
         lf.GlobalAlignmentClustering(3, max_iter=1).fit(data.views)
 
 
-def test_verbose_speaks_to_the_logger(data, caplog, capsys):
+def test_verbose_writes_to_the_logger(data, caplog, capsys):
     with caplog.at_level(logging.INFO, logger="latefusion"):
         model = lf.GlobalAlignmentClustering(3, verbose=True).fit(data.views)
     assert len(caplog.records) == model.n_iter_

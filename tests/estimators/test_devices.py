@@ -171,7 +171,7 @@ BAD_VIEWS = {
     "nan": (lambda view, moved: moved(spoiled(view, np.nan)), ["'view_1'", "1 values", "row 3, column 2"]),
     "infinite": (lambda view, moved: moved(spoiled(view, np.inf)), ["'view_1'", "1 values", "row 3, column 2"]),
     "huge": (lambda view, moved: moved(spoiled(view, 1e200)), ["'view_1'", "1e+200", "Divide it"]),
-    "constant": (lambda view, moved: moved(np.ones_like(view)), ["'view_1'", "constant", "Drop it"]),
+    "constant": (lambda view, moved: moved(np.ones_like(view)), ["'view_1'", "constant", "Remove it"]),
     "one dimension": (lambda view, moved: moved(view[:, 0]), ["'view_1'", "two dimensions", "(1500,)"]),
     "fewer rows": (lambda view, moved: moved(view[:9]), ["'view_1': 9", "same samples"]),
 }
@@ -232,7 +232,7 @@ def test_comparison_methods_ask_for_numpy(views, name, moved):
         METHODS[name](4).fit([moved(view) for view in views])
 
 
-def test_new_samples_must_lie_where_the_training_samples_lay(views, moved):
+def test_new_samples_must_be_on_the_training_device(views, moved):
     there = [moved(view) for view in views]
     for training, new in ((views, there), (there, views)):
         model = lf.GlobalAlignmentClustering(4, random_state=0).fit(training)
@@ -287,7 +287,7 @@ def test_tf32_costs_digits_but_no_clusters(views, kernel):
 
 @needs_torch
 @pytest.mark.skipif(has_gpu("torch"), reason="there is a GPU")
-def test_the_gpu_benchmark_says_that_there_is_no_gpu():
+def test_the_gpu_benchmark_reports_a_missing_gpu():
     script = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 2

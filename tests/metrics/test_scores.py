@@ -202,7 +202,7 @@ def test_an_unknown_mean_is_refused():
 
 @examples(60)
 @given(label_pairs())
-def test_matched_labels_keep_the_grouping_and_agree_as_often_as_the_accuracy_says(pair):
+def test_matched_labels_keep_the_grouping_and_agree_with_the_accuracy(pair):
     reference, labels = pair
     matched = match_labels(reference, labels)
     assert adjusted_rand(matched, labels) == 1.0

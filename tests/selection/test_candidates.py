@@ -59,7 +59,7 @@ def test_different_views_do_not_overlap_and_count_one_each(plain):
     np.testing.assert_array_equal(plain.shares, np.ones(3))
 
 
-def test_views_that_say_the_same_share_one_count():
+def test_views_with_the_same_information_share_one_count():
     space = space_of([DATA[0], DATA[1], 7 * DATA[0] - 3, DATA[0]])
     same = np.array([1, 0, 1, 1])
     np.testing.assert_allclose(space.overlap, np.outer(same, same) + np.diag(1 - same), atol=1e-8)
@@ -68,7 +68,7 @@ def test_views_that_say_the_same_share_one_count():
 
 def test_trust_is_one_on_average_and_smaller_for_noise(noisy):
     for similarity in SIMILARITY_SETS:
-        trust = noisy.trust(kind)
+        trust = noisy.trust(similarity)
         assert np.average(trust, weights=noisy.shares) == pytest.approx(1, rel=1e-2)
         assert 0 < trust[3] < 0.5 * trust[:3].min()
 
@@ -121,7 +121,7 @@ def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
 def test_a_view_given_twice_changes_nothing_where_views_count_alike():
     once, twice = space_of(DATA, joint=False), space_of([*DATA, DATA[0]], joint=False)
     for similarity in SIMILARITY_SETS:
-        F, G = (consensus(one, one.plan(Choice(kind, "equal"))) for one in (once, twice))
+        F, G = (consensus(one, one.plan(Choice(similarity, "equal"))) for one in (once, twice))
         np.testing.assert_allclose(G @ G.T, F @ F.T, atol=1e-5)
 
 

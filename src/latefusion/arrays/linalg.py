@@ -51,7 +51,7 @@ class Polar(NamedTuple):
     Attributes
     ----------
     isometry : array of shape (n, k)
-        The maximiser of Tr(FᵀU) over matrices with orthonormal columns.
+        The maximizer of Tr(FᵀU) over matrices with orthonormal columns.
     inverse_root : array of shape (k, k)
         The pseudo-inverse of (UᵀU)^{1/2}, so that ``isometry = U @ inverse_root``.
     nuclear_norm : float
@@ -148,7 +148,7 @@ def _top_eigenpairs_on_device(matrix: Array, n_components: int) -> tuple[Array, 
     """The same without leaving the device: a full decomposition of small matrices, subspace iteration beyond.
 
     The iteration squares its way to the leading subspace: a block somewhat wider than needed is multiplied and
-    orthonormalised until the wanted eigenvalues stand still. Only products with the matrix and factorisations of thin
+    orthonormalized until the wanted eigenvalues stand still. Only products with the matrix and factorizations of thin
     blocks occur, which is what devices are good at.
     """
     xp = namespace(matrix)
@@ -234,7 +234,7 @@ def _by_arpack(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
     precision = np.result_type(matrix.dtype, np.float32)
-    # Products with a dense matrix are dear, so few of them; those with a sparse one are not, and restarts are.
+    # Products with a dense matrix are expensive, so few of them; those with a sparse one are not, and restarts are.
     basis = max(basis, 30, (2 if isinstance(matrix, np.ndarray) else 3) * n_components + 1)
     # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
     start = np.random.default_rng(0).standard_normal(size).astype(precision)

@@ -13,7 +13,7 @@ from latefusion.types import Array
 def kmeans_plus_plus_rows(
     rows: Array, n_rows: int, *, n_starts: int, generator: np.random.RandomState, xp: Any
 ) -> Array:
-    """Positions of rows drawn as k-means++ draws its centres: by the squared distance to the nearest drawn before.
+    """Positions of rows drawn as k-means++ draws its centers: by the squared distance to the nearest drawn before.
 
     All draws are made together, one matrix product for the next row of every one of them, and nothing waits for the
     device.

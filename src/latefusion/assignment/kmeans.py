@@ -1,7 +1,7 @@
 """K-means for tall, thin data with several starts, in any array library.
 
 The starts are found on a random subset of the rows, all of them at once: one matrix product per iteration gives the
-distances to the centres of every start that still moves. Then one pass over all rows tells which start is best there,
+distances to the centers of every start that still moves. Then one pass over all rows tells which start is best there,
 without those that have no hope or that found what another one found, and Lloyd's iterations on all rows finish it. Rows
 are read in blocks, so nothing of the size of the data is made but the labels.
 """
@@ -41,7 +41,7 @@ DEVICE_BLOCK_ENTRIES = 2**27
 
 
 class Members(NamedTuple):
-    """What some rows add to the centres that are nearest to them, for several starts; those of all rows are their sum.
+    """What some rows add to the centers that are nearest to them, for several starts; those of all rows are their sum.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Members(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """Centres, their cost on the data, and the number of full passes that were needed."""
+    """Centers, their cost on the data, and the number of full passes that were needed."""
 
     centers: Array
     inertia: float
@@ -87,7 +87,7 @@ def kmeans(
     max_iter : int, default=100
         Cap on the iterations over all rows.
     tol : float, default=1e-4
-        Movement of the centres, relative to the mean variance of the columns, at which to stop.
+        Movement of the centers, relative to the mean variance of the columns, at which to stop.
     xp : module
         Array namespace of ``rows``.
 
@@ -122,7 +122,7 @@ def find_starts(
     -------
     starts : array of shape (n_starts, n_clusters, n_features)
     limit : float
-        Squared movement of the centres of a start up to which it stands still.
+        Squared movement of the centers of a start up to which it stands still.
     """
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
     drawn = kmeans_plus_plus_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
@@ -138,7 +138,7 @@ def finish_starts(
     Parameters
     ----------
     gather : callable
-        Takes the centres of starts and returns the `Members` of all rows, wherever these lie: one pass over them.
+        Takes the centers of starts and returns the `Members` of all rows, wherever these lie: one pass over them.
     starts : array of shape (n_starts, n_clusters, n_features)
     limit : float
         From `find_starts`.
@@ -192,7 +192,7 @@ def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
 
 
 def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
-    """Index of the nearest centre for every row, in blocks."""
+    """Index of the nearest center for every row, in blocks."""
     labels = xp.empty((rows.shape[0],), dtype=xp.int64, device=device_of(rows))
 
     def assign(ranges: Sequence[slice]) -> None:
@@ -204,7 +204,7 @@ def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
 
 
 def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
-    """Sums and numbers of the rows nearest to every centre, and their cost, for all starts in one pass."""
+    """Sums and numbers of the rows nearest to every center, and their cost, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
 
     def gather(ranges: Sequence[slice]) -> Members:
@@ -220,7 +220,7 @@ def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
             member = xp.astype(distances == lowest, rows.dtype)
             members = xp.sum(member, axis=2)
             if int(xp.sum(xp.astype(members, xp.int64))) > n_starts * block.shape[0]:
-                member /= xp.sum(member, axis=1, keepdims=True)  # a row between two centres belongs to both by half
+                member /= xp.sum(member, axis=1, keepdims=True)  # a row between two centers belongs to both by half
                 members = xp.sum(member, axis=2)
             sizes += xp.astype(members, xp.float64)
             added = xp.reshape(member, (n_starts * n_clusters, block.shape[0])) @ block
@@ -236,7 +236,7 @@ def add_members(parts: Sequence[Members]) -> Members:
 
 
 def _move(starts: Array, members: Members, xp: Any) -> Array:
-    """Every centre goes to the mean of its members; one that nobody is nearest to stays where it is."""
+    """Every center goes to the mean of its members; one that nobody is nearest to stays where it is."""
     occupied = members.sizes > 0
     means = members.sums / xp.where(occupied, members.sizes, xp.ones_like(members.sizes))[..., None]
     kept = xp.astype(starts, xp.float64)
@@ -244,7 +244,7 @@ def _move(starts: Array, members: Members, xp: Any) -> Array:
 
 
 def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
-    """Half the squared distances of all rows to all centres of all starts, less half the squared norm of the row."""
+    """Half the squared distances of all rows to all centers of all starts, less half the squared norm of the row."""
     n_starts, n_clusters, width = starts.shape
     flat = xp.reshape(starts, (n_starts * n_clusters, width))
     half_norms = xp.sum(flat**2, axis=1)[:, None] / 2
@@ -253,7 +253,7 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
 
 
 def _share(work: Callable[[Sequence[slice]], Any], rows: Array, n_columns: int) -> list[Any]:
-    """Deal out blocks of rows to threads, each small enough for the distances to so many centres."""
+    """Deal out blocks of rows to threads, each small enough for the distances to so many centers."""
     on_device = is_device_array(rows)
     step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // n_columns)
     return share_blocks(work, row_blocks(rows.shape[0], step), on_device=on_device)

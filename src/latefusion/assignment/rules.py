@@ -42,7 +42,7 @@ Assigner = Callable[..., tuple[Array, AssignmentRule]]
 
 @dataclass(frozen=True)
 class NearestCenter:
-    """The nearest of k centres on the unit sphere wins.
+    """The nearest of k centers on the unit sphere wins.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class NearestCenter:
         return map_rows(lambda rows: namespace(rows).argmin(self._squared_distances(rows), axis=1), embedding)
 
     def confidence(self, embedding: Array) -> Array:
-        """One minus the ratio of the distances to the nearest and to the second nearest centre."""
+        """One minus the ratio of the distances to the nearest and to the second nearest center."""
         return map_rows(self._confidence, embedding)
 
     def _confidence(self, embedding: Array) -> Array:
@@ -176,7 +176,7 @@ def assign_by_pivoted_qr(
 ) -> tuple[NDArray[np.intp], RotatedAxes]:
     """Pivoted QR: k rows that point furthest apart become the axes. No start, no iteration, no randomness.
 
-    Meant for embeddings with one direction per cluster, such as those of graphs; k clusters of a centred kernel span
+    Meant for embeddings with one direction per cluster, such as those of graphs; k clusters of a centered kernel span
     k - 1 directions, and there k-means or rotation do better.
 
     Parameters
@@ -196,7 +196,7 @@ def assign_by_pivoted_qr(
     Damle, Minden, Ying: Simple, direct and efficient multi-way spectral clustering. Information and Inference, 2019.
     """
     # The pivots are found on the embedding itself: long rows are the typical members of a cluster. The sign of a
-    # coordinate counts: with centred kernels opposite directions are different clusters.
+    # coordinate counts: with centered kernels opposite directions are different clusters.
     rule = RotatedAxes(_pivot_rotation(embedding, n_clusters))
     return rule.predict(embedding), rule
 

@@ -31,7 +31,7 @@ class Content(NamedTuple):
     """What one file gives: views by name, classes if it has any, names of columns, kind of its views, name of ids."""
 
     parts: Mapping[str, Part]
-    labelled: Table | None
+    labeled: Table | None
     feature_names: Mapping[str, Sequence[str]]
     kind: Literal["features", "kernels"]
     id_name: str
@@ -115,13 +115,13 @@ def load_places(places: Sequence[Path], options: TableOptions, label_file: Path 
     names = _view_names(places, contents)
     parts = {name: contents[place].parts[own] for name, (place, own) in names.items()}
     views = join_samples(parts)
-    labelled = {str(place): one.labelled for place, one in contents.items() if one.labelled is not None}
+    labeled = {str(place): one.labeled for place, one in contents.items() if one.labeled is not None}
     if label_file is not None:
         check_file(label_file)
-        labelled = {str(label_file): label_table(label_file, options)}
-    elif label_column is None and _leaves_out(labelled, views.sample_ids):
-        labelled = {}
-    target, target_names = target_of(labelled, views.sample_ids, len(views), parts)
+        labeled = {str(label_file): label_table(label_file, options)}
+    elif label_column is None and _leaves_out(labeled, views.sample_ids):
+        labeled = {}
+    target, target_names = target_of(labeled, views.sample_ids, len(views), parts)
     columns = {name: contents[place].feature_names.get(own) for name, (place, own) in names.items()}
     return MultiViewDataset(
         views=views,
@@ -177,8 +177,8 @@ def _read_other(place: Path, options: TableOptions) -> Content:
     classes: Any = None
     if data.target is not None:
         classes = np.asarray(data.target_names)[data.target] if data.target_names else data.target
-    labelled = None if classes is None else Table(None, ids, classes)
-    return Content(parts, labelled, data.feature_names, data.kind, data.id_name)
+    labeled = None if classes is None else Table(None, ids, classes)
+    return Content(parts, labeled, data.feature_names, data.kind, data.id_name)
 
 
 def _view_names(places: Sequence[Path], contents: Mapping[Path, Content]) -> dict[str, tuple[Path, str]]:
@@ -199,9 +199,9 @@ def _view_names(places: Sequence[Path], contents: Mapping[Path, Content]) -> dic
     return named
 
 
-def _leaves_out(labelled: Mapping[str, Table], sample_ids: Any) -> bool:
+def _leaves_out(labeled: Mapping[str, Table], sample_ids: Any) -> bool:
     """Whether there are samples whose class is in none of the tables."""
-    if sample_ids is None or any(table.ids is None for table in labelled.values()):
+    if sample_ids is None or any(table.ids is None for table in labeled.values()):
         return False
-    known = {one for table in labelled.values() for one in np.asarray(table.ids).tolist()}
-    return bool(labelled) and not known.issuperset(sample_ids.tolist())
+    known = {one for table in labeled.values() for one in np.asarray(table.ids).tolist()}
+    return bool(labeled) and not known.issuperset(sample_ids.tolist())

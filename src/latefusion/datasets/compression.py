@@ -1,4 +1,4 @@
-"""Compressed tables: gzip, bzip2, xz and Zstandard, recognised by content and unpacked within limits.
+"""Compressed tables: gzip, bzip2, xz and Zstandard, recognized by content and unpacked within limits.
 
 A small file can unpack to terabytes. Unpacking stops at `LARGEST_RATIO` times the size of the file (but not below
 `ALWAYS_ALLOWED`), and at half of the free memory.

@@ -28,7 +28,7 @@ def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[V
     view      columns what it sees
     ========= ======= ==================================================================================
     pixels         61 the grey values themselves
-    upright        64 the grey values after moving the digit to the centre and taking out its slant
+    upright        64 the grey values after moving the digit to the center and taking out its slant
     fourier       144 magnitudes of the spatial frequencies: blind to where the digit stands
     gradients      72 histograms of the direction of grey-value changes, on a 3 × 3 grid of overlapping cells
     strokes        96 strength of lines in six directions, on a 4 × 4 grid
@@ -80,7 +80,7 @@ def load_breast_cancer_views(
     """Breast cancer cell nuclei, 569 samples: the mean, the standard error and the worst value of ten measurements.
 
     Every view has the same ten columns (radius, texture, perimeter, area, smoothness, compactness, concavity, concave
-    points, symmetry, fractal dimension), summarised over the nuclei of one image.
+    points, symmetry, fractal dimension), summarized over the nuclei of one image.
 
     Parameters
     ----------

@@ -66,9 +66,9 @@ def load_views(
         called ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
     separator : str, default=None
         What separates the values of text tables: "comma", "semicolon", "tab", "pipe", "blank", or any other sign. By
-        default, and in tables where that sign does not occur, it is recognised.
+        default, and in tables where that sign does not occur, it is recognized.
     decimal : {".", ","}, default=None
-        The decimal sign of text tables. By default it is recognised.
+        The decimal sign of text tables. By default it is recognized.
     transpose : bool, default=False
         Whether the columns of tables are samples and the rows features.
 
@@ -90,9 +90,9 @@ def load_views(
     >>> import tempfile, numpy as np
     >>> from latefusion.datasets import load_views
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), names=["colour", "shape"])
+    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), names=["color", "shape"])
     ...     load_views(f"{folder}/toy.npz").views
-    Views(3 samples; colour: 3, shape: 2)
+    Views(3 samples; color: 3, shape: 2)
 
     Kernels and labels as MATLAB users publish them:
 

@@ -1,4 +1,4 @@
-"""Recognise the format of a file by its content, and say what can be done with it.
+"""Recognize the format of a file by its content, and say what can be done with it.
 
 Several formats share a signature: Excel workbooks, model files and ``.npz`` are all zip archives, so the names of their
 members decide. Files that begin like none of the known formats are taken for text.

@@ -23,9 +23,9 @@ class TableOptions(NamedTuple):
     label_column : str or None
         Column with the classes.
     separator : str or None
-        Sign between values; None: recognised.
+        Sign between values; None: recognized.
     decimal : str or None
-        Decimal sign; None: recognised.
+        Decimal sign; None: recognized.
     transpose : bool or tuple of Path
         Whether columns are samples, in all tables or in those that are named.
     """

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from latefusion.types import MultiViewDataset, Views
 
-# Draws among which the best spread centres are chosen when a view has too few columns for a regular arrangement.
+# Draws among which the best spread centers are chosen when a view has too few columns for a regular arrangement.
 CENTER_DRAWS = 50
 
 
@@ -33,8 +33,8 @@ def make_views(
 ) -> MultiViewDataset:
     """Draw Gaussian clusters that several views show independently.
 
-    Every view has its own cluster centres; a sample is the centre of its cluster plus Gaussian noise. The nearest two
-    centres of a view are ``separation`` apart, so ``separation / noise`` sets how hard a view is: at the default 4 a
+    Every view has its own cluster centers; a sample is the center of its cluster plus Gaussian noise. The nearest two
+    centers of a view are ``separation`` apart, so ``separation / noise`` sets how hard a view is: at the default 4 a
     single view is good but not perfect, and the views together are.
 
     Parameters
@@ -48,13 +48,13 @@ def make_views(
     n_features : int or sequence of int, default=10
         Columns of all views, or one number per view, those of the uninformative views last.
     noise : float or sequence of float, default=1.0
-        Standard deviation around the centres, one for all or one per informative view.
+        Standard deviation around the centers, one for all or one per informative view.
     separation : float, default=4.0
-        Distance between the nearest two centres of a view.
+        Distance between the nearest two centers of a view.
     n_uninformative : int, default=0
         Number of views without any clusters, standard normal, named ``noise_0``, ``noise_1``, ... and put last.
     complementary : bool, default=False
-        Let every view single out some clusters only, while the rest share one centre: no view shows all clusters, all
+        Let every view single out some clusters only, while the rest share one center: no view shows all clusters, all
         views together do. View v singles out the clusters j < n_clusters − 1 with
         ``j % n_views == v % (n_clusters - 1)``. Needs at least three clusters and two views.
     balance : sequence of float, default=None

@@ -89,17 +89,17 @@ def read_tables(place: Path, options: TableOptions) -> MultiViewDataset:
     for file in files.values() if place.is_dir() else ():
         check_content(file)
     tables = {name: take_apart(file, options) for name, file in files.items()}
-    labelled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
+    labeled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
     if label_file is not None:
-        labelled = {str(label_file): label_table(label_file, options)}
-    elif options.label_column is not None and not labelled:
+        labeled = {str(label_file): label_table(label_file, options)}
+    elif options.label_column is not None and not labeled:
         columns = {name: list(map(str, table.values.columns[:8])) for name, table in tables.items()}
         raise ValueError(
             f"{str(place)!r}: no table has a column {options.label_column!r}; the first columns are {columns}."
         )
     parts = {name: part_of(table, files[name], options) for name, table in tables.items()}
     views = join_samples(parts)
-    target, target_names = target_of(labelled, views.sample_ids, len(views), parts)
+    target, target_names = target_of(labeled, views.sample_ids, len(views), parts)
     absent = "" if views.mask is None else f", of which {int((~views.mask.all(axis=1)).sum())} are not in every view"
     return MultiViewDataset(
         views=views,
@@ -239,12 +239,12 @@ def label_table(file: Path, options: TableOptions) -> Table:
 
 
 def target_of(
-    labelled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int, parts: Mapping[str, Part]
+    labeled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int, parts: Mapping[str, Part]
 ) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
     """Classes in the order of the samples; the parts are those of the views, to name transposed ones."""
     classes: dict[Any, tuple[Any, str]] = {}
     samples = range(n_samples) if sample_ids is None else sample_ids.tolist()
-    for file, (_, ids, labels, _) in labelled.items():
+    for file, (_, ids, labels, _) in labeled.items():
         assert labels is not None  # for the type checker: only tables with labels come here
         if (ids is None or sample_ids is None) and len(labels) != n_samples:
             hint = transposed_hint(parts, set() if ids is None else set(ids.tolist()))
@@ -258,16 +258,16 @@ def target_of(
             known, other = classes.setdefault(key, (label, file))
             if known != label:
                 raise ValueError(f"{file!r} has the label {label!r} for sample {key!r}, but {other!r} has {known!r}.")
-    if not labelled:
+    if not labeled:
         return None, ()
     bare = [sample for sample in samples if sample not in classes]
     if bare:
         hint = transposed_hint(parts, set(classes)) or " Add them, or leave the labels out."
         raise ValueError(
-            f"{', '.join(labelled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}.{hint}"
+            f"{', '.join(labeled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}.{hint}"
         )
     values = np.array([classes[sample][0] for sample in samples])
-    return encode_labels(values, ", ".join(labelled), None if sample_ids is None else samples)
+    return encode_labels(values, ", ".join(labeled), None if sample_ids is None else samples)
 
 
 def numbers_of(table: Table, file: Path, options: TableOptions) -> NDArray[Any]:

@@ -1,6 +1,6 @@
-"""Tables as text: how a file is written is recognised from its first lines, and pandas reads it.
+"""Tables as text: how a file is written is recognized from its first lines, and pandas reads it.
 
-Recognised are: compression, encoding (UTF-8, UTF-16 with a mark, Windows-1252), lines of comments at the top (``#``),
+Recognized are: compression, encoding (UTF-8, UTF-16 with a mark, Windows-1252), lines of comments at the top (``#``),
 the separator (tab, semicolon, pipe, comma, blanks), decimal commas, separators of thousands, a line of names or none,
 names that are one fewer than the values (R writes the ids without a name), and separators at the end of lines.
 
@@ -91,7 +91,7 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
     ----------
     file : Path
     options : TableOptions
-        Its separator, where it occurs in the file, and its decimal sign win over what is recognised; its column of ids
+        Its separator, where it occurs in the file, and its decimal sign win over what is recognized; its column of ids
         is kept as text.
 
     Returns

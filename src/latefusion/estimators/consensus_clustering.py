@@ -66,7 +66,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         max  Tr(FᵀU),  U = Σ_p β_p Z_p W_p + λM,   over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1,
 
-    late fusion by global alignment with Z_p, the normalised and centred cluster indicators, in the place of base
+    late fusion by global alignment with Z_p, the normalized and centered cluster indicators, in the place of base
     partitions. Of a clustering with more clusters W_p chooses the directions that the others know as well; one with
     fewer takes part with what it has. The rows of U become labels.
 
@@ -196,7 +196,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         X : list or dict of partitions, data frame or array
             Per partition labels of shape (n_samples,) of any type, memberships of shape (n_samples, n_clusters), an
             embedding, or a fitted clusterer, whose `labels_` are taken. A data frame, or an array of shape (n_samples,
-            n_views), holds one labelling per column.
+            n_views), holds one labeling per column.
         y : ignored
             Present by convention.
 
@@ -483,7 +483,7 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
     elif isinstance(X, np.ndarray):
         if X.ndim != 2:
             raise ValueError(
-                f"X has the shape {X.shape}: give a list of partitions, or an array with one labelling per column."
+                f"X has the shape {X.shape}: give a list of partitions, or an array with one labeling per column."
             )
         X = list(X.T)
     elif not isinstance(X, (Mapping, list, tuple, ValuesView)):

@@ -34,7 +34,7 @@ def contributions(
     weights : ndarray of shape (n_partitions,)
         β_p.
     directions : ndarray of shape (n_samples, n_clusters)
-        What rotated rows are compared with: those of F, or the centres of their clusters.
+        What rotated rows are compared with: those of F, or the centers of their clusters.
 
     Returns
     -------

@@ -23,7 +23,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
-        nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
+        nearest-neighbor graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
         per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
         `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` carries its own parameters. A list or a dict by view
         name gives every view its own.
@@ -82,7 +82,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
         landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
-        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
+        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its center;
         lower for samples that lack views, the more so the more these count.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
@@ -109,7 +109,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
     Notes
     -----
     Solves max Tr(Fᵀ Σ_p β_p H_p W_p) + λ Tr(FᵀM) over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0. With kernels the
-    preparation costs O(m n²) time and O(n²) memory; after one QR factorisation of all partitions the iterations do not
+    preparation costs O(m n²) time and O(n²) memory; after one QR factorization of all partitions the iterations do not
     depend on n.
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are

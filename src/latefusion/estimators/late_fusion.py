@@ -48,9 +48,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     """Multi-view clustering by late fusion that needs nothing but the views.
 
     Every view is scaled by what it holds (counts, distributions, measurements in different units, coordinates). From
-    every view come several base partitions, of nearest-neighbour graphs and of a kernel, which are fused by global
+    every view come several base partitions, of nearest-neighbor graphs and of a kernel, which are fused by global
     alignment. Which kinds of partition and how strong the pull λ towards their mean is chosen by how much the clusters
-    say about neighbouring samples and about the clusterings of the single views; no labels are used.
+    say about neighboring samples and about the clusterings of the single views; no labels are used.
 
     Parameters
     ----------

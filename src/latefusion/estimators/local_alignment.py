@@ -20,7 +20,7 @@ from latefusion.partitions import Partitions, neighborhood_size
 class LocalAlignmentClustering(AlignmentClustering):
     """Multi-view clustering by local alignment (LF-MVC-LAM).
 
-    Every view gives a base partition. Its rows are multiplied by how often a sample is among the neighbours of the
+    Every view gives a base partition. Its rows are multiplied by how often a sample is among the neighbors of the
     others in that view, so that central samples count more than outliers; the consensus partition is the one that
     agrees best with all of these, each turned by a rotation and multiplied by a weight.
 
@@ -31,15 +31,15 @@ class LocalAlignmentClustering(AlignmentClustering):
     regularization : float, default=1.0
         Pull towards M, the partition of `reference` (the paper's λ).
     neighborhood : float or int, default=0.3
-        Size of a neighbourhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
+        Size of a neighborhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
     count_samples : int, default=None
-        Neighbourhoods from which the neighbour counts are estimated when no kernel is formed; None looks at all of them
+        Neighborhoods from which the neighbor counts are estimated when no kernel is formed; None looks at all of them
         up to 5000 samples and at 512 beyond. `neighbor_count_error_` says what that costs.
     views : mapping or sequence, default=None
         When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
-        nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
+        nearest-neighbor graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
         per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
         `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` carries its own parameters. A list or a dict by view
         name gives every view its own.
@@ -95,14 +95,14 @@ class LocalAlignmentClustering(AlignmentClustering):
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
         Base partitions (H_p), not weighed.
     neighbor_counts_ : ndarray of shape (n_views + 1, n_samples)
-        How many samples have this one among their neighbours, by view, and last by the similarity of M.
+        How many samples have this one among their neighbors, by view, and last by the similarity of M.
     neighbor_count_error_ : float
         Mean relative standard error of these counts; 0 when they are exact.
     partition_info_ : dict of str to PartitionInfo
         By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
         landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
-        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
+        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its center;
         lower for samples that lack views, the more so the more these count.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
@@ -129,11 +129,11 @@ class LocalAlignmentClustering(AlignmentClustering):
     Notes
     -----
     Solves max Tr(Fᵀ Σ_p β_p D_p H_p W_p) / n + λ Tr(Fᵀ D_0 M) / n over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0, where
-    the diagonal matrix D_p counts for every sample how many others have it among their neighbours (the sample itself
-    excluded) by the kernel of view p, and D_0 by that of M. Of equally similar neighbours the one with the lower
+    the diagonal matrix D_p counts for every sample how many others have it among their neighbors (the sample itself
+    excluded) by the kernel of view p, and D_0 by that of M. Of equally similar neighbors the one with the lower
     index comes first.
 
-    A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides
+    A new sample is weighed by the number of training samples in whose neighborhood it would fall. One that coincides
     with a training sample takes its count, so that `predict` on training data gives `labels_` back.
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
@@ -209,9 +209,9 @@ class LocalAlignmentClustering(AlignmentClustering):
     def neighborhood_path(
         self, X: Any, neighborhoods: Sequence[float], regularizations: Sequence[float] | None = None
     ) -> dict[float, RegularizationPath]:
-        """Solutions for many sizes of the neighbourhood, and many λ for each, from one set of base partitions.
+        """Solutions for many sizes of the neighborhood, and many λ for each, from one set of base partitions.
 
-        Similarities and base partitions are computed once. A size costs one count of the neighbours and one compression
+        Similarities and base partitions are computed once. A size costs one count of the neighbors and one compression
         of the partitions; λ costs next to nothing.
 
         Parameters

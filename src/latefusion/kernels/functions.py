@@ -220,7 +220,7 @@ class FittedKernel:
     params : dict
         All parameters, those taken from the training view included.
     shift : array of shape (n_features,) or None
-        Column means of the training view, taken away first where that changes neither distances nor centred inner
+        Column means of the training view, taken away first where that changes neither distances nor centered inner
         products: their rounding error shrinks.
     """
 

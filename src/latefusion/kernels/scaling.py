@@ -1,4 +1,4 @@
-"""Centring, unit-diagonal scaling and combination of Gram matrices; the same for new samples by training statistics."""
+"""Centering, unit-diagonal scaling and combination of Gram matrices, also for new samples by training statistics."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def combine_kernels(kernels: Sequence[NDArray[Any]], weights: Sequence[float] | 
 
 @dataclass(frozen=True)
 class KernelStatistics:
-    """What centring and scaling need to know of the training kernel.
+    """What centering and scaling need to know of the training kernel.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class KernelStatistics:
     mean : float
         Mean of all its entries.
     inverse_root : ndarray of shape (n_samples,)
-        One over the root of the centred diagonal; zero where that diagonal vanishes.
+        One over the root of the centered diagonal; zero where that diagonal vanishes.
     reference : float
-        Largest raw self-similarity: the unit in which a vanishing diagonal is recognised.
+        Largest raw self-similarity: the unit in which a vanishing diagonal is recognized.
     """
 
     column_means: NDArray[Any]
@@ -89,7 +89,7 @@ class KernelStatistics:
     reference: float
 
     def apply(self, cross: NDArray[Any], diagonal: NDArray[Any]) -> NDArray[Any]:
-        """Centre and scale the raw similarities of new samples (rows) to the training samples (columns).
+        """Center and scale the raw similarities of new samples (rows) to the training samples (columns).
 
         Parameters
         ----------
@@ -102,15 +102,15 @@ class KernelStatistics:
         ndarray of shape (n_new, n_samples)
         """
         row_means = cross.mean(axis=1)
-        centred = cross - row_means[:, None] - self.column_means + self.mean
-        centred_diagonal = diagonal - 2.0 * row_means + self.mean
-        centred *= _inverse_root(centred_diagonal, self.reference)[:, None]
-        centred *= self.inverse_root
-        return np.asarray(centred, dtype=cross.dtype)
+        centered = cross - row_means[:, None] - self.column_means + self.mean
+        centered_diagonal = diagonal - 2.0 * row_means + self.mean
+        centered *= _inverse_root(centered_diagonal, self.reference)[:, None]
+        centered *= self.inverse_root
+        return np.asarray(centered, dtype=cross.dtype)
 
 
 def standardize_kernel(kernel: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any], KernelStatistics]:
-    """Centre a kernel, scale it to unit diagonal, and keep what new samples will need.
+    """Center a kernel, scale it to unit diagonal, and keep what new samples will need.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _scale_in_place(matrix: NDArray[Any], inverse_root: NDArray[Any]) -> NDArray
 
 
 def _inverse_root(diagonal: NDArray[Any], reference: float) -> NDArray[Any]:
-    # A centred diagonal this far below the raw one is rounding error, not a distance from the mean.
+    # A centered diagonal this far below the raw one is rounding error, not a distance from the mean.
     floor = np.finfo(diagonal.dtype).eps * 8 * reference
     present = diagonal > floor
     roots: NDArray[Any] = np.where(present, 1.0 / np.sqrt(np.where(present, diagonal, 1.0)), 0.0).astype(diagonal.dtype)

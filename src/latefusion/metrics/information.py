@@ -20,23 +20,23 @@ def neighbor_information(
     *,
     samples: NDArray[np.intp] | None = None,
 ) -> float:
-    """What the cluster of a sample says about the clusters of its neighbours.
+    """What the cluster of a sample says about the clusters of its neighbors.
 
     Parameters
     ----------
     labels : ndarray of int of shape (n_samples,)
         Cluster numbers from 0 to n_clusters - 1.
     neighbors : ndarray of shape (n_samples, n_neighbors)
-        Row i holds the neighbours of sample i; negative numbers are passed over.
+        Row i holds the neighbors of sample i; negative numbers are passed over.
     n_clusters : int
     samples : ndarray of int, default=None
-        Samples whose neighbours are looked at; all by default.
+        Samples whose neighbors are looked at; all by default.
 
     Returns
     -------
     float
-        Mutual information of the two clusters over all pairs of neighbours, divided by log(n_clusters): 1 if clusters
-        are equally large and no pair is cut, 0 if neighbours are in the same cluster only by chance.
+        Mutual information of the two clusters over all pairs of neighbors, divided by log(n_clusters): 1 if clusters
+        are equally large and no pair is cut, 0 if neighbors are in the same cluster only by chance.
 
     Examples
     --------

@@ -205,7 +205,7 @@ def match_labels(reference: Array, labels: Array) -> NDArray[Any]:
     """Rename the clusters in ``labels`` so that they agree with ``reference`` on as many samples as possible.
 
     Clusters are matched one to one to the groups of the reference, as in :func:`clustering_accuracy`, and take their
-    names; two clusterings then get the same colours in a plot. Clusters without a partner (there are more of them than
+    names; two clusterings then get the same colors in a plot. Clusters without a partner (there are more of them than
     groups in the reference) get names the reference does not use: the next integers, or ``unmatched_0``,
     ``unmatched_1``, ... among strings.
 

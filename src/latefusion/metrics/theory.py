@@ -30,7 +30,7 @@ class ObjectiveGap(NamedTuple):
     surrogate : float
         ② Tr(BBᵀ) − Tr²(FᵀB)/k.
     bound : float
-        ③ m²k − Tr²(FᵀB)/k: minimising it over F is maximising the alignment Tr(FᵀB).
+        ③ m²k − Tr²(FᵀB)/k: minimizing it over F is maximizing the alignment Tr(FᵀB).
     """
 
     residual: float
@@ -62,7 +62,7 @@ def objective_gap(
     -----
     ① <= ② is Lemma 1 of the paper, Tr²(P) <= k Tr(PᵀP) with P = FᵀB, and holds for every input. ② <= ③ is Lemma 2,
     Tr(BBᵀ) <= m²k, and needs orthogonal W_p, 0 <= β_p <= 1 and ‖H_p‖_F <= √k. Orthonormal base partitions have that
-    norm exactly. The weighted partitions of the local method, D_p H_p / n with neighbour counts below n, are not
+    norm exactly. The weighted partitions of the local method, D_p H_p / n with neighbor counts below n, are not
     orthonormal, but their norm is smaller and ③ still bounds; without the factor 1/n it need not. With ‖β‖₂ = 1 the
     lemma is loose: Tr(BBᵀ) <= (Σ_p β_p √k)² <= mk.
 
@@ -94,10 +94,10 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
     representations : array of shape (n_samples, n_components)
         Rows h(x_i).
     labels : array-like of shape (n_samples,), default=None
-        Clusters of these samples; the centre c_v is the mean of h over cluster v, as in the proof of the paper's range
+        Clusters of these samples; the center c_v is the mean of h over cluster v, as in the proof of the paper's range
         theorem.
     centers : array of shape (n_clusters, n_components), default=None
-        Centres found elsewhere, in place of ``labels``: use :func:`cluster_means` of the training samples to evaluate
+        Centers found elsewhere, in place of ``labels``: use :func:`cluster_means` of the training samples to evaluate
         new ones.
 
     Returns
@@ -123,7 +123,7 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
     """
     if (labels is None) == (centers is None):
         raise ValueError(
-            "Give either labels (the centres are then the cluster means) or centers (of the training samples), and not "
+            "Give either labels (the centers are then the cluster means) or centers (of the training samples), and not "
             "both."
         )
     rows = _check_matrix(representations, "representations")
@@ -238,7 +238,7 @@ def _check_gap_input(
     error = float(np.abs(gram @ gram - gram).max())
     if error > math.sqrt(np.finfo(held.consensus.dtype).eps):
         raise ValueError(
-            f"The columns of consensus are not orthonormal (FᵀF misses a projection by {error:.2g}): orthonormalise it "
+            f"The columns of consensus are not orthonormal (FᵀF misses a projection by {error:.2g}): orthonormalize it "
             f"first, for instance with latefusion.arrays.polar; rows scaled to unit length are no longer orthonormal."
         )
     return held

@@ -1,6 +1,6 @@
 """All base partitions of a problem: one per view, that of the mean similarity, and what extends them to new samples.
 
-With S_p the similarity of view p (a standardised kernel or a normalised graph), the base partition H_p holds its k
+With S_p the similarity of view p (a standardized kernel or a normalized graph), the base partition H_p holds its k
 leading eigenvectors and M those of the mean of all S_p. For a new sample with similarities s to the training samples
 the same eigenvectors extend as h = sᵀ V Λ^{-1}, which returns the training row for a training sample.
 

@@ -255,7 +255,7 @@ def factor_partitions(
     neighborhoods: SampledNeighborhoods | None,
     columns: Sequence[Array] = (),
 ) -> Array:
-    """Rows of all partitions, in one pass that also counts neighbours.
+    """Rows of all partitions, in one pass that also counts neighbors.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def factor_partitions(
     neighborhoods : SampledNeighborhoods or None
         Filled with the counts of all samples.
     columns : sequence of arrays, default=()
-        Features of the samples whose neighbourhoods are looked at, one array per view.
+        Features of the samples whose neighborhoods are looked at, one array per view.
 
     Returns
     -------

@@ -1,6 +1,6 @@
-"""Neighbourhoods of LF-MVC-LAM: how often every sample is among the nearest of the others.
+"""Neighborhoods of LF-MVC-LAM: how often every sample is among the nearest of the others.
 
-The paper sums over samples i the partition restricted to the neighbourhood N(i). That sum is the partition with row j
+The paper sums over samples i the partition restricted to the neighborhood N(i). That sum is the partition with row j
 multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and never a matrix per sample.
 """
 
@@ -18,15 +18,15 @@ from latefusion.arrays import beside, device_of, namespace, row_blocks
 from latefusion.partitions.missing import scatter_rows
 from latefusion.types import Array
 
-# One size of all neighbourhoods, or several, which are counted together.
+# One size of all neighborhoods, or several, which are counted together.
 Sizes = int | Sequence[int]
 
-# Neighbourhoods that are looked at when there are too many samples for all of them.
+# Neighborhoods that are looked at when there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
-# Rows from which the threshold of a sampled neighbourhood is read off; a quantile of this many has an error below 1 %.
+# Rows from which the threshold of a sampled neighborhood is read off; a quantile of this many has an error below 1 %.
 THRESHOLD_ROWS = 10_000
 
-# Up to this many samples all neighbourhoods are looked at, also where no similarity matrix is formed.
+# Up to this many samples all neighborhoods are looked at, also where no similarity matrix is formed.
 EXACT_COUNTS = 5000
 # Rows of a similarity matrix are ranked in blocks of at most this many entries, so that no second n x n array exists.
 BLOCK_ENTRIES = 2**24
@@ -203,7 +203,7 @@ def training_counts(
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
-    """Number of neighbours for a fraction of the samples (at most 1.0) or a count (an integer).
+    """Number of neighbors for a fraction of the samples (at most 1.0) or a count (an integer).
 
     Halves round up, as in the authors' code; the result lies between 1 and ``n_samples - 1``.
     """
@@ -227,7 +227,7 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted; between 1 and ``n_samples - 1``.
+        Size of every neighborhood, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
@@ -269,7 +269,7 @@ def _as_asked(by_size: list[NeighborCounts], n_neighbors: Sizes) -> Any:
 
 
 def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these.
+    """How often every sample is a neighbor of some samples, given their rows, and the threshold of each of these.
 
     Both have one row per size.
     """
@@ -301,14 +301,14 @@ def count_by_closeness(
     views : sequence of arrays
     extensions : sequence of SimilarityExtension
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
+        Size of every neighborhood, the sample itself not counted.
     n_columns : int, default=None
-        Neighbourhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
+        Neighborhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
 
     Returns
     -------
     extensions : list of SimilarityExtension
-        Knowing the samples whose neighbourhoods were looked at.
+        Knowing the samples whose neighborhoods were looked at.
     counts : list of NeighborCounts
         Per view, and last for the mean of all closeness; for several sizes a list of them each.
     """
@@ -336,13 +336,13 @@ def count_by_closeness(
 def draw_samples(
     n_samples: int, n_columns: int | None = None, seed: int = 0
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Draw the samples whose neighbourhoods are looked at, and those that tell how far these neighbourhoods reach.
+    """Draw the samples whose neighborhoods are looked at, and those that tell how far these neighborhoods reach.
 
     Parameters
     ----------
     n_samples : int
     n_columns : int, default=None
-        Number of neighbourhoods; 512 when None.
+        Number of neighborhoods; 512 when None.
     seed : int, default=0
 
     Returns
@@ -358,9 +358,9 @@ def draw_samples(
 
 
 class SampledNeighborhoods:
-    """Neighbourhoods of a random sample of the samples; the counts of all samples are estimated from them.
+    """Neighborhoods of a random sample of the samples; the counts of all samples are estimated from them.
 
-    If j lies in h of s sampled neighbourhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn
+    If j lies in h of s sampled neighborhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn
     once for all views, so that the mean similarity costs no more than the views.
 
     Parameters
@@ -368,10 +368,10 @@ class SampledNeighborhoods:
     samples, judges : ndarray of int
         From `draw_samples`.
     closeness : sequence of arrays of shape (n_judges, n_columns)
-        Of the judges to the samples, one per view; the thresholds of the neighbourhoods are read off from it.
+        Of the judges to the samples, one per view; the thresholds of the neighborhoods are read off from it.
     n_samples : int
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
+        Size of every neighborhood, the sample itself not counted.
     n_views : int
 
     Attributes
@@ -429,7 +429,7 @@ def sampled_thresholds(
     n_neighbors: Sequence[int],
     n_views: int,
 ) -> list[Array]:
-    """How far the neighbourhoods of some samples reach, as others tell.
+    """How far the neighborhoods of some samples reach, as others tell.
 
     Parameters
     ----------
@@ -460,7 +460,7 @@ def sampled_thresholds(
 def count_inside(
     closeness: Iterable[Array], thresholds: Sequence[Array], *, with_mean: bool = False
 ) -> Iterator[Array]:
-    """In how many of the sampled neighbourhoods every row falls, for every size: per view, and last for the mean.
+    """In how many of the sampled neighborhoods every row falls, for every size: per view, and last for the mean.
 
     Parameters
     ----------
@@ -485,16 +485,16 @@ def count_inside(
 
 
 def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns: int, *, xp: Any) -> Array:
-    """Counts from the number of sampled neighbourhoods that a sample falls into.
+    """Counts from the number of sampled neighborhoods that a sample falls into.
 
     Parameters
     ----------
     inside : array of shape (..., n_rows)
     own : ndarray of shape (n_rows,)
         One for a sampled sample, zero for others: it lies above its own threshold, but nobody is in their own
-        neighbourhood.
+        neighborhood.
     n_samples, n_columns : int
-        Of all samples, and of those whose neighbourhoods were looked at.
+        Of all samples, and of those whose neighborhoods were looked at.
     xp : module
 
     Returns

@@ -6,7 +6,7 @@ Which way is cheapest depends on the factor Φ (n x w), S = ΦΦᵀ:
 - a sparse Φ, as that of an anchor graph: the same, ΦᵀΦ being sparse;
 - many columns: Lanczos on ΦᵀΦ or ΦΦᵀ, whichever is smaller, a few products per eigenvector, one at a time.
 
-Randomised range finders need many times more products than Lanczos for the same accuracy where eigenvalues fall slowly,
+Randomized range finders need many times more products than Lanczos for the same accuracy where eigenvalues fall slowly,
 so they have no place here.
 """
 

@@ -13,7 +13,7 @@ from latefusion.selection.criterion import Score, standard_error
 class Candidate(NamedTuple):
     """One way of fusing, and its score.
 
-    ``n_shared_components`` is the number of components from which missing rows were imputed; None if no view is missing.
+    ``n_shared_components`` is the number of components that missing rows were imputed from; None if no view is missing.
     """
 
     n_clusters: int

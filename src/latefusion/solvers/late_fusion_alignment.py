@@ -6,7 +6,7 @@ The problem (Eq. 8 of the paper; "global alignment")::
     over F (n x k, FᵀF = I), W_p (k x k, W_pᵀ W_p = I), β (m, ‖β‖₂ = 1, β ≥ 0)
 
 Local alignment (Eq. 9) has the same form with H_p replaced by D_p H_p / n and M by D_0 M / n, where the diagonal
-matrix D_p holds how often every sample is a neighbour of the others in view p; see `weigh_partitions`.
+matrix D_p holds how often every sample is a neighbor of the others in view p; see `weigh_partitions`.
 
 =================  ======  ============================================================
 here               paper   meaning
@@ -74,7 +74,7 @@ def solve_alignment(
     callback: Callable[[AlignmentState], None] | None = None,
     xp: Any,
 ) -> SolverResult:
-    """Maximise the alignment of one consensus partition with rotated base partitions.
+    """Maximize the alignment of one consensus partition with rotated base partitions.
 
     Parameters
     ----------
@@ -281,14 +281,14 @@ def compress_products(products: Array, n_clusters: int, *, xp: Any) -> tuple[lis
 def weigh_partitions(
     partitions: Sequence[Array], average: Array, counts: Sequence[Array], n_samples: int
 ) -> tuple[list[Array], Array]:
-    """Partitions of local alignment: row j multiplied by its neighbour count over the number of training samples.
+    """Partitions of local alignment: row j multiplied by its neighbor count over the number of training samples.
 
     Parameters
     ----------
     partitions : sequence of arrays of shape (n_rows, n_clusters)
     average : array of shape (n_rows, n_clusters)
     counts : sequence of arrays of shape (n_rows,)
-        Neighbour counts c_p per view, and last those of the mean kernel.
+        Neighbor counts c_p per view, and last those of the mean kernel.
     n_samples : int
         Number of training samples.
 

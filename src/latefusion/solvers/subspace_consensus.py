@@ -1,6 +1,6 @@
 """Late fusion of subspaces, which are all that given clusterings are, in the small space that they span.
 
-Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalised and centred
+Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalized and centered
 cluster indicators. The consensus solves
 
     max  Tr(Fᵀ Σ_p β_p f_p O_p W_p) + λ Tr(FᵀM)   over FᵀF = I_d, W_p a (partial) isometry r_p x d, ‖β‖₂ = 1,
