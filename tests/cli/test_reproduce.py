@@ -117,7 +117,7 @@ def test_failures_are_kept_until_retry(folder, capsys):
 
 def test_errors_name_the_problem(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "nowhere")) == 1
-    assert "no folder" in capsys.readouterr().err
+    assert "not a folder" in capsys.readouterr().err
     assert reproduce(folder, "--only", "Plant") == 1
     assert "Unknown data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")

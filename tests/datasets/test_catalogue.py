@@ -182,17 +182,17 @@ def test_what_is_not_here(folder):
         load_dataset("AR10P", data=folder)
     with pytest.raises(FileNotFoundError, match=r"'plant' cannot be downloaded"):
         load_dataset("plant", download=True)
-    with pytest.raises(ValueError, match=r"'flower71' is no data set.*Did you mean flower17"):
+    with pytest.raises(ValueError, match=r"Unknown data set 'flower71'.*Did you mean flower17"):
         load_dataset("flower71", data=folder)
 
 
 def test_data_folders_that_are_none(tmp_path, monkeypatch):
     assert data_folder() is None
-    with pytest.raises(NotADirectoryError, match=r"data is '.*nowhere', which is no folder"):
+    with pytest.raises(NotADirectoryError, match=r"data must be a folder of data sets; '.*nowhere'"):
         find_datasets(tmp_path / "nowhere")
     (tmp_path / "file").touch()
     monkeypatch.setenv("LATEFUSION_DATA", str(tmp_path / "file"))
-    with pytest.raises(NotADirectoryError, match="LATEFUSION_DATA is"):
+    with pytest.raises(NotADirectoryError, match="LATEFUSION_DATA must be"):
         load_dataset("yale")
     monkeypatch.setenv("LATEFUSION_DATA", str(tmp_path))
 

@@ -100,7 +100,7 @@ def test_digits_that_are_not_what_they_should_be(publish):
     ("content", "message"),
     [
         (b"<html>moved</html>", "not a readable archive"),
-        (zipped({"other.txt": b""}), "lacks mfeat-fac, mfeat-fou"),
+        (zipped({"other.txt": b""}), "does not contain mfeat-fac, mfeat-fou"),
         (zipped({name: b"1 2\nthree 4\n" for name in fetchers.DIGIT_FILES.values()}), "mfeat-fac cannot be read"),
     ],
 )

@@ -64,7 +64,7 @@ FILES = {
     "a.feather": (b"ARROW1\0\0", r"an Arrow \(Feather\) file.*to_parquet"),
     "a.db": (b"SQLite format 3\0", "an SQLite database"),
     "a.json": (b'[{"a": 1}]', "a JSON file"),
-    "page.csv": (b"\n<!DOCTYPE html>\n<html>", "a web page.*download again"),
+    "page.csv": (b"\n<!DOCTYPE html>\n<html>", "a web page.*download the file again"),
     "a.csv": (b"PAR1\0\0PAR1", r"a Parquet file\. Its name ends in '\.csv': rename it to end in \.parquet"),
     "b.csv": (zipped("view_0.npy"), r"an \.npz archive\. .*rename it to end in \.npz"),
 }

@@ -147,10 +147,10 @@ def test_ten_numbered_variables_are_in_order(write):
         ({"KH": [np.eye(4), np.eye(3)]}, r"KH\{2\} is a kernel of 3 samples, but the first one is of 4"),
         ({"KH": KERNELS, "X": [NARROW]}, r"several variables.*KH \(7 × 7 × 2 double\), X \(1 × 1 cell\)"),
         ({"X": [NARROW], "data": [WIDE]}, "several variables"),
-        ({"X": [NARROW, "text"]}, r"X\{2\} is not a matrix"),
+        ({"X": [NARROW, "text"]}, r"X\{2\} must be a matrix"),
         ({"X": [NARROW, np.zeros((0, 0))]}, r"X\{2\} has shape \(0, 0\)|X\{2\}.*no"),
         ({"X": [NARROW], "Y": LABELS[:, None], "gt": LABELS[::-1, None]}, "labels that differ from each other: Y"),
-        ({"X": [NARROW], "Y": NARROW}, r"Y: labels of shape \(7, 3\) are neither"),
+        ({"X": [NARROW], "Y": NARROW}, r"Y: labels must be one value per sample.*shape \(7, 3\)"),
         ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "the label of sample 1 is 1.5"),
     ],
 )
@@ -167,7 +167,7 @@ def test_structures_are_listed_but_not_read(tmp_path):
 
 def test_complex_numbers_are_refused(tmp_path):
     scipy.io.savemat(tmp_path / "c.mat", {"X": NARROW + 1j})
-    with pytest.raises(ValueError, match=r"c\.mat.*X holds values of type complex"):
+    with pytest.raises(ValueError, match=r"c\.mat.*X contains values of type complex"):
         load_views(tmp_path / "c.mat")
 
 

@@ -76,7 +76,7 @@ def test_files_that_stay_on_disk_are_read(mdata, tmp_path):
 
 
 def test_what_cannot_be_views_is_refused(mdata):
-    with pytest.raises(ValueError, match="There are no modalities"):
+    with pytest.raises(ValueError, match="No modalities were given"):
         modality_views(mdata, {})
     with pytest.raises(ValueError, match="modality 'left' has no matrix X"):
         modality_views(mdata, {"left": None})

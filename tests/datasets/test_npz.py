@@ -81,12 +81,12 @@ def test_views_are_ordered_by_number_not_by_letters(write):
         ({**csr_parts(SPARSE, "view_0"), "view_0_indices": [0, 1, 7]}, "parts of view_0 do not make a sparse matrix"),
         ({"view_0": DENSE, "view_1": DENSE[:3]}, "view_1 has 3 rows, but the first one has 4"),
         ({"view_0": DENSE[0]}, r"view_0 has shape \(3,\)"),
-        ({"view_0": np.array([["a", "b"]])}, "view_0 holds values of type <U1"),
+        ({"view_0": np.array([["a", "b"]])}, "view_0 contains values of type <U1"),
         ({"kernel_0": np.eye(4)[:, :3]}, r"kernel_0 has shape \(4, 3\), but a kernel must be square"),
         ({"kernel_0": np.eye(4), "kernel_1": np.eye(3)}, "kernel_1 has 3 rows"),
         ({"view_0": DENSE, "y": [0, 1]}, r"y has shape \(2,\), but 4 samples"),
-        ({"view_0": DENSE, "view_1": DENSE, "names": ["a"]}, "names must be 2 different ones"),
-        ({"view_0": DENSE, "view_1": DENSE, "names": ["a", "a"]}, "names must be 2 different ones"),
+        ({"view_0": DENSE, "view_1": DENSE, "names": ["a"]}, "names must contain 2 different names"),
+        ({"view_0": DENSE, "view_1": DENSE, "names": ["a", "a"]}, "names must contain 2 different names"),
     ],
 )
 def test_broken_content_is_refused_by_file_and_key(write, content, message):

@@ -159,8 +159,8 @@ def test_a_wide_file_and_numbers_behind_ids(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, r"has no tables .*it holds nothing"),
-        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*it holds labels\.csv, notes\.md"),
+        ({}, r"has no tables .*It contains nothing"),
+        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*It contains labels\.csv, notes\.md"),
         (
             {"a.csv": "id,p,q\nx,1,red\ny,2,blue\n"},
             r"a\.csv': columns that are not numbers: 'q'\. In 'q', 2 of 2 values are not, such as 'red' in line 2",
@@ -181,14 +181,14 @@ def test_a_wide_file_and_numbers_behind_ids(tmp_path):
         ({"a.csv": "p,q\n1,2\n3,4\n", "labels.csv": "1\n2\n3\n"}, r"labels\.csv' has 3 labels, but there are 2"),
         ({"a.csv": "p,q\n1,2\n", "labels.csv": "1\n", "y.csv": "2\n"}, r"several files of labels"),
         ({"a.csv": "p,q\n1,2\n", "labels.csv": "u,v\n1,2\n"}, r"labels\.csv' has the columns 'column 0'|'u', 'v'"),
-        ({"a.csv": "p,q\n"}, r"a\.csv' has a line of names and 0 rows of values: nothing"),
+        ({"a.csv": "p,q\n"}, r"a\.csv' has a line of names and 0 rows of values, so there is nothing"),
         ({"a.csv": "p,q\n1,2,\n3,4,5\n"}, r"a\.csv', line 3: 3 values, but there are 2 names in line 1"),
         ({"a.csv": "\n\n"}, r"a\.csv' is empty"),
         (
             {"a.csv": "p,q\n1,2\n3,4,5,6\n"},
             r"a\.csv', line 3: 4 values, but there are 2 names in line 1 \(separated by comma\)",
         ),
-        ({"a.csv": "p,q\n1,2\n3,\0\n"}, r"a\.csv' has zero bytes"),
+        ({"a.csv": "p,q\n1,2\n3,\0\n"}, r"a\.csv' contains zero bytes"),
         (
             {"a.csv": "id,label,p\nx,1,1\n", "b.csv": "id,label,p\nx,2,1\n"},
             r"b\.csv' has the label 2 for sample 'x', but '.*a\.csv' has 1",

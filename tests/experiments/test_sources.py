@@ -99,7 +99,7 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
         find_sources(folder, ["broken"])
     with pytest.raises(ValueError, match=r"no data set 'Plant'.*small"):
         find_sources(folder, ["Plant"])
-    with pytest.raises(NotADirectoryError, match="no folder"):
+    with pytest.raises(NotADirectoryError, match="not a folder"):
         find_sources(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="has no data set that can be read"):

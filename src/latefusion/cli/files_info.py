@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from latefusion.cli.inputs import check_cells, translated
-from latefusion.datasets.collection import load_places
+from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import check_file, load
 from latefusion.datasets.formats import MODEL, identify
 from latefusion.datasets.options import TableOptions
@@ -95,7 +95,7 @@ def _is_model(file: Path) -> bool:
 def _problem(files: Sequence[Path], options: TableOptions) -> str | None:
     """The error of reading the files as one data set; None if there is none."""
     try:
-        check_cells(load_places(files, options), files, options)
+        check_cells(load_paths(files, options), files, options)
     except ValueError as error:
         return translated(str(error))
     return None

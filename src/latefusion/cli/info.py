@@ -130,8 +130,8 @@ def _dataset_record(item: FoundDataset) -> dict[str, Any]:
 def _datasets_text(found: Sequence[FoundDataset], folder: Path | None) -> str:
     """Tables of the data sets that are available and of those that are not."""
     here = [item for item in found if item.path is not None]
-    place = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
-    lines = [f"{len(here)} data sets here ({place})"]
+    shown_folder = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
+    lines = [f"{len(here)} data sets here ({shown_folder})"]
     if here:
         header = ["data set", "n", "m", "k", "views", "row of the paper", "likeness", "file"]
         lines += ["", format_table(header, [_present_row(item) for item in here])]

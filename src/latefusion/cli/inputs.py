@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
-from latefusion.datasets.collection import load_places
+from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import OBS_READERS
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table, row_position
@@ -111,7 +111,7 @@ def read(options: argparse.Namespace) -> Input:
     label_file = labels.get("label_file")
     with in_words_of_the_command_line():
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
-        data = load_places(files, reading, None if label_file is None else Path(label_file))
+        data = load_paths(files, reading, None if label_file is None else Path(label_file))
     check_cells(data, files, reading)
     notes = shared_columns(data)
     if any(file.suffix.lower() in OBS_READERS for file in files):  # where names of modalities follow conventions
@@ -138,7 +138,7 @@ def in_words_of_the_command_line() -> Iterator[None]:
 
 
 def translated(message: str) -> str:
-    """A message with command line options in place of Python options."""
+    """A message with command line options in path of Python options."""
 
     def named(match: re.Match[str]) -> str:
         files = ast.literal_eval(match[1])
@@ -169,7 +169,7 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
 
     A row without any value means that the view is missing for the sample.
     """
-    folders = [files_in(place)[1] for place in files if place.is_dir() or is_table(place)]
+    folders = [files_in(path)[1] for path in files if path.is_dir() or is_table(path)]
     tables = {name: file for folder in folders for name, file in folder.items()}
 
     def sample(name: str, row: Any) -> str:
