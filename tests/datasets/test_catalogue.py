@@ -200,7 +200,7 @@ def test_data_folders_that_are_none(tmp_path, monkeypatch):
         raise PermissionError(path)
 
     monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(PermissionError, match="no right to read the data folder"):
+    with pytest.raises(PermissionError, match="Permission denied: the data folder"):
         find_datasets()
 
 

@@ -200,10 +200,10 @@ SOFT = np.full((6, 2), 0.5)
 BAD = {
     "empty": ([], {}, "no views"),
     "lengths": ({"a": A, "b": A[:5]}, {}, r"lengths differ: \{'a': 6, 'b': 5\}"),
-    "nobody knows": (
+    "unassigned everywhere": (
         [[-1, 0, 0, 1, 1, -1], [-1, 1, 0, 1, 0, 0]],
         {},
-        "unassigned in every partition, the first is sample 0",
+        "unassigned in every partition; the first is sample 0",
     ),
     "one cluster": ({"a": A, "b": [1] * 6}, {}, "'b' has only the cluster 1"),
     "all unassigned": ({"a": A, "b": [-1] * 6}, {}, "'b' has no cluster at all"),
@@ -233,9 +233,9 @@ def test_bad_new_samples_are_named():
     model = lf.consensus({"a": A, "b": A // 2}, 2, random_state=0)
     with pytest.raises(ValueError, match="'a' has the label 9"):
         model.predict({"a": [0, 9], "b": [0, 1]})
-    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\], got \['a'\]"):
+    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\]; got \['a'\]"):
         model.predict({"a": [0, 1]})
-    with pytest.raises(ValueError, match="unassigned in every partition, the first is sample 1"):
+    with pytest.raises(ValueError, match="unassigned in every partition; the first is sample 1"):
         model.predict([[0, -1], [0, -1]])
 
 

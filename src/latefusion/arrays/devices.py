@@ -53,9 +53,9 @@ def _of_torch() -> list[Device]:
         return []
     found = []
     if torch.cuda.is_available():
-        for place in range(torch.cuda.device_count()):
-            one = torch.cuda.get_device_properties(place)
-            found.append(Device("torch", f"cuda:{place}", str(one.name), int(one.total_memory)))
+        for index in range(torch.cuda.device_count()):
+            one = torch.cuda.get_device_properties(index)
+            found.append(Device("torch", f"cuda:{index}", str(one.name), int(one.total_memory)))
     if torch.backends.mps.is_available():
         found.append(Device("torch", "mps", "Apple GPU"))
     return found
@@ -67,13 +67,13 @@ def _of_cupy() -> list[Device]:
         return []
     runtime = cupy.cuda.runtime
     try:
-        places = range(runtime.getDeviceCount())
+        indices = range(runtime.getDeviceCount())
     except runtime.CUDARuntimeError:  # no driver, or no device
         return []
-    found = [runtime.getDeviceProperties(place) for place in places]
+    found = [runtime.getDeviceProperties(index) for index in indices]
     return [
-        Device("cupy", f"cuda:{place}", one["name"].decode(), int(one["totalGlobalMem"]))
-        for place, one in enumerate(found)
+        Device("cupy", f"cuda:{index}", one["name"].decode(), int(one["totalGlobalMem"]))
+        for index, one in enumerate(found)
     ]
 
 

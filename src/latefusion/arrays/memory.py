@@ -63,9 +63,9 @@ def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> 
     """
     available = available_memory(like)
     if available is not None and n_bytes > available:
-        place = "" if like is None else f" ({device_name(like)})"
+        where = "" if like is None else f" ({device_name(like)})"
         needed, free = size_in_words(n_bytes), size_in_words(available)
-        raise MemoryError(f"{what} needs at least {needed} of memory, but {free} are free{place}. {advice}")
+        raise MemoryError(f"{what} needs at least {needed} of memory, but {free} are free{where}. {advice}")
 
 
 def size_in_words(n_bytes: int) -> str:

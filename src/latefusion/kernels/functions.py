@@ -371,8 +371,8 @@ def _column_shift(X: Array) -> Array:
 
 def _elementwise(function: str, values: Array) -> NDArray[Any]:
     """A function of every entry, in the memory of the entries where the library is known to allow it."""
-    place = {"out": values} if isinstance(values, np.ndarray) else {}
-    results: NDArray[Any] = getattr(namespace(values), function)(values, **place)
+    output = {"out": values} if isinstance(values, np.ndarray) else {}
+    results: NDArray[Any] = getattr(namespace(values), function)(values, **output)
     return results
 
 
