@@ -82,7 +82,9 @@ def test_a_device_has_memory_of_its_own(monkeypatch):
 def test_the_error_names_needed_and_free_memory(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 2**20)
     require_memory(3 * 2**20, "A kernel", "Take a factor.")
-    with pytest.raises(MemoryError, match=r"^A kernel needs at least 2 GiB of memory, but 3 MiB are free\. Take a"):
+    with pytest.raises(
+        MemoryError, match=r"^A kernel needs at least 2 GiB of memory, but only 3 MiB are free\. Take a"
+    ):
         require_memory(2**31, "A kernel", "Take a factor.")
-    with pytest.raises(MemoryError, match=r"16\.0 TiB of memory, but 3 MiB are free \(NumPy\)"):
+    with pytest.raises(MemoryError, match=r"16\.0 TiB of memory, but only 3 MiB are free \(NumPy\)"):
         require_memory(2**44, "A kernel", "Take a factor.", like=np.zeros(1))

@@ -1,4 +1,4 @@
-"""Which array libraries are here, and what they can compute on."""
+"""Installed array libraries, and the devices that they can use."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import importlib
 import os
 from typing import Any, NamedTuple
 
-# Libraries whose arrays are clustered where they lie.
+# Libraries whose arrays are clustered on their device.
 BACKENDS = ("numpy", "torch", "cupy", "dask")
 
 
 class Device(NamedTuple):
-    """Something to compute on.
+    """A device for computations.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class Device(NamedTuple):
     name : str
         Such as "cuda:0".
     description : str
-        What it is, in the words of the library.
+        Description by the library.
     n_bytes : int or None
-        Its memory; None where that is not known.
+        Its memory; None if unknown.
     """
 
     backend: str
@@ -32,7 +32,7 @@ class Device(NamedTuple):
 
 
 def find_backends() -> dict[str, str | None]:
-    """Version of every array library, None where it cannot be imported."""
+    """Version of every array library, None if it cannot be imported."""
     found = {name: _imported(name) for name in BACKENDS}
     return {name: None if library is None else str(library.__version__) for name, library in found.items()}
 
@@ -78,7 +78,7 @@ def _of_cupy() -> list[Device]:
 
 
 def _imported(name: str) -> Any:
-    """A library, or None where it is absent or broken, as one without its drivers is."""
+    """A library, or None if it is not installed or broken (for example without its drivers)."""
     try:
         return importlib.import_module(name)
     except (ImportError, OSError):
