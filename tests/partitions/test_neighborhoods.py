@@ -68,7 +68,7 @@ def test_golden_counts(golden, problem):
     kernels, stored = golden(f"problem_{problem}")["K"], golden(f"lfmvc_lam_fixed_{problem}")
     for number, share in enumerate(stored["taus"], start=1):
         n_neighbors = neighborhood_size(float(share), len(kernels[0]))
-        assert n_neighbors == stored[f"t{number}_neighbors"].item()
+        assert n_neighbors == stored[f"t{number}_neighbours"].item()
         for kernel, expected in zip(kernels, stored[f"t{number}_counts"], strict=True):
             np.testing.assert_array_equal(count_neighbors(kernel, n_neighbors).counts, expected)
         found = count_neighbors(np.mean(kernels, axis=0), n_neighbors)
@@ -127,10 +127,10 @@ def test_neighborhood_size_rounds_halves_up(neighborhood, n_samples, expected):
 
 
 def sample_neighborhoods(features, n_neighbors, n_columns, seed=0):
-    samples, judges = draw_samples(len(features[0]), n_columns, seed)
-    closeness = (one[judges] @ one[samples].T for one in features)
+    samples, references = draw_samples(len(features[0]), n_columns, seed)
+    closeness = (one[references] @ one[samples].T for one in features)
     return SampledNeighborhoods(
-        samples, judges, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
+        samples, references, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
     )
 
 
@@ -214,7 +214,7 @@ def test_counts_by_closeness(partition, monkeypatch):
 def test_several_sizes_are_counted_as_each_alone(xp):
     similarities = [similarity_matrix(seed, 50, 4) for seed in (0, 1)]
     sizes = (12, 3, 30)
-    samples, judges = draw_samples(50, 20)
+    samples, references = draw_samples(50, 20)
     blocks = [slice(0, 30), slice(30, 50)]
 
     def whole(n_neighbors):
@@ -225,7 +225,7 @@ def test_several_sizes_are_counted_as_each_alone(xp):
             return (xp.asarray(one[rows][:, samples]) for one in similarities)
 
         neighborhoods = SampledNeighborhoods(
-            samples, judges, closeness(judges), n_samples=50, n_neighbors=n_neighbors, n_views=2
+            samples, references, closeness(references), n_samples=50, n_neighbors=n_neighbors, n_views=2
         )
         for rows in blocks:
             neighborhoods.count(rows, closeness(rows))
