@@ -47,7 +47,7 @@ def test_local_alignment_reproduces_golden_numbers(golden, problem, version, com
     n_samples = len(data["M"])
     for t, fraction in enumerate(reference["taus"], start=1):
         size = neighborhood_size(fraction, n_samples)
-        assert size == reference[f"t{t}_neighbors"][0]
+        assert size == reference[f"t{t}_neighbours"][0]
         counts = [count_neighbors(kernel, size).counts for kernel in [*data["K"], data["K"].mean(axis=0)]]
         np.testing.assert_array_equal(counts[:-1], reference[f"t{t}_counts"])
         np.testing.assert_array_equal(counts[-1], reference[f"t{t}_counts0"])
