@@ -41,7 +41,7 @@ class ObjectiveGap(NamedTuple):
 def objective_gap(
     partitions: Sequence[Array], rotations: Sequence[Array], weights: Array, consensus: Array
 ) -> ObjectiveGap:
-    """How far the alignment objective is from the kernel k-means loss it stands for.
+    """Gap between the alignment objective and the kernel k-means loss that it bounds.
 
     Parameters
     ----------
