@@ -150,7 +150,7 @@ def test_kernels_from_a_file(folder, capsys):
     views = lf.datasets.make_views(40, 2, random_state=0).views
     np.savez("k.npz", **{f"kernel_{p}": lf.kernels.gaussian_kernel(view) for p, view in enumerate(views.arrays)})
     assert [view["kind"] for view in answer_of(capsys, "k.npz", "-k", "2")["views"]] == ["kernel"] * 3
-    assert "Some files hold kernels and others features" in refusal(capsys, "k.npz", "genes.csv", "-k", "2")
+    assert "Some files contain kernels and others features" in refusal(capsys, "k.npz", "genes.csv", "-k", "2")
 
 
 def test_mixed_encodings_separators_and_decimals(folder, capsys):
@@ -176,13 +176,13 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["genes.csv", "nothing.csv"], "There is no file 'nothing.csv'"),
+        (["genes.csv", "nothing.csv"], "File not found: 'nothing.csv'"),
         (["genes.csv", "proteins.csv", "--id", "name"], "has no column 'name' of ids; its columns are 'patient'"),
         (["genes.csv", "proteins.csv", "--labels", "kind"], "No file has a column 'kind' of classes"),
-        (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "There is no file 'kind.csv'"),
+        (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "File not found: 'kind.csv'"),
         (["genes.csv", "truth.csv"], "'subtype', 90 of 90 values are not, such as 'S"),
-        (["genes.csv", "truth.csv"], "are named with --id and --labels"),
-        (["genes.csv", "genes.csv"], "was named twice"),
+        (["genes.csv", "truth.csv"], "with --id and --labels"),
+        (["genes.csv", "genes.csv"], "was given twice"),
         (["genes.csv", "proteins.csv", "-k", "91"], "n_samples=90 should be >= n_clusters=91"),
         (["genes.csv", "proteins.csv", "--method", "simplemkm"], "Did you mean SimpleMKKM?"),
         (["genes.csv", "proteins.csv", "--method", "gam"], "needs a fixed number of clusters, such as -k 5"),

@@ -108,4 +108,4 @@ def test_what_cannot_be_read_ends_with_one_line(folder, capsys):
         "latefusion info: 'a.pdf' is a PDF document. Ask for the table itself, as CSV.\n"
     )
     assert main(["info", "nothing.csv"]) == 1
-    assert "no file 'nothing.csv'" in capsys.readouterr().err
+    assert "File not found: 'nothing.csv'" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_errors_name_options_of_the_command_line(files, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"read it with --transpose 'two words\.csv'\.$"):
         read(options("two words.csv", "proteins.csv"))
     (tmp_path / "t.csv").write_text("id~a\nx~1\n")
-    with pytest.raises(ValueError, match=r"name it with --separator \(semicolon"):
+    with pytest.raises(ValueError, match=r"give another one with --separator \(semicolon"):
         read(options("t.csv"))
     (tmp_path / "t.tsv").write_text("id\ta\nx\t1,234\n")
     with pytest.raises(ValueError, match="Give --decimal , if it is"):

@@ -122,7 +122,7 @@ def test_new_samples_may_have_any_views(data, fitted, name, complete):
     for key in named:
         rows = model.transform({key: named[key]})
         assert np.isfinite(rows).all()
-    with pytest.raises(ValueError, match="no view at all"):
+    with pytest.raises(ValueError, match="All views are missing"):
         model.predict(Views(list(named.values()), names=list(named), mask=np.zeros((90, 3), dtype=bool)))
     with pytest.raises(ValueError, match=r"unknown: \['taste'\]"):
         model.predict({"taste": named[next(iter(named))]})

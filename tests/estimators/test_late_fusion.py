@@ -120,7 +120,9 @@ def test_precomputed_kernels():
     diagonals = [None, None, np.diagonal(kernels[2])]
     np.testing.assert_array_equal(model.predict(kernels, diagonals=diagonals), model.labels_)
     np.testing.assert_allclose(model.transform(kernels, diagonals=diagonals), model.consensus_, atol=1e-7)
-    with pytest.raises(ValueError, match=r"'view_2' has no constant diagonal.*diagonals="):
+    with pytest.raises(
+        ValueError, match=r"diagonal of the training kernel of view 'view_2' is not constant.*diagonals="
+    ):
         model.predict(kernels)
 
 

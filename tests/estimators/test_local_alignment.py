@@ -52,15 +52,15 @@ TAUS, LAMBDAS = [0.1, 0.3, 20], [0.5, 4.0]
 KINDS = {
     "kernels": {},
     "graphs": {"similarity": "graph"},
-    "kernel and graph": {"partition": ["kernel", "graph", lf.KernelSimilarity(method="factor")]},
-    "factors": {"partition": lf.KernelSimilarity("linear", method="factor")},
-    "sampled counts": {"partition": lf.KernelSimilarity(method="factor"), "count_samples": 40},
-    "anchors": {"partition": lf.GraphSimilarity(method="anchors", n_anchors=30)},
+    "kernel and graph": {"similarity": ["kernel", "graph", lf.KernelSimilarity(method="factor")]},
+    "factors": {"similarity": lf.KernelSimilarity("linear", method="factor")},
+    "sampled counts": {"similarity": lf.KernelSimilarity(method="factor"), "count_samples": 40},
+    "anchors": {"similarity": lf.GraphSimilarity(method="anchors", n_anchors=30)},
     "mixture without kernels": {
-        "partition": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity("linear", method="factor")],
+        "similarity": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity("linear", method="factor")],
     },
     "sampled counts of a mixture": {
-        "partition": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity(method="factor")],
+        "similarity": ["graph", lf.GraphSimilarity(method="anchors"), lf.KernelSimilarity(method="factor")],
         "count_samples": 40,
     },
 }

@@ -73,7 +73,7 @@ def test_with_holes_all_views_together_are_compared_by_graphs_or_not_at_all(know
     part = view_source(views, 0, "auto", known, np.arange(30) < 25)
     whole = view_source(views, 0, "auto", known, None)
     assert list(known.joint([part, whole], "impute")) == GRAPHS
-    assert known.joint([part, whole], "align") == {}
+    assert known.joint([part, whole], "zero") == {}
 
 
 def test_an_unknown_word_is_refused(known, views):
