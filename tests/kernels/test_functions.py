@@ -260,7 +260,7 @@ def test_a_width_is_in_the_unit_of_the_view():
 @pytest.mark.parametrize("kernel", [linear_kernel, functools.partial(polynomial_kernel, scale=1.0)])
 def test_values_beyond_all_numbers_are_refused(kernel):
     rows = np.random.default_rng(0).standard_normal((12, 3))
-    with pytest.raises(ValueError, match="beyond the range of float64. Divide the view by a constant"):
+    with pytest.raises(ValueError, match=r"beyond the range of float64. Divide the view by a constant"):
         kernel(1e200 * rows)
 
 

@@ -164,15 +164,15 @@ def finish_starts(
 
 def _settle(rows: Array, starts: Array, limit: float, xp: Any) -> Array:
     """Lloyd's iterations for all starts together; starts that have converged are not updated."""
-    settled = []
+    converged = []
     for _ in range(SETTLING_STEPS):
         moved = _move(starts, gather_members(rows, starts, xp), xp)
         moving = to_numpy(xp.sum((moved - starts) ** 2, axis=(1, 2))) > limit
-        settled.append(take_rows(moved, np.flatnonzero(~moving)))
+        converged.append(take_rows(moved, np.flatnonzero(~moving)))
         starts = take_rows(moved, np.flatnonzero(moving))
         if not moving.any():
             break
-    return xp.concat([*settled, starts])
+    return xp.concat([*converged, starts])
 
 
 def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:

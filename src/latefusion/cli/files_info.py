@@ -87,7 +87,7 @@ def _expanded(files: Sequence[Path]) -> list[Path]:
 
 def _is_model(file: Path) -> bool:
     if not file.is_file():
-        return False  # the readers say why
+        return False  # the readers report the error
     found = identify(file)
     return found is not None and found.what == MODEL
 

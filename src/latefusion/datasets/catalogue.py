@@ -291,7 +291,7 @@ def _data_files(folder: Path) -> Iterator[Path]:
 def _may_hold_tables(folder: Path) -> bool:
     try:
         return any(inside.suffix.lower() in TABLE_SUFFIXES for inside in folder.iterdir())
-    except PermissionError:  # which will be said, once somebody looks into it
+    except PermissionError:  # reported when the file is read
         return True
 
 

@@ -187,7 +187,7 @@ def take_ids(frame: Frame, file: Path, options: TableOptions) -> IdColumn:
     found, reason = None, f"no column of ids: the first column holds {held}"
     sure = [column for column in columns if plain(column) in SURE_ID_NAMES and frame[column].is_unique]
     if wanted is not None:
-        found, reason = wanted, "asked for"
+        found, reason = wanted, "given by the user"
     elif not _is_numbered(frame.index):
         return IdColumn(frame.index, "the index in the file")
     elif first is not None and plain(first) in ID_NAMES and not (counts and len(sure) == 1):

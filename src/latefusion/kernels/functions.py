@@ -260,16 +260,16 @@ def fit_kernel(kernel: str | KernelFunction, X: Array, params: Mapping[str, Any]
     -------
     FittedKernel
     """
-    settled = {name: value for name, value in (params or {}).items() if value is not None}
+    fixed = {name: value for name, value in (params or {}).items() if value is not None}
     if callable(kernel):
-        return FittedKernel(kernel, settled)
-    _check_params(kernel, settled)
+        return FittedKernel(kernel, fixed)
+    _check_params(kernel, fixed)
     shifts = kernel in ("linear", "gaussian", "laplace") and not scipy.sparse.issparse(X)
     shift = _column_shift(X) if shifts else None
     for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
-        if name not in settled:
-            settled[name] = statistic(X, shift)
-    return FittedKernel(KERNELS[kernel], settled, shift)
+        if name not in fixed:
+            fixed[name] = statistic(X, shift)
+    return FittedKernel(KERNELS[kernel], fixed, shift)
 
 
 def _check_params(kernel: str, params: Mapping[str, Any]) -> None:

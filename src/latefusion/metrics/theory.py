@@ -106,7 +106,7 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
 
     Notes
     -----
-    The paper states that every term lies in [1 − 4m, 1 + 4m]. Its proof takes λM for a combination of the base
+    The paper states that every term is in [1 − 4m, 1 + 4m]. Its proof takes λM for a combination of the base
     partitions with weights 1/√m. What it needs is ‖h(x_i)‖ <= 2√m. Rows of orthonormal partitions have at most unit
     length, so ‖h(x_i)‖ <= Σ_p β_p + λ <= √m + λ: the range is certain for λ <= √m, and it is
     [1 − (√m + λ)², 1 + (√m + λ)²] in general.
@@ -183,7 +183,7 @@ def generalization_bound(n_samples: int, n_views: int, n_clusters: int, *, delta
 
     Notes
     -----
-    This is the formula as printed in the paper's theorem. Three things stand behind it. The error must lie in
+    This is the formula as printed in the paper's theorem. Three points limit its use. The error must be in
     [1 − 4m, 1 + 4m] (see :func:`empirical_error`: certain for λ <= √m). The last step of the proof takes the products
     <h(x), c_v> that multiply the Gaussian variables to be at most 1. And the appendix arrives at twice the Rademacher
     complexity, which its own inequalities bound by 2 √(π/2) k/√n, while the printed first term has no factor 2. Read
@@ -199,7 +199,7 @@ def generalization_bound(n_samples: int, n_views: int, n_clusters: int, *, delta
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise ValueError(f"{name}={value!r} should be an integer of at least 1.")
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r} should lie strictly between 0 and 1: it is a probability of failure.")
+        raise ValueError(f"delta must be a probability between 0 and 1 (exclusive); got {delta!r}.")
     complexity = math.sqrt(math.pi / 2) * n_clusters / math.sqrt(n_samples)
     return complexity + 8 * n_views * math.sqrt(math.log(1 / delta) / (2 * n_samples))
 

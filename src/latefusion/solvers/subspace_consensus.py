@@ -133,9 +133,9 @@ class Subspaces:
         chance = np.maximum.outer(self.widths, self.widths) / n_samples
         beyond = np.maximum(self.squared_cosines / smaller - chance, 0.0)
         witnesses = (1.0 - same) / same.sum(axis=1)
-        heard = witnesses.sum(axis=1)
-        trust = np.sum(witnesses * beyond, axis=1) / np.where(heard > 0, heard, 1.0)
-        if not heard.all() or trust.max() < LEAST_TRUST:
+        n_witnesses = witnesses.sum(axis=1)
+        trust = np.sum(witnesses * beyond, axis=1) / np.where(n_witnesses > 0, n_witnesses, 1.0)
+        if not n_witnesses.all() or trust.max() < LEAST_TRUST:
             return np.ones(len(self.columns))
         relative: NDArray[np.float64] = np.maximum(trust / trust.max(), LEAST_TRUST)
         return relative
