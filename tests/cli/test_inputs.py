@@ -72,7 +72,7 @@ def test_errors_name_options_of_the_command_line(files, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match=r"give another one with --separator \(semicolon"):
         read(options("t.csv"))
     (tmp_path / "t.tsv").write_text("id\ta\nx\t1,234\n")
-    with pytest.raises(ValueError, match="Give --decimal , if it is"):
+    with pytest.raises(ValueError, match="Give --decimal , for a decimal comma"):
         read(options("t.tsv"))
     with pytest.raises(ValueError, match=r"--transpose names 'x\.csv', which is not one of the files \['t\.csv'\]"):
         read(options("t.csv", "--transpose", "x.csv"))
