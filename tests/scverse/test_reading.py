@@ -80,7 +80,7 @@ def test_representations_of_anndata_are_views(adata):
         ("X_scvi", r"modality 'rna' has no representation 'X_scvi': there are \['X'"),
         ({"dna": "X"}, r"use_rep names \['dna'\], but the modalities are \['rna', 'prot'\]"),
         (["X", "X"], "give one key for all, or a dict by modality"),
-        ({}, "There are no modalities"),
+        ({}, "No modalities were given"),
     ],
 )
 def test_wrong_names_are_told(mdata, use_rep, said):
