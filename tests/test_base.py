@@ -129,7 +129,7 @@ def test_every_shape_is_clustered(method, similarity, shape):
     "X", [[A > 0, B > 0], [np.round(A), np.round(B)], [A[:, :1] > 0, B]], ids=["booleans", "coarse", "binary"]
 )
 def test_ties_everywhere_give_no_nan(method, similarity, X):
-    """Equal samples may differ in their neighbour counts, which go to the lower index; their labels need not agree."""
+    """Equal samples may differ in their neighbor counts, which go to the lower index; their labels need not agree."""
     model = method(2, random_state=0, similarity=similarity).fit(X)
     assert np.isfinite(model.consensus_).all()
     assert np.isfinite(model.confidence_).all()
@@ -147,7 +147,7 @@ def test_kernels_of_every_scale_are_clustered(method, scale):
     assert adjusted_rand_score(reference.labels_, model.labels_) == 1.0
 
 
-def test_a_view_that_says_nothing_is_never_dropped_in_silence():
+def test_a_view_constant_up_to_rounding_is_an_error():
     for parameters in ({"kernel_params": {"sigma": 1e12}}, {"kernel": "polynomial"}):
         with pytest.raises(ValueError, match="constant up to rounding"):
             GlobalAlignmentClustering(3, **parameters).fit([A + 1e9, B + 1e9])
@@ -299,7 +299,7 @@ def test_a_sample_in_no_view_is_named():
     data = make_views(20, 2, random_state=0)
     mask = np.ones((20, 3), dtype=bool)
     mask[7] = False
-    with pytest.raises(ValueError, match="1 samples are in no view at all: sample 7"):
+    with pytest.raises(ValueError, match="All views are missing for 1 samples: sample 7"):
         IncompleteLateFusion(n_clusters=2).fit(Views(data.views.arrays, mask=mask))
 
 
@@ -346,7 +346,7 @@ def test_partitions_of_a_view_stand_side_by_side():
     assert np.all(bare.view_labels() == -1)
 
 
-def test_single_views_speak_in_the_names_of_the_consensus():
+def test_single_view_labels_are_numbered_like_the_consensus():
     """A view that alone gives the consensus has its labels; what a sample lacks says nothing."""
     data = make_views(60, 3, separation=9.0, missing=0.3, random_state=0)
     model = GlobalAlignmentClustering(3, random_state=0).fit(data.views)

@@ -14,9 +14,9 @@ from typing import BinaryIO
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A stream whose content replaces a file when all of it has been written.
 
-    Until then the content has no name, where the system supports that, so that a killed process leaves no file.
-    Elsewhere it is a temporary file in the same folder, which an error or Ctrl-C removes. The previous file
-    stays until the end. Errors of the system name ``path``, never the temporary file.
+    Until then the content is in an unnamed file, if the system supports it, so that even a killed process leaves no
+    file. Otherwise it is in a temporary file in the same folder, which is removed after an error or Ctrl-C. The
+    previous file stays until the end. Errors of the system name ``path``, never the temporary file.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _named(path: str | os.PathLike[str], part: Path | None = None) -> Iterator[None]:
-    """Let errors of the system about a stream or its temporary file name the file that was asked for."""
+    """Replace the name of the temporary file in errors of the system by the name of the target."""
     try:
         yield
     except OSError as error:
-        # A failed write carries no name. An error about another file, which the caller has read meanwhile, keeps its.
+        # Errors of writes have no file name. Errors about other files, which the caller reads meanwhile, are unchanged.
         ours = error.filename is None or str(error.filename) == str(part) or str(error.filename2) == str(part)
         if error.errno is None or not ours:
             raise
@@ -73,7 +73,7 @@ def _named(path: str | os.PathLike[str], part: Path | None = None) -> Iterator[N
 
 
 def _open_nameless(folder: Path) -> int | None:
-    """A file of the folder without a name, which is removed with the process; None where this is not supported."""
+    """A file in the folder without a name, which is removed with the process; None if this is not supported."""
     flag = getattr(os, "O_TMPFILE", None)  # Linux
     if flag is None or not Path("/proc/self/fd").is_dir():
         return None
@@ -95,7 +95,7 @@ def _give_name(handle: int, path: Path) -> None:
 
 
 def check_target(path: str | os.PathLike[str]) -> None:
-    """Refuse a path that cannot be written to, before any work is done for it."""
+    """Raise an error if a path cannot be written to."""
     given, target = str(path), Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{given!r} is a folder. Give the name of a file in it.")
@@ -104,7 +104,7 @@ def check_target(path: str | os.PathLike[str]) -> None:
     try:
         folder = target.resolve().parent
     except RuntimeError as error:  # Python before 3.13
-        raise OSError(f"{given!r} cannot be written: it is a link that leads to itself. Remove it.") from error
+        raise OSError(f"{given!r} cannot be written: it is a link to itself. Remove it.") from error
     shown = str(target.parent if folder == target.parent.resolve() else folder)  # elsewhere only through a link
     if not folder.is_dir():
         found = "is not a folder" if folder.exists() else "does not exist"
@@ -119,5 +119,5 @@ def check_target(path: str | os.PathLike[str]) -> None:
 
 def is_special(path: str | os.PathLike[str]) -> bool:
     """Whether a path is a pipe or a device, such as /dev/stdout, which can be written to but not replaced."""
-    place = Path(path)
-    return place.exists() and not place.is_file() and not place.is_dir()
+    target = Path(path)
+    return target.exists() and not target.is_file() and not target.is_dir()

@@ -1,4 +1,4 @@
-"""What all multi-view clusterers share: the one call into validation, and tags."""
+"""Base class of all multi-view clusterers: validation of the input, similarities, and tags."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from latefusion.validation.views import parts
 
 logger = logging.getLogger("latefusion")
 
-# Starts of k-means for the clusters of a single view.
+# Starts of k-means for the clustering of a single view.
 VIEW_STARTS = 3
 
 SIMILARITIES_BY_NAME = ("auto", "kernel", "graph", "precomputed", "labels")
@@ -49,9 +49,9 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 class MultiViewClusterMixin(ClusterMixin):
-    """Input of a multi-view clusterer: any kind of X becomes checked `Views`, at fit and later alike."""
+    """Mixin of multi-view clusterers: converts the input to checked `Views`, in `fit` and for new samples."""
 
-    # Whether a view may hold the labels of a clustering.
+    # Whether a view may contain cluster labels.
     _accepts_labels: ClassVar[bool] = False
 
     # Whether views may be missing for some samples.
@@ -61,7 +61,7 @@ class MultiViewClusterMixin(ClusterMixin):
     _kernel_method: ClassVar[str] = "auto"
 
     def _numpy_only(self) -> str:
-        """Why views on a device are refused; empty where they are accepted."""
+        """Why views on a device are not supported; empty if they are."""
         return f"{type(self).__name__} works on NumPy arrays."
 
     def _input_rules(self, n_clusters: int | None = None) -> InputRules:
@@ -76,7 +76,7 @@ class MultiViewClusterMixin(ClusterMixin):
         )
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
-        """Checked views of the training samples; stores what new samples are read by."""
+        """Checked views of the training samples; stores the schema for new samples."""
         views, schema = read_views(X, self._input_rules(n_clusters))
         self._store_input(schema, views.observed, views.sample_ids)
         self._mask = None if views.mask is None or views.mask.all() else views.mask
@@ -112,11 +112,11 @@ class MultiViewClusterMixin(ClusterMixin):
 
     @property
     def view_inputs_(self) -> tuple[str, ...]:
-        """What every view holds: "features", "precomputed" or "labels"."""
+        """Kind of input of every view: "features", "precomputed" or "labels"."""
         return self.input_schema_.kinds
 
     def _similarity_specs(self, views: Views) -> list[Any]:
-        """The `similarity` of every view; one that holds labels, as text does, need not be named."""
+        """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
         return [
             "labels" if name in self.input_schema_.codings and not isinstance(spec, GivenPartition) else spec
@@ -129,7 +129,7 @@ class MultiViewClusterMixin(ClusterMixin):
         Returns
         -------
         list of ndarray of shape (n_samples, n_columns), or None
-            None for views of which the method keeps none.
+            None for views without stored partitions.
         """
         check_is_fitted(self)
         partitions = [to_numpy(one) for one in getattr(self, "partitions_", None) or ()]
@@ -142,13 +142,13 @@ class MultiViewClusterMixin(ClusterMixin):
         return [np.concatenate(one, axis=1) if one else None for one in own]
 
     def view_labels(self) -> NDArray[np.intp]:
-        """What every view says on its own: k-means on its base partitions.
+        """Clusterings of the single views: k-means on the base partitions of each view.
 
         Returns
         -------
         ndarray of shape (n_samples, n_views)
-            Clusters are numbered like those of the consensus that they are most like, in the sorted order of `labels_`;
-            -1 where a sample lacks the view, or the view has fewer samples than there are clusters.
+            Clusters have the numbers of the most similar consensus clusters, in the sorted order of `labels_`; -1 if
+            the view is missing for the sample, or if the view has fewer samples than there are clusters.
         """
         values, labels = np.unique(to_numpy(self.labels_), return_inverse=True)
         found = np.full((len(labels), self.n_views_), -1, dtype=np.intp)
@@ -175,7 +175,7 @@ class MultiViewClusterMixin(ClusterMixin):
         if spec == "labels":
             return GivenPartition("labels")
         raise ValueError(
-            f"similarity must be one of {list(SIMILARITIES_BY_NAME)} or have a method `similarity`, got {spec!r}."
+            f"similarity must be one of {list(SIMILARITIES_BY_NAME)} or have a method `similarity`; got {spec!r}."
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -186,7 +186,7 @@ class MultiViewClusterMixin(ClusterMixin):
 
 
 def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None) -> Any:
-    """Rows as a data frame with the sample ids as index, where `set_output` asks for pandas; else as they are."""
+    """Rows, as a data frame with the sample ids as index if pandas was selected by `set_output`."""
     if ids is None or _get_output_config("transform", estimator)["dense"] != "pandas":
         return rows
     pandas: Any = importlib.import_module("pandas")
@@ -194,5 +194,5 @@ def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None)
 
 
 def warn_not_converged(name: str, max_iter: int, advice: str = "Raise max_iter or tol.") -> None:
-    """One sentence for every method that stopped at its cap."""
+    """Warn that a method stopped at ``max_iter``."""
     warnings.warn(f"{name} did not converge in {max_iter} iterations. {advice}", ConvergenceWarning, stacklevel=3)

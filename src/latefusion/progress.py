@@ -6,7 +6,7 @@ without a listener they are ignored. Each thread has its own listener.
 >>> from latefusion.progress import progress_listener, progress_range, report_progress
 >>> with progress_listener(lambda message, fraction: print(f"{fraction:.0%} {message}")):
 ...     report_progress("reading", 0.0)
-...     with progress_range(0.2, 1.0):  # what follows is the rest of the work
+...     with progress_range(0.2, 1.0):  # the rest of the work
 ...         report_progress("clustering", 0.5)
 0% reading
 60% clustering
@@ -24,7 +24,7 @@ Listener = Callable[[str, float], None]
 
 
 class _Range(NamedTuple):
-    """A listener, and the part of its work that is being done."""
+    """A listener, and the part of its range for the current reports."""
 
     listener: Listener
     start: float = 0.0
@@ -60,7 +60,7 @@ def progress_listener(listener: Listener) -> Iterator[None]:
 
 @contextmanager
 def progress_range(start: float, stop: float) -> Iterator[None]:
-    """Fractions that are reported in this block, from 0 to 1, become fractions from ``start`` to ``stop`` outside."""
+    """Map fractions from 0 to 1 that are reported in this block to fractions from ``start`` to ``stop``."""
     whole = _current.get()
     with _as_current(None if whole is None else whole.part(start, stop)):
         yield
@@ -68,9 +68,9 @@ def progress_range(start: float, stop: float) -> Iterator[None]:
 
 @contextmanager
 def progress_steps(n_steps: int) -> Iterator[Callable[[str], None]]:
-    """Divide this block into equal steps; call what it gives with the name of each step when it begins.
+    """Divide this block into equal steps; call the yielded function with the name of each step when it begins.
 
-    Reports within a step fill its part of the range, and their messages follow the name of the step.
+    Reports within a step cover its part of the range, and their messages follow the name of the step.
     """
     whole, n_begun = _current.get(), 0
 
@@ -87,7 +87,7 @@ def progress_steps(n_steps: int) -> Iterator[Callable[[str], None]]:
 
 
 def report_progress(message: str, fraction: float) -> None:
-    """Report what begins now, and the fraction of the work that is done."""
+    """Report the current step, and the fraction of the work that is done."""
     current = _current.get()
     if current is not None:
         current.report(message, fraction)

@@ -1,4 +1,4 @@
-"""Containers that walk through the rooms: views going in, solver results coming out. No mathematics here."""
+"""Containers that all subpackages share: views, data sets, and results of solvers."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# An array of any library (NumPy, SciPy sparse, torch, CuPy, Dask, a data frame): the rooms below the estimators talk to
-# it through its array namespace, so no narrower static type would be true.
+# An array of any library (NumPy, SciPy sparse, torch, CuPy, Dask, a data frame). It is used through its array
+# namespace, so there is no narrower static type.
 Array = Any
 
 
 class SolverResult(NamedTuple):
-    """What an alternating solver returns; estimators copy it into their fitted attributes.
+    """The result of an alternating solver; estimators copy it into their fitted attributes.
 
     Attributes
     ----------
     consensus : array of shape (n_samples, n_clusters)
         The embedding that goes to label assignment (the paper's F).
     weights : array of shape (n_views,) or None
-        The weight of every view (β), where the method has any.
+        The weight of every view (β), if the method has weights.
     objective : list of float
         The objective after every iteration.
     n_iter : int
@@ -32,8 +32,8 @@ class SolverResult(NamedTuple):
     rotations : array of shape (n_views, n_clusters, n_clusters) or None
         The rotation of every view (W_p), for late fusion methods.
     mixing : array of shape (n_views + 1, n_clusters, n_clusters) or None
-        The matrices T_p with ``consensus = sum_p H_p T_p + M T_m``: what turns the base partitions of any sample, also
-        a new one, into its consensus row.
+        The matrices T_p with ``consensus = sum_p H_p T_p + M T_m``. They map the base partitions of any sample, also a
+        new one, to its consensus row.
     labels : array of shape (n_samples,) or None
         Cluster numbers, for methods that find them without a consensus embedding.
     """
@@ -49,11 +49,11 @@ class SolverResult(NamedTuple):
 
 
 class Views:
-    """Several views of the same samples, held together so that rows are cut in all of them at once.
+    """Several views of the same samples, indexed by sample.
 
-    A plain list of two views has length two, so scikit-learn's splitters would cut the *views*. This holder has as many
-    entries as there are samples, and indexing it indexes samples; `cross_validate`, `GridSearchCV` and friends then do
-    the right thing.
+    A list of two views has length two, so scikit-learn's splitters would split the *views*. The length of this
+    container is the number of samples, and indexing selects samples, so that `cross_validate`, `GridSearchCV` and other
+    tools of scikit-learn split the samples.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Views:
     names : sequence of str, default=None
         One name per view. By default the keys of the mapping, or ``view_0``, ``view_1``, ...
     mask : array of bool of shape (n_samples, n_views), default=None
-        Where a sample is observed in a view; None means everywhere.
+        False if the view is missing for the sample; None if no view is missing.
     sample_ids : sequence of shape (n_samples,), default=None
         An identifier for every row.
 
@@ -80,7 +80,7 @@ class Views:
     --------
     >>> import numpy as np
     >>> from latefusion import Views
-    >>> views = Views({"colour": np.zeros((4, 2)), "shape": np.ones((4, 3))})
+    >>> views = Views({"color": np.zeros((4, 2)), "shape": np.ones((4, 3))})
     >>> len(views), views.shape, views[:2].shape
     (4, (4, 5), (2, 5))
     """
@@ -102,54 +102,51 @@ class Views:
         if hasattr(arrays, "ndim"):
             shape = getattr(arrays, "shape", "unknown")
             raise ValueError(
-                f"Views are a list or a dict of arrays, got one array of shape {shape}: write [X] for a single view."
+                f"Views must be a list or a dict of arrays; got one array of shape {shape}. Use [X] for a single view."
             )
         if isinstance(arrays, Mapping):
             names = list(arrays) if names is None else names
             arrays = list(arrays.values())
         held = tuple(arrays)
         if not held:
-            raise ValueError("There are no views: give at least one array.")
+            raise ValueError("Views contains no views. Give at least one array.")
         if names is None:
             names = [f"view_{position}" for position in range(len(held))]
         names = tuple(str(name) for name in names)
         if len(names) != len(held):
-            raise ValueError(f"There are {len(held)} views but {len(names)} names: give one name per view.")
+            raise ValueError(f"There are {len(held)} views but {len(names)} names. Give one name per view.")
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
-            raise ValueError(f"View names must differ, but {repeated} stand more than once in {list(names)}.")
+            raise ValueError(f"View names must be unique, but {repeated} are repeated in {list(names)}.")
         for name, array in zip(names, held, strict=True):
             if len(getattr(array, "shape", ())) != 2:
                 raise ValueError(
-                    f"View {name!r} must be a two-dimensional array (rows are samples), got "
+                    f"View {name!r} must be a two-dimensional array (rows are samples); got "
                     f"{type(array).__name__} with shape {getattr(array, 'shape', 'unknown')}."
                 )
         rows = {name: array.shape[0] for name, array in zip(names, held, strict=True)}
         if len(set(rows.values())) > 1:
             raise ValueError(
-                f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove or mask "
-                f"the samples that are not in every view."
+                f"All views must have the same number of rows; got {rows}. Remove the samples with missing views, or "
+                f"add rows of NaN for them."
             )
         n_samples = next(iter(rows.values()))
         if mask is not None:
             mask = np.array(mask, dtype=bool)
             mask.flags.writeable = False
             if mask.shape != (n_samples, len(held)):
-                raise ValueError(
-                    f"mask has shape {mask.shape}, but {n_samples} samples and {len(held)} views need "
-                    f"{(n_samples, len(held))}."
-                )
+                raise ValueError(f"mask must have shape {(n_samples, len(held))} (samples, views); got {mask.shape}.")
         ids = None
         if sample_ids is not None:
             ids = np.array(sample_ids)
             ids.flags.writeable = False
             if ids.shape != (n_samples,):
-                raise ValueError(f"sample_ids has shape {ids.shape}, but there are {n_samples} samples.")
+                raise ValueError(f"sample_ids must have shape {(n_samples,)}; got {ids.shape}.")
         for slot, value in (("arrays", held), ("names", names), ("mask", mask), ("sample_ids", ids)):
             object.__setattr__(self, slot, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Views cannot be changed ({name}); make a new one.")
+        raise AttributeError(f"Views are immutable: {name!r} cannot be set. Create new Views.")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -168,7 +165,7 @@ class Views:
 
     @property
     def observed(self) -> NDArray[np.bool_]:
-        """Which samples have which views, also where there is no mask; shape (n_samples, n_views)."""
+        """Mask of observed views, also if `mask` is None; shape (n_samples, n_views)."""
         return np.ones((len(self), self.n_views), dtype=bool) if self.mask is None else self.mask
 
     def __len__(self) -> int:
@@ -177,7 +174,7 @@ class Views:
     def __getitem__(self, key: Any) -> Views:
         if isinstance(key, tuple):
             if len(key) != 2 or not (key[1] is Ellipsis or key[1] == slice(None)):
-                raise IndexError("Views are indexed by samples only; use `arrays` or `items()` to reach one view.")
+                raise IndexError("Views are indexed by samples only. Use `arrays` or `items()` to access single views.")
             key = key[0]
         rows = np.atleast_1d(np.arange(len(self))[key])
         return Views(
@@ -188,7 +185,7 @@ class Views:
         )
 
     def __iter__(self) -> Iterator[Views]:
-        raise TypeError("Views cannot be looped over: use `arrays` for the views, or index samples.")
+        raise TypeError("Views cannot be iterated. Use `arrays` for the views, or index samples.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Views, (self.arrays, self.names, self.mask, self.sample_ids)
@@ -212,7 +209,7 @@ def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
 
 @dataclass(frozen=True)
 class MultiViewDataset:
-    """A data set with several views, and what is known about it.
+    """A data set with several views, known classes and a description.
 
     Attributes
     ----------
@@ -223,15 +220,15 @@ class MultiViewDataset:
     name : str
         A short name.
     target_names : tuple of str
-        Names of the classes, where known.
+        Names of the classes, if known.
     description : str
-        Where the data come from and what the views are.
+        Source of the data and contents of the views.
     kind : {"features", "kernels"}
-        Whether a view holds the features of its samples (n × d), or their precomputed similarities (n × n).
+        Whether the views contain features (n × d) or precomputed kernels (n × n).
     feature_names : mapping of str to sequence of str
-        Names of the columns of a view, by its name, where they are known.
+        Names of the columns of each view, if known.
     id_name : str
-        What all files call their column of sample ids; empty where they have none, or differ.
+        Name of the column of sample ids in all files; empty if there is none, or if the names differ.
     """
 
     views: Views

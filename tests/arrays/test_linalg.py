@@ -38,7 +38,7 @@ def random_symmetric(size, seed=0):
 
 @examples(40)
 @given(seed=seeds, n=st.integers(1, 12), k=st.integers(1, 6), rank=st.integers(0, 6))
-def test_polar_maximises_the_trace(seed, n, k, rank):
+def test_polar_maximizes_the_trace(seed, n, k, rank):
     n, rank = max(n, k), min(rank, k)
     generator = np.random.default_rng(seed)
     matrix = generator.standard_normal((n, rank)) @ generator.standard_normal((rank, k))
@@ -236,7 +236,7 @@ def test_inner_products_do_not_lose_digits_with_the_number_of_rows(xp, dtype, to
 
 
 def long_chain(n, dtype="float64"):
-    """A normalised path graph: its leading eigenvalues cos(π j / n) crowd together."""
+    """A normalized path graph: its leading eigenvalues cos(π j / n) crowd together."""
     ones = np.ones(n - 1)
     degrees = np.r_[2.0, np.full(n - 2, 3.0), 2.0]
     graph = sp.diags_array([ones, np.ones(n), ones], offsets=[-1, 0, 1], shape=(n, n))
@@ -283,7 +283,7 @@ def test_operators_are_solved_by_their_products():
 
 
 @pytest.mark.parametrize("negative", [False, True])
-def test_no_eigenvalue_lies_above_the_bound(negative, seed):
+def test_no_eigenvalue_exceeds_the_bound(negative, seed):
     rng = np.random.default_rng(seed)
     matrix = sp.random_array((80, 80), density=0.1, random_state=seed)
     matrix = (matrix + matrix.T - (0.5 if negative else 0.0) * sp.eye_array(80)).tocsr()

@@ -58,7 +58,7 @@ def test_limits_of_the_first_version(system):
     assert available_memory() == 0
 
 
-def test_a_system_that_does_not_say_gives_its_size_or_nothing(system, monkeypatch):
+def test_without_meminfo_the_total_memory_or_nothing(system, monkeypatch):
     monkeypatch.setattr(memory.os, "sysconf_names", {"SC_PHYS_PAGES": 1, "SC_PAGE_SIZE": 2})
     monkeypatch.setattr(memory.os, "sysconf", lambda name: {"SC_PHYS_PAGES": 50, "SC_PAGE_SIZE": 4096}[name])
     assert available_memory() == 50 * 4096
@@ -79,10 +79,12 @@ def test_a_device_has_memory_of_its_own(monkeypatch):
     assert available_memory(on("mps")) is None
 
 
-def test_the_error_says_how_much_is_needed_and_there(monkeypatch):
+def test_the_error_names_needed_and_free_memory(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda like=None: 3 * 2**20)
     require_memory(3 * 2**20, "A kernel", "Take a factor.")
-    with pytest.raises(MemoryError, match=r"^A kernel needs at least 2 GiB of memory, but 3 MiB are free\. Take a"):
+    with pytest.raises(
+        MemoryError, match=r"^A kernel needs at least 2 GiB of memory, but only 3 MiB are free\. Take a"
+    ):
         require_memory(2**31, "A kernel", "Take a factor.")
-    with pytest.raises(MemoryError, match=r"16\.0 TiB of memory, but 3 MiB are free \(NumPy\)"):
+    with pytest.raises(MemoryError, match=r"16\.0 TiB of memory, but only 3 MiB are free \(NumPy\)"):
         require_memory(2**44, "A kernel", "Take a factor.", like=np.zeros(1))

@@ -105,8 +105,8 @@ def test_a_start_that_stands_still_is_left_alone(monkeypatch):
     assert seen[-1] < 3
 
 
-def test_iterations_end_where_every_centre_is_the_mean_of_its_rows(xp):
-    """Whichever way centres move: here all of them go down, so that movements do not cancel each other out."""
+def test_iterations_end_where_every_center_is_the_mean_of_its_rows(xp):
+    """Whichever way centers move: here all of them go down, so that movements do not cancel each other out."""
     rows, _ = planted(noise=0.5)
     found = room.kmeans(xp.asarray(rows), 5, n_init=3, generator=np.random.RandomState(0), tol=0.0, xp=xp)
     far = found.centers + 1.0
@@ -120,7 +120,7 @@ def test_iterations_end_where_every_centre_is_the_mean_of_its_rows(xp):
 
 
 def test_starts_without_hope_are_left_out():
-    """Two clusters; one start puts both centres into one of them, which costs twice as much and more."""
+    """Two clusters; one start puts both centers into one of them, which costs twice as much and more."""
     import array_api_compat.numpy as xnp
 
     rows = np.concatenate([np.zeros((30, 2)), np.full((30, 2), 4.0)]) + planted(60, 2, noise=1.0)[0]

@@ -37,7 +37,7 @@ def test_planted_clusters_are_recovered(name, k):
 
 @pytest.mark.parametrize("name", ["kmeans", "rotation"])
 def test_clusters_that_span_one_direction_less_are_recovered(name):
-    """Centred kernels put three clusters on a triangle in the plane; the third column is zero."""
+    """Centered kernels put three clusters on a triangle in the plane; the third column is zero."""
     angles = np.repeat(2 * np.pi * np.arange(3) / 3, 20)
     rows = np.c_[np.cos(angles), np.sin(angles), np.zeros(60)]
     rows[:, :2] += 0.05 * np.random.default_rng(0).standard_normal((60, 2))
@@ -119,7 +119,7 @@ def test_fewer_directions_than_clusters_leave_clusters_empty(name):
     assert np.isfinite(rule.confidence(rows)).all()
 
 
-def test_kmeans_says_when_it_finds_fewer_clusters():
+def test_kmeans_warns_about_fewer_clusters():
     with pytest.warns(ConvergenceWarning, match="distinct clusters"):
         labels, _ = assign_by_kmeans(np.repeat(np.eye(4)[:2], 5, axis=0), 4, random_state=0)
     assert adjusted_rand_score(np.repeat([0, 1], 5), labels) == 1.0

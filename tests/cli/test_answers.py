@@ -51,7 +51,7 @@ def test_labels_and_words_do_not_mix_on_the_standard_output(capsys, tmp_path):
 
 
 def test_places_are_checked_first(tmp_path):
-    with pytest.raises(ValueError, match="Leave one out"):
+    with pytest.raises(ValueError, match="Use only one of them"):
         check_outputs(options("-o", "-", "--json"), [])
     with pytest.raises(ValueError, match=r"-o 'labels.doc' ends in '.doc', but a table of labels is written as .csv"):
         check_outputs(options("-o", "labels.doc"), [])

@@ -34,7 +34,7 @@ def answer_of(capsys, *words):
 
 
 def refusal(capsys, *words):
-    """What is said on stderr when a command does not work; nothing is printed or written."""
+    """The error message when a command does not work; nothing is printed or written."""
     before = {entry: entry.stat().st_mtime_ns for entry in Path().rglob("*")}
     assert main(["cluster", *words]) == 1
     captured = capsys.readouterr()
@@ -55,8 +55,8 @@ def test_two_tables_become_clusters_labels_and_a_model(tmp_path):
     assert done.stdout.startswith("90 samples, 2 views: 3 clusters\n")
     assert "\x1b" not in done.stdout
     for words in (
-        "How sure: median confidence",
-        "Without 'genes': ",
+        "Confidence: median",
+        "Without 'genes'",
         "known classes: accuracy",
         "Labels: labels.csv",
     ):
@@ -132,7 +132,7 @@ def test_files_of_all_kinds_are_views_together(folder, capsys):
     np.savez("more.npz", view_0=genes.to_numpy() * 2, view_1=proteins.to_numpy(), names=["x", "y"])
     answer = answer_of(capsys, "genes.csv", "proteins.parquet", "more.npz", "-k", "3", "-o", "labels.parquet")
     assert [view["name"] for view in answer["views"]] == ["genes", "proteins", "x", "y"]
-    assert any("no ids" in told for told in answer["warnings"])
+    assert any("no sample ids" in note for note in answer["warnings"])
     assert "samples" not in answer
     assert pd.read_parquet("labels.parquet")["id"].tolist() == list(range(90))
 
@@ -143,14 +143,14 @@ def test_any_method_in_any_case(folder, capsys, method):
     assert answer["n_clusters"] == 3
     assert answer["scores"]["accuracy"] > 0.9
     assert main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--method", method]) == 0
-    assert "Labels were not written: add -o labels.csv." in capsys.readouterr().out
+    assert "Labels were not written. Add -o labels.csv." in capsys.readouterr().out
 
 
 def test_kernels_from_a_file(folder, capsys):
     views = lf.datasets.make_views(40, 2, random_state=0).views
     np.savez("k.npz", **{f"kernel_{p}": lf.kernels.gaussian_kernel(view) for p, view in enumerate(views.arrays)})
     assert [view["kind"] for view in answer_of(capsys, "k.npz", "-k", "2")["views"]] == ["kernel"] * 3
-    assert "Some files hold kernels and others features" in refusal(capsys, "k.npz", "genes.csv", "-k", "2")
+    assert "Some files contain kernels and others features" in refusal(capsys, "k.npz", "genes.csv", "-k", "2")
 
 
 def test_mixed_encodings_separators_and_decimals(folder, capsys):
@@ -174,28 +174,28 @@ def test_mixed_encodings_separators_and_decimals(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
-        (["genes.csv", "nothing.csv"], "There is no file 'nothing.csv'"),
+        (["genes.csv", "nothing.csv"], "File not found: 'nothing.csv'"),
         (["genes.csv", "proteins.csv", "--id", "name"], "has no column 'name' of ids; its columns are 'patient'"),
         (["genes.csv", "proteins.csv", "--labels", "kind"], "No file has a column 'kind' of classes"),
-        (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "There is no file 'kind.csv'"),
+        (["genes.csv", "proteins.csv", "--labels", "kind.csv"], "File not found: 'kind.csv'"),
         (["genes.csv", "truth.csv"], "'subtype', 90 of 90 values are not, such as 'S"),
-        (["genes.csv", "truth.csv"], "are named with --id and --labels"),
-        (["genes.csv", "genes.csv"], "was named twice"),
+        (["genes.csv", "truth.csv"], "with --id and --labels"),
+        (["genes.csv", "genes.csv"], "was given twice"),
         (["genes.csv", "proteins.csv", "-k", "91"], "n_samples=90 should be >= n_clusters=91"),
         (["genes.csv", "proteins.csv", "--method", "simplemkm"], "Did you mean SimpleMKKM?"),
-        (["genes.csv", "proteins.csv", "--method", "gam"], "give it with -k, such as -k 5"),
-        (["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--explain"], "--explain needs"),
+        (["genes.csv", "proteins.csv", "--method", "gam"], "needs a fixed number of clusters, such as -k 5"),
+        (["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--explain"], "--explain requires"),
         (["genes.csv", "proteins.csv", "-o", "labels.xlsx"], "a table of labels is written as .csv"),
         (["genes.csv", "proteins.csv", "-o", "far/labels.csv"], "Create it first"),
         (["genes.csv", "proteins.csv", "--save", "."], "is a folder"),
-        (["genes.csv", "proteins.csv", "-o", "-", "--json"], "Leave one out"),
+        (["genes.csv", "proteins.csv", "-o", "-", "--json"], "Use only one of them"),
     ],
     ids=lambda words: " ".join(words[-2:]) if isinstance(words, list) else "",
 )
-def test_what_is_wrong_is_said_in_a_line(folder, capsys, words, said):
-    assert said in refusal(capsys, *words)
+def test_errors_are_one_line(folder, capsys, words, message):
+    assert message in refusal(capsys, *words)
 
 
 def test_tables_that_do_not_fit_together(folder, capsys):
@@ -207,8 +207,8 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     genes.assign(patient="x" + genes["patient"]).to_csv("others.csv", index=False)
     assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
     genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
-    said = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
-    assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in said
+    message = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
+    assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in message
 
 
 NOT_NUMBERS = ["five", "0", "5-2", "1-4", "-3", "2,x", "1,4", "2,", "2-4,6", "2--4", "²"]
@@ -226,23 +226,23 @@ def test_what_is_odd_about_the_data_is_pointed_out(folder, capsys):
     genes = pd.read_csv("genes.csv")
     genes.insert(0, "patient_number", range(1, 91))
     genes.drop(columns="patient").to_csv("numbered.csv", index=False)
-    told = " ".join(answer_of(capsys, "numbered.csv", "-k", "2")["warnings"])
-    assert "only one view" in told
-    assert "add --id patient_number" in told
+    notes = " ".join(answer_of(capsys, "numbered.csv", "-k", "2")["warnings"])
+    assert "only one view" in notes
+    assert "add --id patient_number" in notes
     assert answer_of(capsys, "numbered.csv", "-k", "2", "--id", "patient_number")["views"][0]["columns"] == 10
     generator = np.random.default_rng(0)
     for name in ("a", "b"):
         pd.DataFrame(generator.normal(size=(60, 3))).to_csv(f"{name}.csv", index=False)
-    told = " ".join(answer_of(capsys, "a.csv", "b.csv", "-k", "2-4")["warnings"])
-    assert "clusters" in told  # that there are none
+    notes = " ".join(answer_of(capsys, "a.csv", "b.csv", "-k", "2-4")["warnings"])
+    assert "clusters" in notes  # that there are none
 
 
 def test_samples_of_zeros_are_pointed_out(folder, capsys):
     genes = pd.read_csv("genes.csv")
     genes.loc[:8, genes.columns != "patient"] = 0
     genes.to_csv("zeros.csv", index=False)
-    told = answer_of(capsys, "zeros.csv", "proteins.csv", "-k", "2")["warnings"]
-    assert [one for one in told if one.startswith("View zeros: 9 of its 90 samples are zero in all columns")]
+    notes = answer_of(capsys, "zeros.csv", "proteins.csv", "-k", "2")["warnings"]
+    assert [one for one in notes if one.startswith("View zeros: 9 of its 90 samples are zero in all columns")]
 
 
 def test_quiet_prints_nothing(folder, capsys):
@@ -271,8 +271,8 @@ def test_an_input_is_never_overwritten(folder, capsys, option, file):
         link = Path(f"link{number}{suffix}")  # so that its name does not give another reason to refuse it
         link.symlink_to(path)
         for words in ([], ["--force"]):
-            said = refusal(capsys, file, "-k", "2", option, str(link), *words)
-            assert f"{option} {str(link)!r} would overwrite the input {file!r}" in said
+            message = refusal(capsys, file, "-k", "2", option, str(link), *words)
+            assert f"{option} {str(link)!r} would overwrite the input {file!r}" in message
 
 
 def test_known_classes_are_an_input_too(folder, capsys):
@@ -302,8 +302,8 @@ def test_outputs_of_another_kind_are_replaced_by_force_only(folder, capsys):
     assert "--save 'p.html' exists and is not a model" in refusal(capsys, *words, "--save", "p.html")
     assert "--report 'p.htm' exists and is not a report" in refusal(capsys, *words, "--report", "p.htm")
     assert "--report 'page.pdf' ends in '.pdf'" in refusal(capsys, *words, "--report", "page.pdf")
-    said = refusal(capsys, *words, "-o", "x", "--save", "./x")
-    assert "-o 'x' and --save 'x' are the same file" in said
+    message = refusal(capsys, *words, "-o", "x", "--save", "./x")
+    assert "-o 'x' and --save 'x' are the same file" in message
     answer_of(capsys, *words, "-o", "truth.csv", "--save", "l.csv", "--report", "p.htm", "--force")
     assert lf.load("l.csv").n_clusters == 3
     assert "patient,label" in Path("truth.csv").read_text()
@@ -328,12 +328,12 @@ def test_a_list_is_a_list_and_a_range_is_a_range(folder, capsys, number, tried):
     assert model.n_clusters_ in tried
 
 
-def test_methods_that_cannot_predict_say_so(folder, capsys):
+def test_models_that_cannot_predict_are_marked(folder, capsys):
     words = ["genes.csv", "proteins.csv", "-k", "3", "--save", "a.model"]
     assert main(["cluster", *words, "--method", "GMC"]) == 0
-    said = capsys.readouterr().out
-    assert "a.model (fitted results only: this method cannot label new samples; late-fusion, LF-MVC-GAM" in said
-    assert "latefusion predict" not in said
+    message = capsys.readouterr().out
+    assert "a.model (results only: this method cannot label new samples; late-fusion, LF-MVC-GAM" in message
+    assert "latefusion predict" not in message
     assert lf.load("a.model").labels_.shape == (90,)
     assert main(["predict", "a.model", "nothing.csv"]) == 1  # before anything is read
     assert "GraphBasedClustering cannot label new samples. Only LateFusionClustering" in capsys.readouterr().err
@@ -390,10 +390,10 @@ def test_ids_that_overlap_only_in_part(folder, capsys):
     assert (answer["n_samples"], len(answer["samples"]["id"])) == (90, 90)
     assert [view["samples"] for view in answer["views"]] == [80, 80]
     assert answer["scores"]["accuracy"] > 0.9
-    assert any("20 of 90 samples are not in every view" in told for told in answer["warnings"])
+    assert any("20 of 90 samples are not in every view" in notes for notes in answer["warnings"])
 
 
-def test_views_are_explained_where_samples_lack_some(folder, capsys):
+def test_views_are_explained_with_missing_views(folder, capsys):
     pd.read_csv("genes.csv").sort_values("patient")[:80].to_csv("genes.csv", index=False)
     answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain")
     texts = {one["view"]: one["text"] for one in answer["dropping"]}
@@ -402,11 +402,11 @@ def test_views_are_explained_where_samples_lack_some(folder, capsys):
     assert "left out" not in texts["genes"]
 
 
-def test_what_cannot_be_explained_costs_no_answer(folder, capsys):
+def test_labels_are_written_even_if_views_cannot_be_explained(folder, capsys):
     pd.read_csv("genes.csv").sort_values("patient")[:12].to_csv("genes.csv", index=False)
     answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--explain", "-o", "labels.csv")
     assert answer["dropping"] == []
-    assert any("could not be estimated" in told for told in answer["warnings"])
+    assert any("could not be estimated" in note for note in answer["warnings"])
     assert (folder / "labels.csv").exists()
 
 
@@ -416,8 +416,8 @@ def test_views_with_next_to_no_sample_in_common(folder, capsys):
     others = ~proteins["patient"].isin(shared)
     proteins.loc[others, "patient"] = "x" + proteins.loc[others, "patient"]
     proteins.to_csv("proteins.csv", index=False)
-    told = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")["warnings"]
-    assert sum(one.startswith("Only 12 of the 90 samples of view 'genes' are in another view") for one in told) == 1
+    notes = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")["warnings"]
+    assert sum(one.startswith("Only 12 of the 90 samples of view 'genes' are in another view") for one in notes) == 1
 
 
 @pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM", "SIGKILL"])
@@ -488,10 +488,10 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, words):
     ) as running:
         running.stdout.read(5)
         running.stdout.close()
-        told = running.stderr.read()
+        errors = running.stderr.read()
         assert running.wait(60) == 0
-    assert b"Traceback" not in told
-    assert b"rror" not in told
+    assert b"Traceback" not in errors
+    assert b"rror" not in errors
 
 
 def write_cells(folder):
@@ -544,21 +544,21 @@ def test_cells_in_a_file_of_mudata(tmp_path, monkeypatch, capsys):
 def test_nothing_that_grows_with_the_data_is_done_in_silence(folder, words, monkeypatch):
     """Most of the time of a command is spent under a line of progress."""
     main(["cluster", "genes.csv", "proteins.csv", "-k", "3", "--save", "b.model", "--quiet"])
-    told = []
+    durations = []
 
     @contextlib.contextmanager
     def watched(what, *, quiet=False):
         start = time.perf_counter()
         yield
-        told.append(time.perf_counter() - start)
+        durations.append(time.perf_counter() - start)
 
     for module in (cluster, predict, compare, info, demo, answers):
         monkeypatch.setattr(module, "progress", watched)
     start = time.perf_counter()
     assert main(words) == 0
-    silence = time.perf_counter() - start - sum(told)
-    assert len(told) > 0
-    assert silence < max(0.3, 0.5 * sum(told))
+    silence = time.perf_counter() - start - sum(durations)
+    assert len(durations) > 0
+    assert silence < max(0.3, 0.5 * sum(durations))
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_a_file_of_kernels_and_chosen_methods(tmp_path, capsys):
     assert "LF-MVC-LAM" in out
     assert "concat-kmeans" not in out
     assert main(["compare", str(tmp_path / "k.npz"), "--samples", "20"]) == 1
-    assert "cannot cut kernels" in capsys.readouterr().err
+    assert "--samples requires features" in capsys.readouterr().err
 
 
 def test_without_classes_the_number_is_found_and_ours_is_the_measure(tmp_path, capsys):
@@ -49,7 +49,7 @@ def test_without_classes_the_number_is_found_and_ours_is_the_measure(tmp_path, c
     assert (answer["n_clusters"], [row["method"] for row in answer["methods"]]) == (2, ["A-MKKM"])
 
 
-def test_samples_that_lack_views_are_left_out_and_counted(tmp_path, capsys, monkeypatch):
+def test_samples_with_missing_views_are_excluded_and_counted(tmp_path, capsys, monkeypatch):
     write_tables(tmp_path)
     monkeypatch.chdir(tmp_path)
     table = pd.read_csv("genes.csv").sort_values("patient")
@@ -58,12 +58,12 @@ def test_samples_that_lack_views_are_left_out_and_counted(tmp_path, capsys, monk
     assert main(words) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["n_samples"] == 70
-    assert "70 of 90 samples are in every view" in answer["notes"][0]
+    assert "70 of 90 samples have all views" in answer["notes"][0]
     plain, ours = answer["methods"]
     assert (ours["scores"]["agreement"], plain["note"]) == (1.0, "")
     table[:7].to_csv("genes.csv", index=False)
     assert main(words) == 1
-    assert "only 7 of 90 samples are in every view" in capsys.readouterr().err
+    assert "Only 7 of 90 samples have all views" in capsys.readouterr().err
 
 
 def test_several_tables_with_classes_in_another(tmp_path, capsys, monkeypatch):

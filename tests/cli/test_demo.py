@@ -31,7 +31,7 @@ def test_honest_lines_come_first_and_ours_after(output):
     assert "objective over" in out
 
 
-def test_the_one_that_decides_says_why(output):
+def test_late_fusion_prints_the_reason_for_its_choice(output):
     out, _ = output
     assert "The default was kept" in out
     assert "views: pixels (" in out
@@ -63,5 +63,5 @@ def test_a_file_that_is_not_a_figure_stays(tmp_path, capsys, monkeypatch):
     assert main(["demo", "--output", str(tmp_path)]) == 1
     assert "exists and is not a PNG image" in capsys.readouterr().err
     assert main(["demo", "--output", str(tmp_path / "digits.png")]) == 1
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be created" in capsys.readouterr().err
     assert (tmp_path / "digits.png").read_text() == "not a figure"

@@ -16,24 +16,24 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def told(capsys, *words):
+def output_of(capsys, *words):
     assert main(["info", *words]) == 0
     return capsys.readouterr().out
 
 
 def answer(capsys, *words):
-    return json.loads(told(capsys, *words, "--json"))
+    return json.loads(output_of(capsys, *words, "--json"))
 
 
 def test_a_table_for_people_and_programs(folder, capsys):
     (folder / "t.csv").write_text("id|a|b|c\nx|1|u|\ny|2|v|3\nx|4|w|\n")
-    out = told(capsys, "t.csv")
+    out = output_of(capsys, "t.csv")
     assert out.startswith("t.csv: 3 rows, 4 columns\n")
     assert "text, separated by pipe, decimal '.', UTF-8, names in line 1" in out
     assert "column 'id' (a usual name of ids), 3 ids, 1 of them more than once: x (2 times)" in out
     assert "number: 2, text: 1" in out
     assert "2 cells (22.2%), in 1 of 3 columns; most: c 2" in out
-    assert "Cannot be clustered as it is: 't.csv' has the sample id 'x' 2 times" in out
+    assert "These files cannot be clustered: 't.csv' has the sample id 'x' 2 times" in out
     found = answer(capsys, "t.csv")
     (table,) = found["files"]
     assert (table["n_rows"], table["kinds"], table["missing"]) == (3, {"number": 2, "text": 1}, 2)
@@ -49,7 +49,7 @@ def test_several_tables_and_how_their_ids_overlap(folder, capsys):
     assert found["problem"] is None
     assert (found["overlap"]["n_samples"], found["overlap"]["in_all"]) == (90, 30)
     assert found["overlap"]["files"]["genes.csv"] == {"samples": 90, "only_here": 60, "not_here": 0}
-    assert "90 samples in all, 30 of them in every file" in told(capsys, "genes.csv", "proteins.csv")
+    assert "90 samples in all, 30 of them in every file" in output_of(capsys, "genes.csv", "proteins.csv")
 
 
 def test_a_folder_is_its_tables(folder, capsys):
@@ -71,13 +71,13 @@ def test_options_of_tables_are_those_of_other_commands(folder, capsys):
     found = answer(capsys, "t.txt", "genes.csv", "--transpose", "t.txt")
     assert found["together"]["problem"] is None
     assert found["together"]["overlap"]["in_all"] == 2
-    assert "columns are samples" in told(capsys, "t.txt", "--transpose", "all")
+    assert "columns are samples" in output_of(capsys, "t.txt", "--transpose", "all")
 
 
 def test_many_columns_are_summed_up_and_names_cannot_disturb(folder, capsys):
     names = ",".join(f"c{number}" for number in range(30))
     (folder / "t.csv").write_text(f'id,"\x1b[31m",{names}\n' + "x," + ",".join("1" * 31) + "\n")
-    out = told(capsys, "t.csv")
+    out = output_of(capsys, "t.csv")
     assert "… and 16 more" in out
     assert "\x1b" not in out
 
@@ -86,7 +86,7 @@ def test_a_model(folder, capsys, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     data = lf.datasets.make_views(60, 3, random_state=0)
     lf.save(lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views), folder / "groups.model")
-    out = told(capsys, "groups.model")
+    out = output_of(capsys, "groups.model")
     for words in (
         "groups.model: a model of latefusion",
         "GlobalAlignmentClustering",
@@ -108,4 +108,4 @@ def test_what_cannot_be_read_ends_with_one_line(folder, capsys):
         "latefusion info: 'a.pdf' is a PDF document. Ask for the table itself, as CSV.\n"
     )
     assert main(["info", "nothing.csv"]) == 1
-    assert "no file 'nothing.csv'" in capsys.readouterr().err
+    assert "File not found: 'nothing.csv'" in capsys.readouterr().err

@@ -86,7 +86,7 @@ def test_one_file(capsys, tmp_path):
 
 def test_wrong_folders_and_files_exit_with_one(capsys, tmp_path, monkeypatch):
     assert main(["info", "--datasets", "--data", str(tmp_path / "nowhere")]) == 1
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     assert main(["info", str(tmp_path / "t.csv")]) == 1

@@ -18,7 +18,7 @@ def test_version_and_help(capsys):
     assert "demo" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [[], ["fuse"], ["demo", "--colour"]])
+@pytest.mark.parametrize("words", [[], ["fuse"], ["demo", "--color"]])
 def test_wrong_words_exit_with_two(words, capsys):
     with pytest.raises(SystemExit) as stop:
         main(words)
@@ -26,7 +26,7 @@ def test_wrong_words_exit_with_two(words, capsys):
     assert "usage: latefusion" in capsys.readouterr().err
 
 
-def test_wrong_input_exits_with_one_and_says_why(capsys, tmp_path):
+def test_wrong_input_exits_with_one_and_an_error_message(capsys, tmp_path):
     assert main(["compare", str(tmp_path / "nothing.npz")]) == 1
     captured = capsys.readouterr()
     assert captured.err.startswith("latefusion compare: ")
@@ -34,7 +34,7 @@ def test_wrong_input_exits_with_one_and_says_why(capsys, tmp_path):
     assert captured.out == ""
 
 
-def test_no_words_at_all_get_the_whole_help(capsys):
+def test_without_arguments_the_help_is_printed(capsys):
     with pytest.raises(SystemExit) as stop:
         main([])
     assert stop.value.code == 2
@@ -52,7 +52,7 @@ def test_every_command_explains_itself(command, capsys):
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "message"),
     [
         (ValueError("one\n  two"), 1, "latefusion info: one two\n"),
         (PermissionError(13, "Permission denied", "a.csv"), 1, "latefusion info: Permission denied: 'a.csv'\n"),
@@ -61,14 +61,14 @@ def test_every_command_explains_itself(command, capsys):
         (KeyboardInterrupt(), 130, "latefusion info: interrupted\n"),
     ],
 )
-def test_errors_become_a_line_and_a_code(error, code, said, capsys, monkeypatch):
+def test_errors_become_a_line_and_a_code(error, code, message, capsys, monkeypatch):
     def fail(options):
         raise error
 
     monkeypatch.setattr(info, "run", fail)
     assert main(["info"]) == code
     captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", said)
+    assert (captured.out, captured.err) == ("", message)
 
 
 def test_mistakes_of_ours_are_not_hidden(monkeypatch):
@@ -89,7 +89,7 @@ def test_installed_command():
         check=False,
     )
     assert done.returncode == 1
-    assert "There is no method 'x'" in done.stderr
+    assert "Unknown method 'x'" in done.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)

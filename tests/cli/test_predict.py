@@ -58,21 +58,23 @@ def test_files_are_matched_by_what_they_are_called(folder, trained, capsys, orde
     captured = capsys.readouterr()
     answer = json.loads(captured.out)
     assert one_line(captured.err)
-    assert "new_genes for view genes" in captured.err
+    assert "new_genes as view genes" in captured.err
     labels = pd.read_csv(trained / "labels.csv").set_index("patient")["label"]
     assert answer["samples"]["label"] == labels.loc[answer["samples"]["id"]].tolist()
     assert answer["n_samples"] == 30
 
 
-def test_names_that_say_nothing_are_taken_in_order(folder, trained, capsys):
+def test_unknown_file_names_are_matched_by_order(folder, trained, capsys):
     (folder / "new_genes.csv").rename("one.csv")
     (folder / "new_proteins.csv").rename("two.csv")
     assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv"]) == 0
     captured = capsys.readouterr()
-    assert "taking one for view genes, two for view proteins, in this order" in captured.err
+    assert "using one as view genes, two as view proteins, in this order" in captured.err
     assert "30 new samples" in captured.out
-    said = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
-    assert "View 'genes' does not have the columns that LateFusionClustering was fitted on (missing: ['genes_0'" in said
+    message = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
+    assert (
+        "View 'genes' does not have the columns that LateFusionClustering was fitted on (missing: ['genes_0'" in message
+    )
     assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv", "--quiet", "-o", "l.csv"]) == 0
     assert capsys.readouterr() == ("", "")
 
@@ -91,7 +93,7 @@ def test_columns_in_another_order_are_reordered_by_name(folder, trained, capsys)
     assert capsys.readouterr() == (expected, "")
 
 
-def test_what_is_wrong_is_said(folder, trained, capsys):
+def test_errors_name_the_problem(folder, trained, capsys):
     model = str(trained / "groups.model")
     assert "'.' is a folder. Give the name of a model file" in refusal(capsys, ".", "new_genes.csv")
     assert "There is no model file 'x.model'" in refusal(capsys, "x.model", "new_genes.csv")
@@ -99,9 +101,9 @@ def test_what_is_wrong_is_said(folder, trained, capsys):
     (folder / "cut.model").write_bytes((trained / "groups.model").read_bytes()[:5000])
     assert "is damaged or not a model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")
     (folder / "new_genes.csv").rename("a.csv")
-    assert "name the files like the views" in refusal(capsys, model, "a.csv")
+    assert "Give the files the names of the views" in refusal(capsys, model, "a.csv")
     pd.read_csv("new_proteins.csv").to_csv("proteins.csv", index=False)
-    assert "the model has no view a" in refusal(capsys, model, "a.csv", "proteins.csv")
+    assert "The model has no view a" in refusal(capsys, model, "a.csv", "proteins.csv")
     plain = lf.baselines.METHODS["concat-kmeans"](2).fit(pd.read_csv("a.csv").iloc[:, 1:])
     lf.save(plain, "plain.model")
     assert "ConcatKMeans cannot label new samples" in refusal(capsys, "plain.model", "a.csv")
@@ -116,8 +118,8 @@ def test_neither_the_model_nor_the_data_are_overwritten(folder, trained, capsys,
     before = sorted(path.read_bytes() for path in folder.iterdir())
     (folder / "link.csv").symlink_to(model)
     for name in ("groups.csv", "link.csv", "new_genes.csv", "./new_proteins.csv"):
-        said = refusal(capsys, str(model), "new_genes.csv", "new_proteins.csv", *option, name)
-        assert "would overwrite the input" in said
+        message = refusal(capsys, str(model), "new_genes.csv", "new_proteins.csv", *option, name)
+        assert "would overwrite the input" in message
     (folder / "link.csv").unlink()
     (folder / "new").mkdir()
     for name in ("genes", "proteins"):
@@ -130,13 +132,13 @@ def test_views_that_are_absent_are_named(folder, trained, capsys):
     model = str(trained / "groups.model")
     assert main(["predict", model, "new_genes.csv"]) == 0
     out = capsys.readouterr().out
-    assert "Note: View 'proteins' is absent: the samples are labelled by the other views.\n" in out
+    assert "Note: View 'proteins' is missing for all samples. They are labeled by the other views.\n" in out
     pd.read_csv("new_proteins.csv")[:18].to_csv("new_proteins.csv", index=False)
     assert main(["predict", model, "new_genes.csv", "new_proteins.csv", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["views"] == [{"name": "genes", "samples": 30}, {"name": "proteins", "samples": 18}]
-    (said,) = answer["warnings"]
-    assert said == "View 'proteins' is missing for 12 of 30 samples, which are labelled by the other views."
+    (message,) = answer["warnings"]
+    assert message == "View 'proteins' is missing for 12 of 30 samples. They are labeled by the other views."
     files = [str(trained / f"{name}.csv") for name in ("genes", "proteins")]
     assert main(["predict", model, *files, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["warnings"] == []
@@ -160,8 +162,8 @@ def test_samples_far_from_the_training_samples_are_counted(folder, trained, caps
 
 def test_views_are_never_guessed_when_names_contradict():
     views = Views({"a_b": np.eye(2), "c": np.eye(2), "d": np.eye(2)})
-    with pytest.raises(ValueError, match="no view a_b, d, and the files none for a, b"):
+    with pytest.raises(ValueError, match="no view a_b, d, and no file matches its view a, b"):
         match_views(views, ("a", "b", "c"))
-    found, told = match_views(Views({"new_a": np.eye(2), "c": np.eye(2)}), ("c", "a"))
+    found, message = match_views(Views({"new_a": np.eye(2), "c": np.eye(2)}), ("c", "a"))
     assert found.names == ("a", "c")
-    assert told == "taking new_a for view a, c for view c"
+    assert message == "using new_a as view a, c as view c"

@@ -105,7 +105,7 @@ def test_a_full_disk_is_named_and_the_next_run_goes_on(folder, capsys):
         assert set(before) < set(database.execute("SELECT * FROM cells").fetchall())
 
 
-def test_failures_are_kept_until_told_to_retry(folder, capsys):
+def test_failures_are_kept_until_retry(folder, capsys):
     options = ["--data", str(folder / "data"), "--no-figures"]
     assert reproduce(folder, *options, "--time-limit", "0.001") == 0
     assert "took more than 0.001 s" in capsys.readouterr().out
@@ -115,9 +115,9 @@ def test_failures_are_kept_until_told_to_retry(folder, capsys):
     assert "took more" not in capsys.readouterr().out
 
 
-def test_what_is_wrong_is_said(folder, capsys):
+def test_errors_name_the_problem(folder, capsys):
     assert reproduce(folder, "--data", str(folder / "nowhere")) == 1
-    assert "no folder" in capsys.readouterr().err
+    assert "not a folder" in capsys.readouterr().err
     assert reproduce(folder, "--only", "Plant") == 1
     assert "Unknown data set 'Plant'" in capsys.readouterr().err
     (folder / "out").write_text("a file where a folder should be")
@@ -145,7 +145,7 @@ def test_neither_data_nor_archives_are_overwritten(folder, capsys):
     assert reproduce(folder, "--data", str(data), "--no-figures") == 0
     (folder / "door").symlink_to(data)
     before = contents(folder)
-    for words, said in (
+    for words, message in (
         (["--data", data, "--output", data, "--force"], "would be read as a table of the input folder"),
         (["--data", data, "--output", folder / "door", "--force"], "would be read as a table of the input folder"),
         (["--data", out / "tables", "--output", out], "would be read as a table of the input folder"),
@@ -153,7 +153,7 @@ def test_neither_data_nor_archives_are_overwritten(folder, capsys):
         (["--from", folder / "door" / ".." / "out" / "archive.json", "--output", out], "would overwrite the input"),
     ):
         assert main(["reproduce", "--quick", "--no-figures", *map(str, words)]) == 1
-        assert said in capsys.readouterr().err
+        assert message in capsys.readouterr().err
         assert contents(folder) == before
 
 

@@ -1,4 +1,4 @@
-"""Colours and progress are for people who look at a terminal."""
+"""Colors and progress are for people who look at a terminal."""
 
 import io
 import re
@@ -29,7 +29,7 @@ def screen(monkeypatch):
     return screen
 
 
-def test_colours_only_where_they_are_wanted(screen, monkeypatch):
+def test_colors_only_where_they_are_wanted(screen, monkeypatch):
     assert colored("x", "red", screen) == "\x1b[31mx\x1b[0m"
     assert colored("x", "red", io.StringIO()) == "x"
     monkeypatch.setenv("NO_COLOR", "1")

@@ -68,7 +68,7 @@ def test_the_eighteen_data_sets_of_the_paper():
     assert listed == PAPER
 
 
-def test_entries_are_whole_and_names_lead_to_one_entry():
+def test_entries_are_complete_and_names_are_unique():
     names = [name for entry in known_datasets() for name in module._names(entry)]
     assert len(names) == len(set(names))
     assert not {plain(name) for name in module.EMBEDDED} & set(names)
@@ -168,7 +168,7 @@ def test_the_closest_copy_is_taken(folder):
     assert "same kernels" in dataset.description
 
 
-def test_files_that_nobody_knows_and_embedded_sets(folder):
+def test_unknown_files_and_embedded_sets(folder):
     np.savez(folder / "My-Data.npz", view_0=np.eye(5))
     assert load_dataset("my_data", data=folder).name == "My-Data"
     assert len(load_dataset("digits").views) == 1797
@@ -182,17 +182,17 @@ def test_what_is_not_here(folder):
         load_dataset("AR10P", data=folder)
     with pytest.raises(FileNotFoundError, match=r"'plant' cannot be downloaded"):
         load_dataset("plant", download=True)
-    with pytest.raises(ValueError, match=r"'flower71' is no data set.*Did you mean flower17"):
+    with pytest.raises(ValueError, match=r"Unknown data set 'flower71'.*Did you mean flower17"):
         load_dataset("flower71", data=folder)
 
 
 def test_data_folders_that_are_none(tmp_path, monkeypatch):
     assert data_folder() is None
-    with pytest.raises(NotADirectoryError, match=r"data is '.*nowhere', which is no folder"):
+    with pytest.raises(NotADirectoryError, match=r"data must be a folder of data sets; '.*nowhere'"):
         find_datasets(tmp_path / "nowhere")
     (tmp_path / "file").touch()
     monkeypatch.setenv("LATEFUSION_DATA", str(tmp_path / "file"))
-    with pytest.raises(NotADirectoryError, match="LATEFUSION_DATA is"):
+    with pytest.raises(NotADirectoryError, match="LATEFUSION_DATA must be"):
         load_dataset("yale")
     monkeypatch.setenv("LATEFUSION_DATA", str(tmp_path))
 
@@ -200,7 +200,7 @@ def test_data_folders_that_are_none(tmp_path, monkeypatch):
         raise PermissionError(path)
 
     monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(PermissionError, match="no right to read the data folder"):
+    with pytest.raises(PermissionError, match="Permission denied: the data folder"):
         find_datasets()
 
 

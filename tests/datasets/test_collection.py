@@ -65,9 +65,9 @@ def test_names_that_meet(folder):
     )
     (folder / "far").mkdir()
     (folder / "genes.csv").rename(folder / "far" / "proteins.csv")
-    with pytest.raises(ValueError, match=r"both hold a view 'proteins': rename one"):
+    with pytest.raises(ValueError, match=r"both contain a view 'proteins'. Rename one"):
         load_files([folder / "far" / "proteins.csv", folder / "proteins.parquet"])
-    with pytest.raises(ValueError, match="was named twice"):
+    with pytest.raises(ValueError, match="was given twice"):
         load_files([folder / "a.npz", folder / "a.npz"])
 
 
@@ -87,11 +87,11 @@ def test_classes_from_a_column_or_a_file(folder):
 def test_what_does_not_fit_together(folder):
     np.savez(folder / "k.npz", kernel_0=np.eye(4))
     np.savez(folder / "v.npz", view_0=np.eye(4))
-    with pytest.raises(ValueError, match="Some files hold kernels and others features"):
+    with pytest.raises(ValueError, match="Some files contain kernels and others features"):
         load_files([folder / "k.npz", folder / "v.npz"])
     with pytest.raises(ValueError, match=r"have sample ids and .* have none"):
         load_files([folder / "genes.csv", folder / "v.npz"])
-    with pytest.raises(ValueError, match="There are no files"):
+    with pytest.raises(ValueError, match="No files were given"):
         load_files([])
 
 

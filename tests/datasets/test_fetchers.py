@@ -61,7 +61,7 @@ DIGITS = {view: np.random.default_rng(0).normal(size=(40, 3)) for view in fetche
 
 
 @pytest.mark.parametrize("form", ["flat", "folder", "tar in zip"])
-def test_digits_wherever_the_files_lie(publish, form):
+def test_digits_from_any_folder_of_the_archive(publish, form):
     files = {fetchers.DIGIT_FILES[view]: text_of(array) for view, array in DIGITS.items()}
     files["mfeat.info"] = b"about the data"
     if form == "folder":
@@ -100,7 +100,7 @@ def test_digits_that_are_not_what_they_should_be(publish):
     ("content", "message"),
     [
         (b"<html>moved</html>", "not a readable archive"),
-        (zipped({"other.txt": b""}), "lacks mfeat-fac, mfeat-fou"),
+        (zipped({"other.txt": b""}), "does not contain mfeat-fac, mfeat-fou"),
         (zipped({name: b"1 2\nthree 4\n" for name in fetchers.DIGIT_FILES.values()}), "mfeat-fac cannot be read"),
     ],
 )
@@ -189,7 +189,7 @@ def test_unknown_papers():
         fetchers.fetch_citations("pubmed")
 
 
-def test_every_fetcher_says_where_its_data_come_from_and_on_what_terms():
+def test_every_fetcher_documents_source_and_license():
     for name in ("fetch_uci_multifeature", "fetch_three_sources", "fetch_citations"):
         notes = getattr(fetchers, name).__doc__.partition("Notes\n")[2]
         assert "http" in notes

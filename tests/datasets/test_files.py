@@ -12,7 +12,7 @@ DENSE = np.arange(12.0).reshape(4, 3)
 
 
 def test_missing_file_and_unknown_format(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file .*nowhere\.npz"):
+    with pytest.raises(FileNotFoundError, match=r"File not found: .*nowhere\.npz"):
         load_views(tmp_path / "nowhere.npz")
     (tmp_path / "table.foo").write_text("a,b\n1,2\n")
     with pytest.raises(
@@ -24,7 +24,7 @@ def test_missing_file_and_unknown_format(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no pipes with names")
 def test_a_pipe_is_refused_before_it_is_read(tmp_path):
     os.mkfifo(tmp_path / "rna.csv")
-    with pytest.raises(ValueError, match=r"rna\.csv' is a pipe or a device.*write it to a file"):
+    with pytest.raises(ValueError, match=r"rna\.csv' is a pipe or a device.*Save the data to a file"):
         load_views(tmp_path / "rna.csv")
 
 
@@ -60,9 +60,9 @@ def test_content_of_another_format_than_the_name(tmp_path):
 
 def test_options_of_tables_are_for_tables(tmp_path):
     np.savez(tmp_path / "a.npz", view_0=DENSE)
-    with pytest.raises(ValueError, match="id_column='id' is for tables"):
+    with pytest.raises(ValueError, match="id_column='id' requires tables"):
         load_views(tmp_path / "a.npz", id_column="id")
-    with pytest.raises(ValueError, match="label_column='class' is for tables"):
+    with pytest.raises(ValueError, match="label_column='class' requires tables"):
         load_views(tmp_path / "a.npz", label_column="class")
 
 
@@ -81,7 +81,7 @@ def test_no_right_to_read(tmp_path):
     folder.chmod(0o700)
 
 
-def test_no_right_to_read_as_the_system_says_it(tmp_path, monkeypatch):
+def test_permission_errors_name_the_file(tmp_path, monkeypatch):
     np.savez(tmp_path / "a.npz", view_0=DENSE)
 
     def refuse(self, *args, **kwargs):

@@ -64,14 +64,14 @@ FILES = {
     "a.feather": (b"ARROW1\0\0", r"an Arrow \(Feather\) file.*to_parquet"),
     "a.db": (b"SQLite format 3\0", "an SQLite database"),
     "a.json": (b'[{"a": 1}]', "a JSON file"),
-    "page.csv": (b"\n<!DOCTYPE html>\n<html>", "a web page.*download again"),
+    "page.csv": (b"\n<!DOCTYPE html>\n<html>", "a web page.*download the file again"),
     "a.csv": (b"PAR1\0\0PAR1", r"a Parquet file\. Its name ends in '\.csv': rename it to end in \.parquet"),
     "b.csv": (zipped("view_0.npy"), r"an \.npz archive\. .*rename it to end in \.npz"),
 }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_the_error_says_what_a_file_is_and_what_to_do(tmp_path, name):
+def test_errors_name_the_format_and_the_remedy(tmp_path, name):
     content, message = FILES[name]
     (tmp_path / name).write_bytes(content)
     for read in (load_views, lambda path: load_files([path, path.with_name("other.csv")]), check_content):
@@ -88,7 +88,7 @@ def test_the_name_does_not_hide_the_content(tmp_path, name):
         load_views(tmp_path)
 
 
-def test_a_real_model_is_recognised(tmp_path):
+def test_a_real_model_is_recognized(tmp_path):
     lf.save(lf.GlobalAlignmentClustering(2), tmp_path / "groups.npz")
     with pytest.raises(ValueError, match=r"groups\.npz' is a model file of latefusion"):
         load_views(tmp_path / "groups.npz")

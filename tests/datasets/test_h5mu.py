@@ -88,7 +88,7 @@ def test_broken_files(tmp_path, write):
         load_views(write("twice", protein_cells=["c1", "c1", "c2", "c3"]))
     with h5py.File(tmp_path / "none.h5mu", "w") as root:
         root["something"] = [1]
-    with pytest.raises(ValueError, match=r"none\.h5mu' has no modalities.*there is something"):
+    with pytest.raises(ValueError, match=r"none\.h5mu' has no modalities.*got something"):
         load_views(tmp_path / "none.h5mu")
     path = write("matrix")
     with h5py.File(path, "r+") as root:

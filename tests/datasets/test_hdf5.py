@@ -24,7 +24,7 @@ def endless(tmp_path):
     return path
 
 
-def test_a_file_that_is_whole_is_opened_as_it_is(tmp_path):
+def test_a_valid_file_is_opened_directly(tmp_path):
     path = tmp_path / "whole.h5"
     with h5py.File(path, "w") as file:
         file["group/numbers"] = [1.0, 2.0]
@@ -55,7 +55,7 @@ def test_a_file_that_has_changed_is_looked_at_again(tmp_path, endless):
         pass
 
 
-def test_what_is_no_hdf5_file_or_not_there_is_told_by_the_system(tmp_path):
+def test_errors_of_the_system_pass_through(tmp_path):
     (tmp_path / "text.h5").write_text("no HDF5 at all")
     with pytest.raises(OSError, match="signature"), open_hdf5(tmp_path / "text.h5"):
         pass

@@ -55,7 +55,7 @@ def test_samples_outside_the_given_order_are_refused():
         join_samples({"x": part("ab", "x"), "xy": part("bc", "xy")}, order=["a", "b"])
 
 
-def test_integers_become_floats_only_where_rows_are_lacking():
+def test_integers_become_floats_only_with_missing_rows():
     views = join_samples({"x": part("ab", "x", dtype=np.int64), "xy": part("abc", "xy", dtype=np.int64)})
     assert [array.dtype.kind for array in views.arrays] == ["f", "i"]
 

@@ -25,7 +25,7 @@ def test_numbers_keep_their_groups_and_their_order(values, shape):
 
 @examples(60)
 @given(st.lists(st.integers(0, 3), min_size=5, max_size=30), st.booleans(), st.booleans())
-def test_one_hot_tables_say_the_same_as_their_vector(values, lying, sparse):
+def test_one_hot_tables_equal_their_vector(values, lying, sparse):
     classes, codes = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         return
@@ -47,8 +47,8 @@ def test_words_become_names():
         (np.array([]), "here: the labels are empty"),
         (np.array([0.5, 1]), "the label of sample 1 is 0.5"),
         (np.array([1, np.nan, 2, np.nan]), "the label of sample 2 is nan.*2 of 4"),
-        (np.array([[1, 2], [3, 4], [5, 6]]), r"shape \(3, 2\).*one-hot"),
-        (np.array([[1, 1], [0, 1], [1, 0]]), r"shape \(3, 2\).*one-hot"),
+        (np.array([[1, 2], [3, 4], [5, 6]]), r"one-hot.*shape \(3, 2\)"),
+        (np.array([[1, 1], [0, 1], [1, 0]]), r"one-hot.*shape \(3, 2\)"),
         (np.array([1j, 2]), "complex"),
         (np.array(["a", None, "b"], dtype=object), "1 of . samples have no label, such as sample 2"),
         (np.array(["a", ""]), "1 of . samples have no label, such as sample 2"),

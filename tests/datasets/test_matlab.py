@@ -57,7 +57,7 @@ def test_kernels(write, key, form):
 @pytest.mark.parametrize("keys", [("X", "Y"), ("fea", "gt"), ("data", "truth"), ("views", "gnd"), ("X", "true_label")])
 @pytest.mark.parametrize("lying", [(False, False), (True, True), (False, True), (True, False)])
 @pytest.mark.parametrize("column", [True, False])
-def test_views_stand_up_whichever_way_they_lie(write, keys, lying, column):
+def test_views_are_read_in_either_orientation(write, keys, lying, column):
     views = [array.T if lies else array for array, lies in zip((NARROW, WIDE), lying, strict=True)]
     labels = LABELS[:, None] if column else LABELS[None, :]
     dataset = load_views(write(**{keys[0]: views, keys[1]: labels}))
@@ -68,11 +68,11 @@ def test_views_stand_up_whichever_way_they_lie(write, keys, lying, column):
 
 
 @pytest.mark.parametrize("lying", [False, True])
-@pytest.mark.parametrize("labelled", [False, True])
-def test_a_square_view_lies_as_the_others(write, lying, labelled):
+@pytest.mark.parametrize("labeled", [False, True])
+def test_a_square_view_is_oriented_like_the_others(write, lying, labeled):
     square = GENERATOR.normal(size=(N_SAMPLES, N_SAMPLES))
     views = [array.T if lying else array for array in (square, WIDE, NARROW)]
-    dataset = load_views(write(X=views, **({"Y": LABELS[:, None]} if labelled else {})))
+    dataset = load_views(write(X=views, **({"Y": LABELS[:, None]} if labeled else {})))
     np.testing.assert_array_equal(dataset.views.arrays[0], square)
     np.testing.assert_array_equal(dataset.views.arrays[1], WIDE)
 
@@ -122,8 +122,8 @@ def test_numbered_variables_names_and_numbers_of_clusters(write):
     dataset = load_views(write("a", X1=NARROW, X2=WIDE.T, Y=LABELS[:, None], k=np.array([[3.0]])))
     assert dataset.views.names == ("X1", "X2")
     np.testing.assert_array_equal(dataset.views.arrays[1], WIDE)
-    dataset = load_views(write("b", X=[NARROW, WIDE], names=["colour", "shape"]))
-    assert dataset.views.names == ("colour", "shape")
+    dataset = load_views(write("b", X=[NARROW, WIDE], names=["color", "shape"]))
+    assert dataset.views.names == ("color", "shape")
     dataset = load_views(write("c", K1=KERNELS[..., 0], K2=KERNELS[..., 1]))
     assert dataset.kind == "kernels"
     dataset = load_views(write("d", X=NARROW, Y=LABELS[:, None]))
@@ -147,10 +147,10 @@ def test_ten_numbered_variables_are_in_order(write):
         ({"KH": [np.eye(4), np.eye(3)]}, r"KH\{2\} is a kernel of 3 samples, but the first one is of 4"),
         ({"KH": KERNELS, "X": [NARROW]}, r"several variables.*KH \(7 × 7 × 2 double\), X \(1 × 1 cell\)"),
         ({"X": [NARROW], "data": [WIDE]}, "several variables"),
-        ({"X": [NARROW, "text"]}, r"X\{2\} is not a matrix"),
+        ({"X": [NARROW, "text"]}, r"X\{2\} must be a matrix"),
         ({"X": [NARROW, np.zeros((0, 0))]}, r"X\{2\} has shape \(0, 0\)|X\{2\}.*no"),
         ({"X": [NARROW], "Y": LABELS[:, None], "gt": LABELS[::-1, None]}, "labels that differ from each other: Y"),
-        ({"X": [NARROW], "Y": NARROW}, r"Y: labels of shape \(7, 3\) are neither"),
+        ({"X": [NARROW], "Y": NARROW}, r"Y: labels must be one value per sample.*shape \(7, 3\)"),
         ({"X": [NARROW], "Y": LABELS[:, None] + 0.5}, "the label of sample 1 is 1.5"),
     ],
 )
@@ -167,7 +167,7 @@ def test_structures_are_listed_but_not_read(tmp_path):
 
 def test_complex_numbers_are_refused(tmp_path):
     scipy.io.savemat(tmp_path / "c.mat", {"X": NARROW + 1j})
-    with pytest.raises(ValueError, match=r"c\.mat.*X holds values of type complex"):
+    with pytest.raises(ValueError, match=r"c\.mat.*X contains values of type complex"):
         load_views(tmp_path / "c.mat")
 
 

@@ -31,13 +31,13 @@ SPARSE = np.array([[0, 1.0], [2.0, 0], [0, 0], [0, 3.0]])
 
 def test_dense_and_sparse_views_come_back_as_written(write):
     path = write(
-        view_0=DENSE, **csr_parts(SPARSE, "view_1"), y=[1, 0, 1, 1], names=["colour", "words"], class_names=["a", "b"]
+        view_0=DENSE, **csr_parts(SPARSE, "view_1"), y=[1, 0, 1, 1], names=["color", "words"], class_names=["a", "b"]
     )
     dataset = load_views(path)
     assert dataset.kind == "features"
     assert dataset.name == "toy"
     assert dataset.target_names == ("a", "b")
-    assert dataset.views.names == ("colour", "words")
+    assert dataset.views.names == ("color", "words")
     dense, sparse = dataset.views.arrays
     assert dense.dtype == np.float32
     np.testing.assert_array_equal(dense, DENSE)
@@ -48,7 +48,7 @@ def test_dense_and_sparse_views_come_back_as_written(write):
     np.testing.assert_array_equal(dataset.views[[3, 1]].arrays[1].toarray(), SPARSE[[3, 1]])
 
 
-def test_kernels_are_recognised(write):
+def test_kernels_are_recognized(write):
     kernels = np.random.default_rng(0).uniform(size=(2, 4, 4))
     dataset = load_views(str(write(kernel_0=kernels[0], kernel_1=kernels[1])))
     assert dataset.kind == "kernels"
@@ -81,12 +81,12 @@ def test_views_are_ordered_by_number_not_by_letters(write):
         ({**csr_parts(SPARSE, "view_0"), "view_0_indices": [0, 1, 7]}, "parts of view_0 do not make a sparse matrix"),
         ({"view_0": DENSE, "view_1": DENSE[:3]}, "view_1 has 3 rows, but the first one has 4"),
         ({"view_0": DENSE[0]}, r"view_0 has shape \(3,\)"),
-        ({"view_0": np.array([["a", "b"]])}, "view_0 holds values of type <U1"),
+        ({"view_0": np.array([["a", "b"]])}, "view_0 contains values of type <U1"),
         ({"kernel_0": np.eye(4)[:, :3]}, r"kernel_0 has shape \(4, 3\), but a kernel must be square"),
         ({"kernel_0": np.eye(4), "kernel_1": np.eye(3)}, "kernel_1 has 3 rows"),
         ({"view_0": DENSE, "y": [0, 1]}, r"y has shape \(2,\), but 4 samples"),
-        ({"view_0": DENSE, "view_1": DENSE, "names": ["a"]}, "names must be 2 different ones"),
-        ({"view_0": DENSE, "view_1": DENSE, "names": ["a", "a"]}, "names must be 2 different ones"),
+        ({"view_0": DENSE, "view_1": DENSE, "names": ["a"]}, "names must contain 2 different names"),
+        ({"view_0": DENSE, "view_1": DENSE, "names": ["a", "a"]}, "names must contain 2 different names"),
     ],
 )
 def test_broken_content_is_refused_by_file_and_key(write, content, message):

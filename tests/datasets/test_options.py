@@ -13,7 +13,7 @@ def test_every_separator_has_a_name_that_means_it():
 
 @pytest.mark.parametrize("text", ["", "a", "1", '"', "\n", ";;", "commas"])
 def test_what_is_not_a_separator_is_refused(text):
-    with pytest.raises(ValueError, match="separator must be a single sign or one of comma, semicolon"):
+    with pytest.raises(ValueError, match="separator must be a single character or one of comma, semicolon"):
         separator_sign(text)
 
 

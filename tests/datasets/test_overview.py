@@ -51,7 +51,7 @@ def test_which_column_holds_the_ids_and_why(tmp_path, text, column, reason):
     found = overview(tmp_path, text)
     assert (found.id_column, found.id_reason) == (column, reason)
     asked = overview(tmp_path, "id,a\nx,1\ny,2\n", id_column="a")
-    assert (asked.id_column, asked.id_reason, asked.ids) == ("a", "asked for", ["1", "2"])
+    assert (asked.id_column, asked.id_reason, asked.ids) == ("a", "given by the user", ["1", "2"])
 
 
 def test_repeated_and_missing_ids_are_counted(tmp_path):

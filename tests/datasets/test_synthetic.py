@@ -61,7 +61,7 @@ def test_clusters_are_found_in_every_view_at_low_noise(seed, n_features):
 
 @examples(60)
 @given(st.integers(2, 8), st.integers(1, 12), st.floats(0.1, 50), st.integers(0, 2**32 - 1))
-def test_nearest_centres_are_the_separation_apart(n_clusters, n_features, separation, seed):
+def test_nearest_centers_are_the_separation_apart(n_clusters, n_features, separation, seed):
     dataset = make_views(
         2 * n_clusters, n_clusters, n_features=n_features, noise=0, separation=separation, random_state=seed
     )
@@ -72,7 +72,7 @@ def test_nearest_centres_are_the_separation_apart(n_clusters, n_features, separa
             np.testing.assert_allclose(distances, separation)
 
 
-def test_noise_is_the_standard_deviation_around_the_centres():
+def test_noise_is_the_standard_deviation_around_the_centers():
     dataset = make_views(4000, n_views=2, noise=[0.5, 2.0], random_state=0)
     for view, noise in enumerate([0.5, 2.0]):
         rest = dataset.views.arrays[view] - centers_of(dataset, view)[dataset.target]
@@ -147,28 +147,31 @@ def test_missing_rows(n_samples, n_views, share, n_uninformative, seed):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_samples": 2}, "n_clusters=3 should be <= n_samples=2"),
-        ({"n_samples": 0}, "n_samples=0 should be an integer of at least 1"),
-        ({"n_clusters": 2.0}, "n_clusters=2.0 should be an integer"),
-        ({"n_views": 0}, "n_views=0"),
-        ({"n_uninformative": -1}, "n_uninformative=-1 should be an integer of at least 0"),
-        ({"n_features": [3, 4]}, r"n_features has 2 entries, but n_views \+ n_uninformative = 3 views"),
-        ({"n_features": 0}, "n_features=0"),
-        ({"n_features": 2.5}, "n_features=2.5"),
-        ({"noise": -1.0}, "noise=-1.0 should be a finite number of at least 0"),
-        ({"noise": float("nan")}, "noise=nan"),
-        ({"noise": [1.0, 2.0]}, "noise has 2 entries, but n_views = 3 views"),
-        ({"separation": -2}, "separation=-2"),
-        ({"separation": "wide"}, "separation='wide'"),
-        ({"balance": [0.5, 0.5]}, r"balance has shape \(2,\), but n_clusters=3"),
-        ({"balance": [0.5, 0.5, 0.5]}, "sum to 1.5: divide them"),
+        ({"n_samples": 2}, "n_clusters=3 must be <= n_samples=2"),
+        ({"n_samples": 0}, "n_samples must be an integer >= 1; got 0"),
+        ({"n_clusters": 2.0}, "n_clusters must be an integer >= 1; got 2.0"),
+        ({"n_views": 0}, "n_views must be an integer >= 1; got 0"),
+        ({"n_uninformative": -1}, "n_uninformative must be an integer >= 0; got -1"),
+        ({"n_features": [3, 4]}, r"n_features has 2 entries, but there are n_views \+ n_uninformative = 3 views"),
+        ({"n_features": 0}, "n_features must be an integer >= 1; got 0"),
+        ({"n_features": 2.5}, "n_features must be an integer >= 1; got 2.5"),
+        ({"noise": -1.0}, "noise must be a finite number >= 0; got -1.0"),
+        ({"noise": float("nan")}, "noise must be a finite number >= 0; got nan"),
+        ({"noise": [1.0, 2.0]}, "noise has 2 entries, but there are n_views = 3 views"),
+        ({"separation": -2}, "separation must be a finite number >= 0; got -2"),
+        ({"separation": "wide"}, "separation must be a finite number >= 0; got 'wide'"),
+        ({"balance": [0.5, 0.5]}, r"one proportion for each of n_clusters=3; got shape \(2,\)"),
+        ({"balance": [0.5, 0.5, 0.5]}, "sum to 1.5. Divide them"),
         ({"balance": [1.5, -0.25, -0.25]}, "positive proportions"),
-        ({"balance": [0.998, 0.001, 0.001]}, "Cluster 1 with proportion 0.001 gets none of n_samples=300"),
-        ({"missing": 1.0}, "missing=1.0 should be a fraction"),
-        ({"missing": -0.1}, "missing=-0.1 should be a fraction"),
-        ({"missing": 0.7}, "missing=0.7 takes 210 of 300 samples from each of 3 views.*allows 200"),
+        (
+            {"balance": [0.998, 0.001, 0.001]},
+            "Cluster 1 with proportion 0.001 gets none of n_samples=300",
+        ),
+        ({"missing": 1.0}, "missing must be a fraction >= 0 and < 1; got 1.0"),
+        ({"missing": -0.1}, "missing must be a fraction >= 0 and < 1; got -0.1"),
+        ({"missing": 0.7}, "missing=0.7 removes 210 of 300 samples from each of 3 views.*allows 200"),
         ({"missing": 0.5, "n_views": 1}, "from each of 1 views"),
-        ({"complementary": True, "n_clusters": 2}, "complementary=True needs n_clusters >= 3"),
+        ({"complementary": True, "n_clusters": 2}, "complementary=True requires n_clusters >= 3"),
         ({"complementary": True, "n_views": 1}, "got n_clusters=3 and n_views=1"),
     ],
 )

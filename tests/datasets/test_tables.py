@@ -27,7 +27,7 @@ def folder_of(place, **tables):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16"])
 @pytest.mark.parametrize(("separator", "decimal"), [(",", "."), (";", "."), (";", ","), ("\t", ".")])
 @pytest.mark.parametrize("quoted", [False, True])
-def test_however_it_is_written_it_says_the_same(tmp_path, encoding, separator, decimal, quoted):
+def test_all_dialects_give_the_same_table(tmp_path, encoding, separator, decimal, quoted):
     path = tmp_path / "view.csv"
     VALUES.to_csv(path, sep=separator, decimal=decimal, encoding=encoding, quoting=1 if quoted else 0)
     dataset = load_views(path)
@@ -63,7 +63,7 @@ def test_numbers_come_back(tmp_path, rows, separator, form):
     assert (views.sample_ids is not None) == (form in ("index", "R"))
 
 
-def test_parquet_and_csv_say_the_same(tmp_path):
+def test_parquet_and_csv_give_the_same_table(tmp_path):
     pytest.importorskip("pyarrow")
     VALUES.to_csv(tmp_path / "a.csv")
     VALUES.to_parquet(tmp_path / "b.parquet")
@@ -159,8 +159,8 @@ def test_a_wide_file_and_numbers_behind_ids(tmp_path):
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({}, r"has no tables .*it holds nothing"),
-        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*it holds labels\.csv, notes\.md"),
+        ({}, r"has no tables .*It contains nothing"),
+        ({"notes.md": "x", "labels.csv": "1\n2\n"}, r"has no tables .*It contains labels\.csv, notes\.md"),
         (
             {"a.csv": "id,p,q\nx,1,red\ny,2,blue\n"},
             r"a\.csv': columns that are not numbers: 'q'\. In 'q', 2 of 2 values are not, such as 'red' in line 2",
@@ -181,14 +181,14 @@ def test_a_wide_file_and_numbers_behind_ids(tmp_path):
         ({"a.csv": "p,q\n1,2\n3,4\n", "labels.csv": "1\n2\n3\n"}, r"labels\.csv' has 3 labels, but there are 2"),
         ({"a.csv": "p,q\n1,2\n", "labels.csv": "1\n", "y.csv": "2\n"}, r"several files of labels"),
         ({"a.csv": "p,q\n1,2\n", "labels.csv": "u,v\n1,2\n"}, r"labels\.csv' has the columns 'column 0'|'u', 'v'"),
-        ({"a.csv": "p,q\n"}, r"a\.csv' has a line of names and 0 rows of values: nothing"),
+        ({"a.csv": "p,q\n"}, r"a\.csv' has a line of names and 0 rows of values, so there is nothing"),
         ({"a.csv": "p,q\n1,2,\n3,4,5\n"}, r"a\.csv', line 3: 3 values, but there are 2 names in line 1"),
         ({"a.csv": "\n\n"}, r"a\.csv' is empty"),
         (
             {"a.csv": "p,q\n1,2\n3,4,5,6\n"},
             r"a\.csv', line 3: 4 values, but there are 2 names in line 1 \(separated by comma\)",
         ),
-        ({"a.csv": "p,q\n1,2\n3,\0\n"}, r"a\.csv' has zero bytes"),
+        ({"a.csv": "p,q\n1,2\n3,\0\n"}, r"a\.csv' contains zero bytes"),
         (
             {"a.csv": "id,label,p\nx,1,1\n", "b.csv": "id,label,p\nx,2,1\n"},
             r"b\.csv' has the label 2 for sample 'x', but '.*a\.csv' has 1",

@@ -1,4 +1,4 @@
-"""How a text table is written is recognised, or asked for; errors name the line of the file."""
+"""How a text table is written is recognized, or asked for; errors name the line of the file."""
 
 import itertools
 
@@ -28,7 +28,7 @@ def write(path, text, encoding="utf-8"):
 @pytest.mark.parametrize("decimal", [".", ","])
 @pytest.mark.parametrize("names", ["names", "no name of ids", "no names"])
 @pytest.mark.parametrize("quoted", [False, True])
-def test_separator_and_decimal_sign_are_recognised(tmp_path, separator, decimal, names, quoted):
+def test_separator_and_decimal_sign_are_recognized(tmp_path, separator, decimal, names, quoted):
     if separator == "comma" and decimal == "," and not quoted:
         return  # nobody could read this
     sign = SEPARATORS[separator]
@@ -51,7 +51,7 @@ def test_separator_and_decimal_sign_are_recognised(tmp_path, separator, decimal,
 def test_other_separators_are_named(tmp_path, sign):
     path = write(tmp_path / "t.txt", "\n".join(sign.join(row) for row in [["id", "a", "b"], *ROWS]))
     with pytest.raises(
-        ValueError, match=r"t\.txt' has 3 rows and 0 columns.*divided at each comma.*separator= \(semicolon"
+        ValueError, match=r"t\.txt' has 3 rows and 0 columns.*detected separator is comma.*separator= \(semicolon"
     ):
         load_views(path)
     np.testing.assert_array_equal(load_views(path, separator=sign).views.arrays[0], VALUES)
@@ -90,7 +90,9 @@ def test_thousands(tmp_path, text, expected):
 
 def test_a_comma_that_may_mean_two_things_is_asked_about(tmp_path):
     path = write(tmp_path / "t.tsv", "id\ta\ns1\t7\n\ns2\t1,234\n")
-    with pytest.raises(ValueError, match=r"t\.tsv', line 4: the comma in '1,234' may be .*decimal=',' if it is"):
+    with pytest.raises(
+        ValueError, match=r"t\.tsv', line 4: the comma in '1,234' may be .*decimal=',' for a decimal comma"
+    ):
         load_views(path)
     assert load_views(path, decimal=",").views.arrays[0].ravel().tolist() == [7, 1.234]
     assert load_views(path, decimal=".").views.arrays[0].ravel().tolist() == [7, 1234]
@@ -138,7 +140,7 @@ def test_names_of_several_lines(tmp_path):
         ("1,2,3\n4,5,6\n7,8\n", "line 3: 2 values, but there are 3 values in line 1"),
         ('id,a,b\ns1,1,2\ns2,"3,4\ns3,5,6\n', r'line 3: a quote \("\) is opened and not closed'),
         ("id,a,b\ns1,1,2\n\ns2,x,4\n", "In 'a', 1 of 2 values are not, such as 'x' in line 4"),
-        ('id,"a\nb"\ns1,1\ns2,-\n', "such as '-' in line 4.*missing values are empty or NA"),
+        ('id,"a\nb"\ns1,1\ns2,-\n', "such as '-' in line 4.*Missing values must be empty or NA"),
         ("id,a\ns1,1\n\n,2\ns3,3\n", r"no id in line 4 \(empty or NA in column 'id'\)\. Add"),
         ("id,a\ns1,1\n,2\nNA,3\n", "no id in line 3.*, nor in 1 other rows"),
         ("id,a\nx,1\ns1,2\n\ns1 ,3\ns1,4\nx,5\n", "'x' 2 times .in column 'id', in line 2 and in line 7.*1 other ids"),
@@ -154,7 +156,7 @@ def test_errors_name_the_line_of_the_file(tmp_path, text, message):
 
 def test_a_short_line_between_blanks(tmp_path):
     path = write(tmp_path / "t.txt", "id a b\ns1 1 2\ns2 3 4\ns3 5\n")
-    with pytest.raises(ValueError, match=r"divided at each comma.*separator= \(.*blank"):
+    with pytest.raises(ValueError, match=r"detected separator is comma.*separator= \(.*blank"):
         load_views(path)
     with pytest.raises(ValueError, match=r"line 4: 2 values, but there are 3 names in line 1 \(separated by blank\)"):
         load_views(path, separator="blank")

@@ -75,7 +75,7 @@ def test_missing_views_that_cannot_be_handled_are_errors_as_in_memory():
     with pytest.raises(ValueError, match=r"View 'a' has 10 of 60 samples.*n_clusters=11"):
         check_observed("ab", first_pass(cut(left, right, chunks=7), [[], []], np.arange(0)).observed, 11)
     right[5:9] = np.nan
-    with pytest.raises(ValueError, match="4 samples are in no view at all: sample 5, 6, 7 and 1 more"):
+    with pytest.raises(ValueError, match="All views are missing for 4 samples: sample 5, 6, 7 and 1 more"):
         check_observed("ab", first_pass(cut(left, right, chunks=7), [[], []], np.arange(0)).observed, 2)
     left[:] = np.nan
     with pytest.raises(ValueError, match="View 'a' is missing for all 60 samples"):

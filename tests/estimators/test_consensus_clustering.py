@@ -93,7 +93,7 @@ def test_rows_are_never_matched_silently(truth):
 
 
 @pytest.mark.parametrize("times", [1, 2, 5])
-def test_consensus_of_equal_labelings_is_that_labelling(truth, times):
+def test_consensus_of_equal_labelings_is_that_labeling(truth, times):
     model = lf.consensus([truth] * times, random_state=0)
     assert same(model.labels_, truth)
     np.testing.assert_allclose(model.agreement_, 1.0)
@@ -200,10 +200,10 @@ SOFT = np.full((6, 2), 0.5)
 BAD = {
     "empty": ([], {}, "no views"),
     "lengths": ({"a": A, "b": A[:5]}, {}, r"lengths differ: \{'a': 6, 'b': 5\}"),
-    "nobody knows": (
+    "unassigned everywhere": (
         [[-1, 0, 0, 1, 1, -1], [-1, 1, 0, 1, 0, 0]],
         {},
-        "unassigned in every partition, the first is sample 0",
+        "unassigned in every partition; the first is sample 0",
     ),
     "one cluster": ({"a": A, "b": [1] * 6}, {}, "'b' has only the cluster 1"),
     "all unassigned": ({"a": A, "b": [-1] * 6}, {}, "'b' has no cluster at all"),
@@ -216,8 +216,8 @@ BAD = {
     "more clusters than samples": ([A], {"n_clusters": 7}, "n_samples=6"),
     "kinds": ([A, A], {"kind": ["labels"]}, "kind has 1 entries for 2"),
     "weights": ([A, A], {"weights": [1, -1]}, "weights must be numbers >= 0"),
-    "weight names": ({"a": A}, {"weights": {"b": 1}}, "weights names views that do not exist"),
-    "one labelling": (A, {}, "list of partitions"),
+    "weight names": ({"a": A}, {"weights": {"b": 1}}, "weights contains unknown views"),
+    "one labeling": (A, {}, "list of partitions"),
     "no list": (7, {}, "list or a dict"),
 }
 
@@ -233,13 +233,13 @@ def test_bad_new_samples_are_named():
     model = lf.consensus({"a": A, "b": A // 2}, 2, random_state=0)
     with pytest.raises(ValueError, match="'a' has the label 9"):
         model.predict({"a": [0, 9], "b": [0, 1]})
-    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\], got \['a'\]"):
+    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\]; got \['a'\]"):
         model.predict({"a": [0, 1]})
-    with pytest.raises(ValueError, match="unassigned in every partition, the first is sample 1"):
+    with pytest.raises(ValueError, match="unassigned in every partition; the first is sample 1"):
         model.predict([[0, -1], [0, -1]])
 
 
-def test_ids_name_the_sample_that_nobody_knows():
+def test_errors_name_the_id_of_an_unassigned_sample():
     ids = [f"patient {i}" for i in range(6)]
     frame = pd.DataFrame({"a": [0, 0, 1, 1, 1, -1], "b": [0, 1, 1, 0, 0, -1]}, index=ids)
     with pytest.raises(ValueError, match="'patient 5'"):

@@ -47,7 +47,7 @@ def test_a_view_of_noise_has_little_to_do_with_any_sample(estimator):
     assert np.argmin(weights.mean(axis=0)) == 3
 
 
-def test_samples_whose_view_was_spoilt_are_not_placed_by_it():
+def test_a_corrupted_view_contributes_less():
     """Ten samples get, in one view, the features of another cluster: there the view speaks against the others."""
     data = lf.datasets.make_views(120, 3, separation=8.0, random_state=0)
     arrays = [array.copy() for array in data.views.arrays]

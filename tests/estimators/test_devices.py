@@ -145,7 +145,7 @@ REFUSALS = {
     "exact kernel": ({"similarity": lf.KernelSimilarity(method="exact")}, ["(1500, 12)", "'exact'", "method='factor'"]),
     "graph": ({"similarity": "graph"}, ["'view_0'", "graphs need NumPy", "similarity='kernel'"]),
     "graphs": ({"similarity": ["kernel", lf.GraphSimilarity(), "kernel"]}, ["'view_1'", "graphs", "GraphSimilarity"]),
-    "rotation": ({"assign_labels": "rotation"}, ["'view_0'", "'rotation'", "use 'kmeans'"]),
+    "rotation": ({"assign_labels": "rotation"}, ["'view_0'", "'rotation'", "Use 'kmeans'"]),
     "constant": ({"kernel_params": {"sigma": 1e12}}, ["(1500, 12)", "constant up to rounding", "kernel_params"]),
     "overflow": (
         {"kernel": "polynomial", "kernel_params": {"degree": 3000}},
@@ -164,16 +164,16 @@ def test_what_devices_refuse(views, case, moved):
 
 
 BAD_VIEWS = {
-    "another library": (lambda view, moved: view, ["one place", "'view_1': 'NumPy'", "Move them"]),
+    "another library": (lambda view, moved: view, ["same device", "'view_1': 'NumPy'", "Move them"]),
     "another type": (lambda view, moved: moved(view.astype(np.float32)), ["one float type", "float32", "Convert"]),
     "integers": (lambda view, moved: moved(view.astype(np.int64)), ["'view_1'", "int64", "float32 or float64"]),
     "complex": (lambda view, moved: moved(view.astype(np.complex128)), ["'view_1'", "complex128", "Convert"]),
     "nan": (lambda view, moved: moved(spoiled(view, np.nan)), ["'view_1'", "1 values", "row 3, column 2"]),
     "infinite": (lambda view, moved: moved(spoiled(view, np.inf)), ["'view_1'", "1 values", "row 3, column 2"]),
     "huge": (lambda view, moved: moved(spoiled(view, 1e200)), ["'view_1'", "1e+200", "Divide it"]),
-    "constant": (lambda view, moved: moved(np.ones_like(view)), ["'view_1'", "constant", "Drop it"]),
+    "constant": (lambda view, moved: moved(np.ones_like(view)), ["'view_1'", "constant", "Remove it"]),
     "one dimension": (lambda view, moved: moved(view[:, 0]), ["'view_1'", "two dimensions", "(1500,)"]),
-    "fewer rows": (lambda view, moved: moved(view[:9]), ["'view_1': 9", "same samples"]),
+    "fewer rows": (lambda view, moved: moved(view[:9]), ["'view_1': 9", "same number of rows"]),
 }
 
 
@@ -204,7 +204,9 @@ def test_half_precision_is_refused_by_name(views, kind):
 def test_given_kernels_on_a_device_are_refused(views, moved):
     kernels = [moved(gaussian_kernel(view[:50])) for view in views]
     for X in (kernels, namespace(kernels[0]).stack(kernels, axis=2)):
-        with pytest.raises(ValueError, match=r"'view_0' is stored in .* given need NumPy.*similarity='kernel'"):
+        with pytest.raises(
+            ValueError, match=r"'view_0' is stored in .* precomputed kernels need NumPy.*similarity='kernel'"
+        ):
             lf.GlobalAlignmentClustering(4, similarity="precomputed").fit(X)
 
 
@@ -212,10 +214,10 @@ def test_missing_samples_on_a_device_are_refused(views, moved):
     mask = np.ones((1500, 2), dtype=bool)
     mask[3, 1] = False
     there = lf.Views([moved(view) for view in views[:2]], mask=mask)
-    with pytest.raises(ValueError, match=r"'view_1' is stored in .* missing from a view need NumPy arrays"):
+    with pytest.raises(ValueError, match=r"'view_1' is stored in .* missing views require NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(there)
     holed = [moved(np.where(seen[:, None], view, np.nan)) for view, seen in zip(views[:2], mask.T, strict=True)]
-    with pytest.raises(ValueError, match=r"'view_1' is stored in .* 1 rows that are all NaN.* need NumPy arrays"):
+    with pytest.raises(ValueError, match=r"'view_1' is stored in .* 1 rows that are all NaN.* require NumPy arrays"):
         lf.GlobalAlignmentClustering(4).fit(holed)
 
 
@@ -232,7 +234,7 @@ def test_comparison_methods_ask_for_numpy(views, name, moved):
         METHODS[name](4).fit([moved(view) for view in views])
 
 
-def test_new_samples_must_lie_where_the_training_samples_lay(views, moved):
+def test_new_samples_must_be_on_the_training_device(views, moved):
     there = [moved(view) for view in views]
     for training, new in ((views, there), (there, views)):
         model = lf.GlobalAlignmentClustering(4, random_state=0).fit(training)
@@ -287,7 +289,7 @@ def test_tf32_costs_digits_but_no_clusters(views, kernel):
 
 @needs_torch
 @pytest.mark.skipif(has_gpu("torch"), reason="there is a GPU")
-def test_the_gpu_benchmark_says_that_there_is_no_gpu():
+def test_the_gpu_benchmark_reports_a_missing_gpu():
     script = Path(__file__).parents[2] / "benchmarks" / "gpu.py"
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -85,5 +85,5 @@ def test_numbers_in_one_dimension_need_the_word():
 def test_comparison_methods_refuse_labels():
     data = lf.datasets.make_views(n_samples=60, n_clusters=3, random_state=0)
     views = [data.views.arrays[0], [f"c{label}" for label in data.target]]
-    with pytest.raises(ValueError, match=r"does not accept views of labels.*view_1.*ConsensusClustering"):
+    with pytest.raises(ValueError, match=r"does not accept labels.*view_1.*ConsensusClustering"):
         lf.baselines.METHODS["A-MKKM"](3).fit(views)

@@ -84,7 +84,7 @@ def test_planted_clusters_are_found_and_found_again(data, mask, fitted, name):
 
 
 @pytest.mark.parametrize("name", FAST)
-def test_every_way_to_say_what_is_missing_gives_the_same(data, mask, fitted, name):
+def test_every_encoding_of_missing_views_gives_the_same_result(data, mask, fitted, name):
     arrays, reference = data.views.arrays, fitted(name)
     garbage = [np.where(seen[:, None], view, 1e6) for view, seen in zip(arrays, mask.T, strict=True)]
     for X in (with_nan(arrays, mask), Views(garbage, mask=mask)):
@@ -122,7 +122,7 @@ def test_new_samples_may_have_any_views(data, fitted, name, complete):
     for key in named:
         rows = model.transform({key: named[key]})
         assert np.isfinite(rows).all()
-    with pytest.raises(ValueError, match="no view at all"):
+    with pytest.raises(ValueError, match="All views are missing"):
         model.predict(Views(list(named.values()), names=list(named), mask=np.zeros((90, 3), dtype=bool)))
     with pytest.raises(ValueError, match=r"unknown: \['taste'\]"):
         model.predict({"taste": named[next(iter(named))]})
@@ -360,7 +360,7 @@ def assert_same_fit(model, other, samples):
 
 @pytest.mark.parametrize("only_known", [True, False], ids=["every sample has something", "some have nothing"])
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
-def test_how_rare_words_are_is_told_by_rows_that_are_there(histograms, only_known, sparse):
+def test_word_weights_come_from_observed_rows(histograms, only_known, sparse):
     arrays, mask, empty = histograms
     heard = mask & ~empty
     known = heard.any(axis=1)
@@ -373,7 +373,7 @@ def test_how_rare_words_are_is_told_by_rows_that_are_there(histograms, only_know
     assert_same_fit(model, declared, known[samples])
 
 
-def test_what_a_view_holds_is_told_by_rows_that_are_there():
+def test_the_kind_of_a_view_comes_from_observed_rows():
     """Sparse only by its rows of zeros: they are missing, for new samples as well, and the others are measurements."""
     generator = np.random.default_rng(0)
     first = np.where(generator.random((90, 6)) < 0.6, generator.random((90, 6)) * [1, 1, 1, 1, 1, 50], 0.0)
@@ -468,7 +468,7 @@ def test_samples_of_which_nothing_is_known_make_no_cluster():
     labels, rule = assign_known(assign_by_kmeans, rows, mask, 2, random_state=0)
     assert len(set(labels[:5])) == len(set(labels[5:10])) == 1
     assert labels[0] != labels[5]
-    assert np.all(labels[10:] == labels[5])  # the nearer centre
+    assert np.all(labels[10:] == labels[5])  # the nearer center
     np.testing.assert_array_equal(rule.predict(rows), labels)
     np.testing.assert_array_equal(
         assign_known(assign_by_kmeans, rows, None, 2, random_state=0)[0], assign_by_kmeans(rows, 2, random_state=0)[0]

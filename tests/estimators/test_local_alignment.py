@@ -1,4 +1,4 @@
-"""LF-MVC-LAM: neighbourhoods, as fractions and counts."""
+"""LF-MVC-LAM: neighborhoods, as fractions and counts."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_counts_add_up_and_fraction_equals_count():
     np.testing.assert_array_equal(fraction.labels_, count.labels_)
 
 
-def test_everybody_a_neighbour_is_global_alignment():
+def test_full_neighborhoods_are_global_alignment():
     data = lf.datasets.make_views(60, 3, random_state=0)
     local = lf.LocalAlignmentClustering(3, neighborhood=1.0, random_state=0).fit(data.views)
     overall = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)

@@ -99,7 +99,7 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
         find_sources(folder, ["broken"])
     with pytest.raises(ValueError, match=r"Unknown data set 'Plant'.*small"):
         find_sources(folder, ["Plant"])
-    with pytest.raises(NotADirectoryError, match="no folder"):
+    with pytest.raises(NotADirectoryError, match="not a folder"):
         find_sources(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="has no data set that can be read"):
@@ -109,7 +109,7 @@ def test_what_cannot_be_used_is_said(folder, tmp_path):
 def test_a_folder_without_rights(tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir()
-    with without_rights(locked), pytest.raises(PermissionError, match="no right to read"):
+    with without_rights(locked), pytest.raises(PermissionError, match="Permission denied"):
         find_sources(locked)
 
 

@@ -1,4 +1,4 @@
-"""Centring, unit diagonals and combination of kernels, and the same for new samples."""
+"""Centering, unit diagonals and combination of kernels, and the same for new samples."""
 
 import numpy as np
 import pytest
@@ -26,18 +26,18 @@ def random_kernel(seed, n=8, d=3):
 
 @examples(30)
 @given(seed=seeds, n=st.integers(2, 15), d=st.integers(1, 5))
-def test_centring_is_the_kernel_of_centred_features(seed, n, d):
+def test_centering_is_the_kernel_of_centered_features(seed, n, d):
     kernel, rows = random_kernel(seed, n, d)
-    centred = center_kernel(kernel)
-    np.testing.assert_allclose(centred.sum(axis=0), 0, atol=1e-10)
-    np.testing.assert_allclose(centred.sum(axis=1), 0, atol=1e-10)
-    np.testing.assert_allclose(centred, linear_kernel(rows - rows.mean(axis=0)), atol=1e-10)
-    np.testing.assert_allclose(center_kernel(centred), centred, atol=1e-10)
+    centered = center_kernel(kernel)
+    np.testing.assert_allclose(centered.sum(axis=0), 0, atol=1e-10)
+    np.testing.assert_allclose(centered.sum(axis=1), 0, atol=1e-10)
+    np.testing.assert_allclose(centered, linear_kernel(rows - rows.mean(axis=0)), atol=1e-10)
+    np.testing.assert_allclose(center_kernel(centered), centered, atol=1e-10)
 
 
 @examples(30)
 @given(seed=seeds, n=st.integers(2, 15), scale=st.sampled_from([1e-300, 1e-9, 1.0, 1e9, 1e140]))
-def test_normalising_gives_cosines(seed, n, scale):
+def test_normalizing_gives_cosines(seed, n, scale):
     kernel, rows = random_kernel(seed, n)
     normalized = normalize_kernel(kernel * scale)
     np.testing.assert_array_equal(np.diagonal(normalized), 1.0)
@@ -45,7 +45,7 @@ def test_normalising_gives_cosines(seed, n, scale):
     np.testing.assert_allclose(normalized, unit @ unit.T, atol=1e-10)
 
 
-def test_a_sample_at_the_origin_resembles_nobody():
+def test_a_sample_at_the_origin_has_similarity_zero():
     rows = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 1.0]])
     normalized = normalize_kernel(linear_kernel(rows))
     assert not normalized[0].any()
@@ -55,8 +55,8 @@ def test_a_sample_at_the_origin_resembles_nobody():
 
 @examples(40)
 @given(seed=seeds, n=st.integers(1, 10), single=st.booleans())
-def test_a_sample_at_the_mean_resembles_nobody(seed, n, single):
-    """Its centred self-similarity is zero but for rounding errors, which must not be blown up to unit length."""
+def test_a_sample_at_the_mean_has_similarity_zero(seed, n, single):
+    """Its centered self-similarity is zero but for rounding errors, which must not be blown up to unit length."""
     generator = np.random.default_rng(seed)
     steps = generator.standard_normal((n, 2))
     rows = 10 * generator.standard_normal(2) + np.r_[np.zeros((1, 2)), steps, -steps]
@@ -77,7 +77,7 @@ def test_constant_kernels_vanish_without_nan(kernel, dtype):
 
 @examples(30)
 @given(seed=seeds, n=st.integers(2, 15))
-def test_standardising_is_centring_then_normalising(seed, n):
+def test_standardizing_is_centering_then_normalizing(seed, n):
     kernel, _ = random_kernel(seed, n)
     expected = normalize_kernel(center_kernel(kernel))
     standardized, _ = standardize_kernel(kernel)
@@ -93,7 +93,7 @@ def test_statistics_give_training_samples_their_rows(seed, n):
     np.testing.assert_allclose(statistics.apply(kernel[1:3], np.diagonal(kernel)[1:3]), standardized[1:3], atol=1e-9)
 
 
-def test_statistics_centre_new_samples_by_the_training_mean():
+def test_statistics_center_new_samples_by_the_training_mean():
     rng = np.random.default_rng(3)
     rows, new = rng.standard_normal((10, 3)), rng.standard_normal((4, 3))
     _, statistics = standardize_kernel(linear_kernel(rows))
@@ -124,7 +124,7 @@ def test_memory_is_reused_only_on_request():
 
 
 @pytest.mark.parametrize("problem", ["problem_synth", "problem_digits"])
-def test_standardised_golden_kernels(golden, problem):
+def test_standardized_golden_kernels(golden, problem):
     data = golden(problem)
     for position, expected in enumerate(data["K"]):
         view = data[f"X{position + 1}"]

@@ -1,4 +1,4 @@
-"""Information between clusterings and among neighbours: bounds, symmetries, scikit-learn's numbers."""
+"""Information between clusterings and among neighbors: bounds, symmetries, scikit-learn's numbers."""
 
 import numpy as np
 import pytest
@@ -81,12 +81,12 @@ def test_best_and_worst():
     labels = np.repeat(np.arange(4), 5)
     assert shared_information(labels, 3 - labels, 4) == pytest.approx(1)
     assert shared_information(labels, np.tile(np.arange(5), 4) % 4, 4) < 0.2
-    cycle = 5 * labels[:, None] + (np.arange(20)[:, None] % 5 + [1, 2]) % 5  # neighbours inside the cluster
+    cycle = 5 * labels[:, None] + (np.arange(20)[:, None] % 5 + [1, 2]) % 5  # neighbors inside the cluster
     assert neighbor_information(labels, cycle, 4) == pytest.approx(1)
     assert neighbor_information(np.zeros(20, dtype=int), cycle, 4) == 0
 
 
-def test_one_cluster_says_nothing():
+def test_one_cluster_has_no_information():
     labels = np.zeros(5, dtype=int)
     assert shared_information(labels, labels, 1) == 0
     assert neighbor_information(labels, np.ones((5, 2), dtype=int), 1) == 0

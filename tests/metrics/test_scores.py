@@ -172,8 +172,8 @@ def test_any_type_of_label(labels):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1, "1", 2], "y_pred mixes numbers and strings, for instance 1 and '1'"),
-        (np.array([1, "b", 2], dtype=object), "y_pred mixes numbers and strings"),
+        ([1, "1", 2], "y_pred contains both numbers and strings, for example 1 and '1'"),
+        (np.array([1, "b", 2], dtype=object), "y_pred contains both numbers and strings"),
         ([0, None, 1], r"y_pred has missing labels at 1 position\(s\) \(1\)"),
         (["a", float("nan"), "b"], "y_pred has missing labels"),
         ([0.0, np.nan, 1.0], "y_pred has missing labels"),
@@ -182,11 +182,11 @@ def test_any_type_of_label(labels):
         (pd.Series(["a", pd.NA, "b"], dtype="string"), "y_pred has missing labels"),
         ([0, 1], "y_true has 3 labels but y_pred has 2"),
         ([], "y_pred is empty"),
-        ([[0], [1], [0]], r"y_pred has shape \(3, 1\).*ravel"),
-        (np.zeros((3, 2)), r"y_pred has shape \(3, 2\).*argmax"),
-        (0, r"y_pred has shape \(\)"),
-        (np.array([1j, 0, 0]), "y_pred holds values of type complex128"),
-        ([{"a": 1}, {"a": 1}, {"b": 1}], "y_pred holds {'a': 1} of type dict"),
+        ([[0], [1], [0]], r"y_pred must be one-dimensional.*got shape \(3, 1\).*ravel"),
+        (np.zeros((3, 2)), r"y_pred must be one-dimensional.*got shape \(3, 2\).*argmax"),
+        (0, r"y_pred must be one-dimensional.*got shape \(\)"),
+        (np.array([1j, 0, 0]), "y_pred must contain numbers or strings; got type complex128"),
+        ([{"a": 1}, {"a": 1}, {"b": 1}], "y_pred must contain numbers or strings; got {'a': 1} of type dict"),
     ],
 )
 @pytest.mark.parametrize("score", [*SCORES, contingency, clustering_scores], ids=lambda score: score.__name__)
@@ -202,7 +202,7 @@ def test_an_unknown_mean_is_refused():
 
 @examples(60)
 @given(label_pairs())
-def test_matched_labels_keep_the_grouping_and_agree_as_often_as_the_accuracy_says(pair):
+def test_matched_labels_keep_the_grouping_and_agree_with_the_accuracy(pair):
     reference, labels = pair
     matched = match_labels(reference, labels)
     assert adjusted_rand(matched, labels) == 1.0
@@ -233,7 +233,7 @@ def test_labels_are_not_changed():
 
 
 def test_a_single_value_that_is_no_label_is_named():
-    with pytest.raises(ValueError, match=r"y_pred holds \(1, 2\) of type tuple"):
+    with pytest.raises(ValueError, match=r"y_pred must contain numbers or strings; got \(1, 2\) of type tuple"):
         clustering_accuracy(["a", "b", "a"], pd.Series(["x", (1, 2), "y"], dtype=object))
 
 

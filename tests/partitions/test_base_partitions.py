@@ -92,7 +92,7 @@ def test_missing_directions_are_zero_not_made_up():
 
 def test_as_many_clusters_as_samples():
     base = fit_base_partitions([view[:6] for view in VIEWS], [KERNEL] * 3, 6)
-    for partition in base.vectors:  # centring removes one direction of every view
+    for partition in base.vectors:  # centering removes one direction of every view
         np.testing.assert_allclose(partition.T @ partition, np.diag([1.0] * 5 + [0.0]), atol=1e-8)
 
 

@@ -51,7 +51,7 @@ def test_training_samples_get_their_rows_back(name):
         np.testing.assert_allclose(found, expected.counts, rtol=1e-6)
 
 
-def test_views_that_new_samples_lack_are_not_read():
+def test_missing_views_of_new_samples_are_not_read():
     base = with_reference(VIEWS, *SIMILARITIES["both"])
     mask = np.ones((80, 2), dtype=bool)
     mask[:10, 0] = False

@@ -49,7 +49,7 @@ def test_more_clusters_than_columns_leave_zero_columns(stack):
     assert np.linalg.matrix_rank(rows[:, :8]) == 5
 
 
-def test_neighbours_are_counted_in_the_same_pass(stack, monkeypatch):
+def test_neighbors_are_counted_in_the_same_pass(stack, monkeypatch):
     monkeypatch.setattr(room, "BLOCK_ENTRIES", 21 * 300)
     samples, judges = draw_samples(300, 300)
     columns = stack.take(samples)

@@ -44,7 +44,7 @@ def projector(partition):
 
 
 @pytest.mark.parametrize("kind", SIMILARITIES)
-def test_nobody_lacks_anything(views, kind):
+def test_without_missing_views_nothing_changes(views, kind):
     everything = np.ones((80, 3), dtype=bool)
     whole = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K)
     partial = fit_base_partitions(views, [SIMILARITIES[kind]] * 3, K, mask=everything)
@@ -100,7 +100,7 @@ def test_training_samples_get_their_rows_back(views, mask, kind, missing):
     for one, other in zip([*base.vectors, base.mean.rows], [*found.vectors, found.mean.rows], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-6)
     for one, other in zip(counts_of(base), found.counts, strict=True):
-        assert np.mean(np.abs(one.counts - other) <= 1e-6 * 80) > 0.9  # nobody is in their own neighbourhood
+        assert np.mean(np.abs(one.counts - other) <= 1e-6 * 80) > 0.9  # nobody is in their own neighborhood
 
 
 def test_kernels_that_are_given(views, mask):

@@ -1,4 +1,4 @@
-"""Neighbour counts against a naive stable sort, and their extension to new samples."""
+"""Neighbor counts against a naive stable sort, and their extension to new samples."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def naive_counts(similarity, n_neighbors):
-    """Sort every row, nearest first and ties by index; the sample itself is nobody's neighbour."""
+    """Sort every row, nearest first and ties by index; the sample itself is nobody's neighbor."""
     counts = np.zeros(len(similarity), dtype=int)
     for i, row in enumerate(similarity):
         others = [j for j in np.argsort(-row, kind="stable") if j != i]
@@ -97,7 +97,7 @@ def test_training_samples_get_their_counts_back_in_spite_of_ties():
         np.testing.assert_array_equal(found.count_new(gaussian_kernel(rows.copy(), rows, sigma=1.0)), found.counts)
 
 
-def test_new_samples_fall_into_the_neighbourhoods_they_are_near_enough_for():
+def test_new_samples_fall_into_the_neighborhoods_they_are_near_enough_for():
     similarity = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
     found = count_neighbors(similarity, 1)
     np.testing.assert_array_equal(found.thresholds, [0.9, 0.9, 0.5])
@@ -122,19 +122,19 @@ def test_new_samples_fall_into_the_neighbourhoods_they_are_near_enough_for():
         (0.5, 2, 1),
     ],
 )
-def test_neighbourhood_size_rounds_halves_up(neighborhood, n_samples, expected):
+def test_neighborhood_size_rounds_halves_up(neighborhood, n_samples, expected):
     assert neighborhood_size(neighborhood, n_samples) == expected
 
 
 def sample_neighborhoods(features, n_neighbors, n_columns, seed=0):
-    samples, judges = draw_samples(len(features[0]), n_columns, seed)
-    closeness = (one[judges] @ one[samples].T for one in features)
+    samples, references = draw_samples(len(features[0]), n_columns, seed)
+    closeness = (one[references] @ one[samples].T for one in features)
     return SampledNeighborhoods(
-        samples, judges, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
+        samples, references, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
     )
 
 
-def test_sampled_counts_lie_within_their_bound(seed):
+def test_sampled_counts_are_within_their_bound(seed):
     rng = np.random.default_rng(seed)
     features = [rng.standard_normal((3000, 6)) for _ in range(2)]
     features = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in features]
@@ -153,7 +153,7 @@ def test_sampled_counts_lie_within_their_bound(seed):
         assert estimate.relative_errors.max() < 0.5
 
 
-def test_all_neighbourhoods_sampled_are_the_exact_counts():
+def test_all_neighborhoods_sampled_are_the_exact_counts():
     rng = np.random.default_rng(0)
     features = rng.standard_normal((200, 4))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
@@ -165,7 +165,7 @@ def test_all_neighbourhoods_sampled_are_the_exact_counts():
         np.testing.assert_allclose(estimate.counts, exact.counts)
 
 
-def test_new_samples_are_counted_by_the_sampled_neighbourhoods():
+def test_new_samples_are_counted_by_the_sampled_neighborhoods():
     rng = np.random.default_rng(0)
     features = rng.standard_normal((500, 4))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
@@ -192,7 +192,7 @@ def test_exact_counts_from_blocks_are_those_of_the_whole(monkeypatch):
     "partition", [GraphSimilarity(), GraphSimilarity(method="anchors"), KernelSimilarity("linear")]
 )
 def test_counts_by_closeness(partition, monkeypatch):
-    """All neighbourhoods are looked at in a small problem, some in a large one; new samples are counted by the same."""
+    """All neighborhoods are looked at in a small problem, some in a large one; new samples are counted by the same."""
     views = make_views(1200, 3, n_views=2, n_features=5, random_state=0).views.arrays
     extensions = [partition.similarity(view, 3)[1] for view in views]
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 2**17)
@@ -214,7 +214,7 @@ def test_counts_by_closeness(partition, monkeypatch):
 def test_several_sizes_are_counted_as_each_alone(xp):
     similarities = [similarity_matrix(seed, 50, 4) for seed in (0, 1)]
     sizes = (12, 3, 30)
-    samples, judges = draw_samples(50, 20)
+    samples, references = draw_samples(50, 20)
     blocks = [slice(0, 30), slice(30, 50)]
 
     def whole(n_neighbors):
@@ -225,7 +225,7 @@ def test_several_sizes_are_counted_as_each_alone(xp):
             return (xp.asarray(one[rows][:, samples]) for one in similarities)
 
         neighborhoods = SampledNeighborhoods(
-            samples, judges, closeness(judges), n_samples=50, n_neighbors=n_neighbors, n_views=2
+            samples, references, closeness(references), n_samples=50, n_neighbors=n_neighbors, n_views=2
         )
         for rows in blocks:
             neighborhoods.count(rows, closeness(rows))

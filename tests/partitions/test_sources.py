@@ -226,7 +226,7 @@ def test_new_samples_meet_those_that_have_the_view(kind):
     )
 
 
-def test_without_a_view_those_are_left_who_have_another():
+def test_without_a_view_samples_with_another_view_remain():
     views = [RNG.normal(size=(8, 3)), RNG.normal(size=(8, 2))]
     first, second = np.arange(8) < 6, np.arange(8) > 1
     sources = [feature_source(view[seen], {}, seen) for view, seen in zip(views, (first, second), strict=True)]

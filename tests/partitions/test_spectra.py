@@ -101,7 +101,7 @@ def test_scattered_rows_are_as_loud_as_if_everybody_had_them():
     np.testing.assert_array_equal(scattered.values, spectrum.values)
 
 
-def test_all_directions_of_a_given_labelling_are_there_and_count_alike():
+def test_all_directions_of_a_given_labeling_are_there_and_count_alike():
     """However few are asked for: one for every cluster but one, which is what its labels span without the constant."""
     labels = (np.arange(50) % 7)[:, None].astype(float)
     spectrum = fit_spectrum(labels, GivenPartition("labels"), 3, 2)

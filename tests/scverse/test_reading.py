@@ -80,7 +80,7 @@ def test_representations_of_anndata_are_views(adata):
         ("X_scvi", r"modality 'rna' has no representation 'X_scvi'. It has \['X'"),
         ({"dna": "X"}, r"use_rep names \['dna'\], which are not modalities. The modalities are \['rna', 'prot'\]"),
         (["X", "X"], "must be one key for all modalities or a dict by modality"),
-        ({}, "There are no modalities"),
+        ({}, "No modalities were given"),
     ],
 )
 def test_wrong_names_are_refused(mdata, use_rep, said):

@@ -59,7 +59,7 @@ def test_different_views_do_not_overlap_and_count_one_each(plain):
     np.testing.assert_array_equal(plain.shares, np.ones(3))
 
 
-def test_views_that_say_the_same_share_one_count():
+def test_views_with_the_same_information_share_one_count():
     space = space_of([DATA[0], DATA[1], 7 * DATA[0] - 3, DATA[0]])
     same = np.array([1, 0, 1, 1])
     np.testing.assert_allclose(space.overlap, np.outer(same, same) + np.diag(1 - same), atol=1e-8)

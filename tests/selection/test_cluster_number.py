@@ -16,7 +16,7 @@ def evidence(stabilities, information=None):
     )
 
 
-def test_the_number_is_where_one_more_is_not_found_again_and_one_less_says_less():
+def test_the_number_with_the_best_product_is_chosen():
     found = NumberOfClusters(evidence([0.9, 0.95, 1.0, 0.7, 0.5]), evidence([0.3] * 5))
     assert found.n_clusters == 4
     assert found.has_structure
@@ -24,7 +24,7 @@ def test_the_number_is_where_one_more_is_not_found_again_and_one_less_says_less(
     assert "1.00 ± 0.01" in found.reason
 
 
-def test_without_structure_the_most_stable_number_is_taken_and_it_is_said():
+def test_without_structure_the_most_stable_number_is_chosen_and_reported():
     found = NumberOfClusters(evidence([0.6, 0.5, 0.45, 0.4]), evidence([0.61, 0.52, 0.44, 0.41]))
     assert not found.has_structure
     assert found.n_clusters == 2

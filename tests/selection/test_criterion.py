@@ -46,7 +46,7 @@ def test_joint_neighbors_are_the_nearest_side_by_side(shares):
     assert sets(found.joint[0]) == sets(nearest(np.hstack(scaled), JOINT_NEIGHBORS))
 
 
-def test_nobody_is_their_own_neighbor():
+def test_a_sample_is_not_its_own_neighbor():
     twins = np.repeat(VIEWS[0][:10], 3, axis=0)
     found = find([twins], np.ones(1))
     assert all(row not in neighbors for row, neighbors in enumerate(sets(found.joint[0])))
@@ -66,7 +66,7 @@ def test_the_origin_of_a_view_does_not_matter():
     assert sets(found.views[0]) == sets(nearest(VIEWS[0], VIEW_NEIGHBORS))
 
 
-def test_a_view_without_distances_has_no_say_in_the_joint_neighbors():
+def test_a_constant_view_does_not_change_joint_neighbors():
     found = find([VIEWS[0], np.ones((60, 2))], np.ones(2))
     assert sets(found.joint[0]) == sets(nearest(VIEWS[0], JOINT_NEIGHBORS))
 
@@ -159,7 +159,7 @@ def test_few_samples_have_a_score_without_uncertainty(n_samples):
     assert score.standard_error == 0
 
 
-def test_neighbours_of_samples_that_lack_views():
+def test_neighbors_of_samples_with_missing_views():
     generator = np.random.default_rng(0)
     coordinates = [generator.standard_normal((30, 3)), generator.standard_normal((30, 4))]
     everything = np.ones((30, 2), dtype=bool)

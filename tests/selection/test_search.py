@@ -51,5 +51,5 @@ def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):
 
 @pytest.mark.parametrize("numbers", [[], [1, 3], [2.5]], ids=str)
 def test_numbers_of_clusters_that_cannot_be_are_named(numbers):
-    with pytest.raises(ValueError, match="a range or list of integers of at least 2"):
+    with pytest.raises(ValueError, match="a range or list of integers >= 2"):
         fit(VIEWS, n_clusters=numbers)

@@ -168,7 +168,7 @@ def test_copies_agree_with_each_other_and_noise_by_chance_only():
     assert np.mean(chance) == pytest.approx(K / n, rel=0.5)
 
 
-def test_views_that_say_the_same_are_no_witnesses_for_each_other():
+def test_trust_ignores_agreement_between_duplicate_views():
     basis, members = spectra_of([*similarities()[:2], similarities()[1]])
     overlap = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 1]], dtype=float)
     agreement = agreement_with_others(basis, members, [0, 1, 2], overlap, K)
@@ -207,7 +207,7 @@ def test_agreement_with_a_mask_of_all_samples_is_that_without():
     assert first == pytest.approx(again)
 
 
-def test_agreement_where_samples_lack_views_is_between_the_spaces_on_what_both_have():
+def test_agreement_with_missing_views_uses_shared_samples():
     """Of columns that are no longer orthonormal once rows are missing, what counts is the space they span."""
     generator = np.random.default_rng(1)
     basis = np.concatenate([np.linalg.qr(generator.standard_normal((30, 2)))[0] for _ in range(2)], axis=1)
@@ -221,7 +221,7 @@ def test_agreement_where_samples_lack_views_is_between_the_spaces_on_what_both_h
     np.testing.assert_allclose(found, np.mean(cosines**2))
 
 
-def test_iterations_go_on_until_they_settle():
+def test_iterations_continue_until_convergence():
     basis, members = spectra_of(similarities())
     [found] = fuse_spectra(basis, members, members, K, [0.01])
     assert found.result.converged

@@ -83,14 +83,14 @@ def test_more_directions_than_there_are_stay_empty(seed):
 
 
 @pytest.mark.parametrize("widths", [(1, 1), (3, 9)])
-def test_weights_lie_on_the_sphere(seed, widths):
+def test_weights_are_on_the_sphere(seed, widths):
     matrices = bases(seed, widths)
     weights = fused_rows(matrices, spaces_of(matrices), n_shared_components=2)[1].weights
     assert np.all(weights >= 0)
     np.testing.assert_allclose(np.sum(weights**2), 1.0)
 
 
-def test_what_agrees_with_nobody_is_not_trusted(seed):
+def test_a_partition_without_agreement_has_no_trust(seed):
     rng = np.random.default_rng(seed)
     common = bases(seed, widths=(3,), n_samples=200)[0]
     alike = [np.linalg.qr(common + 0.02 * rng.standard_normal(common.shape))[0] for _ in range(3)]

@@ -45,12 +45,12 @@ def test_names_of_columns_need_not_be_text():
 @pytest.mark.parametrize(
     ("group", "columns", "said"),
     [
-        (slice("a", "b"), list("abcd"), "a slice takes positions"),
-        ([4], None, "asks for columns [4], but X has 4 columns"),
+        (slice("a", "b"), list("abcd"), "slices must contain positions"),
+        ([4], None, "contains the column positions [4], but X has 4 columns"),
         ([True, False], None, "2 booleans"),
         (["a", "e"], list("abcd"), "does not have: ['e']"),
-        (["a"], None, "X has none"),
-        ([1], [1, 0, 2, 3], "also the names of other columns"),
+        (["a"], None, "X has no column names"),
+        ([1], [1, 0, 2, 3], "names of other columns"),
         ([], None, "has no columns"),
         (3.5, None, "must be a slice"),
     ],

@@ -112,7 +112,7 @@ REFUSED = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_columns_that_are_not_numbers_are_refused_by_name(kind):
     refused, dtype = REFUSED[kind]
-    with pytest.raises(ValueError, match=r"View 'v' holds columns that are not numbers") as caught:
+    with pytest.raises(ValueError, match=r"View 'v' contains columns that are not numeric") as caught:
         frame_to_array(refused, "View 'v'")
     assert "'bad'" in str(caught.value)
     assert "'good'" not in str(caught.value)
@@ -140,7 +140,7 @@ def test_tables_of_pyarrow():
     assert columns_of(table) == ["a", "b", "c"]
     np.testing.assert_array_equal(frame_to_array(table, "X"), [[1, 1, 0.5], [np.nan, 0, 1.5], [3, np.nan, 2.5]])
     assert frame_to_array(table.select(["c"]), "X").dtype == np.float32
-    with pytest.raises(ValueError, match=r"View 'v' holds columns that are not numbers: \{'w': 'String'\}"):
+    with pytest.raises(ValueError, match=r"View 'v' contains columns that are not numeric: \{'w': 'String'\}"):
         frame_to_array(pa.table({"w": ["x"]}), "View 'v'")
     with pytest.raises(ValueError, match="several columns of the same name"):
         frame_to_array(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), "X")

@@ -36,7 +36,7 @@ def test_a_sparse_row_of_zeros_is_not_empty():
     assert not empty_rows(sp.csr_array((3, 4))).any()
 
 
-def test_nan_rows_a_mask_and_absent_ids_say_the_same():
+def test_nan_rows_a_mask_and_absent_ids_are_equivalent():
     mask = np.ones((12, 2), dtype=bool)
     mask[[2, 7], 0] = mask[11, 1] = False
     arrays = [without(A, [2, 7]), without(B, [11])]
@@ -128,7 +128,7 @@ def test_other_methods_refuse_by_name():
     for name in ("RMSC", "A-MKKM", "concat-kmeans"):
         method = lf.baselines.METHODS[name]
         with pytest.raises(
-            ValueError, match=f"{method.__name__} needs every sample.*'view_0': 2.*LateFusionClustering"
+            ValueError, match=f"{method.__name__} does not support missing views.*'view_0': 2.*LateFusionClustering"
         ):
             method(n_clusters=2).fit(Views([A, B], mask=np.arange(24).reshape(12, 2) % 14 != 0))
         with pytest.raises(ValueError, match=r"2 rows that are all NaN.*LateFusionClustering"):

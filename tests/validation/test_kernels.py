@@ -80,8 +80,8 @@ REFUSED = {
     "negative": (-gaussian_kernel(ROWS), ["'a'", "self-similarity -1 in row 0", "positive"]),
     "one negative": (np.diag([1.0, -2.0, 1.0]), ["'a'", "self-similarity -2 in row 1"]),
     "zero": (np.zeros((5, 5)), ["'a'", "self-similarity 0", "positive"]),
-    "constant": (np.ones((5, 5)), ["'a'", "constant", "cannot separate", "Drop"]),
-    "large constant": (np.ones((len(MANY), len(MANY))), ["'a'", "constant", "Drop"]),
+    "constant": (np.ones((5, 5)), ["'a'", "constant", "cannot separate", "Remove"]),
+    "large constant": (np.ones((len(MANY), len(MANY))), ["'a'", "constant", "Remove"]),
     "indefinite": (indefinite(30), ["'a'", "indefinite", "eigenvalues", "clip"]),
     "more like others": (
         distances(ROWS) + 0.1 * np.eye(30),

@@ -38,7 +38,7 @@ def test_labels_become_a_column_of_numbers():
     np.testing.assert_array_equal(label_codes(["a"], coding, "t"), [[0.0]])
 
 
-def test_the_object_says_what_is_unassigned():
+def test_unassigned_labels_of_a_given_partition():
     coding = label_coding(["x", "y", "?"], GivenPartition("labels", unassigned="?"), "t")
     np.testing.assert_array_equal(label_codes(["?", "y"], coding, "t"), [[-1.0], [1.0]])
 

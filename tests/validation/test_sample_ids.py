@@ -66,7 +66,10 @@ def test_rows_are_matched_by_id(ids):
         ({"x": frame(), "y": frame(["s1", "s2", "s3", "q9"])}, ["'y' does not have 1 of the 4", "view 'x'", "'s4'"]),
         ({"x": frame(), "y": frame()[:3]}, ["'y' does not have 1", "'s4'", "Keep the samples"]),
         ({"x": frame()[:3], "y": frame()}, ["'x' does not have 1", "view 'y'", "'s4'"]),
-        ({"x": pd.DataFrame(VALUES), "y": frame()}, ["0, 1, 2 and 1 more", "view 'x' holds row numbers", "sample ids"]),
+        (
+            {"x": pd.DataFrame(VALUES), "y": frame()},
+            ["0, 1, 2 and 1 more", "view 'x' contains only row numbers", "sample ids"],
+        ),
         (
             {"x": frame(), "y": frame(IDS[::-1]), "z": VALUES, "w": pl.DataFrame(VALUES)},
             ["['x', 'y']", "['z', 'w']", "different orders", "index"],

@@ -1,4 +1,4 @@
-"""The only room that knows which array library is at work: namespaces, conversions, linear algebra."""
+"""Array libraries: namespaces, conversions, devices, memory, threads and linear algebra."""
 
 from latefusion.arrays.devices import Device, find_backends, find_devices
 from latefusion.arrays.draws import draw_rows

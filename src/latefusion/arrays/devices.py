@@ -1,4 +1,4 @@
-"""Which array libraries are here, and what they can compute on."""
+"""Installed array libraries, and the devices that they can use."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import importlib
 import os
 from typing import Any, NamedTuple
 
-# Libraries whose arrays are clustered where they lie.
+# Libraries whose arrays are clustered on their device.
 BACKENDS = ("numpy", "torch", "cupy", "dask")
 
 
 class Device(NamedTuple):
-    """Something to compute on.
+    """A device for computations.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class Device(NamedTuple):
     name : str
         Such as "cuda:0".
     description : str
-        What it is, in the words of the library.
+        Description by the library.
     n_bytes : int or None
-        Its memory; None where that is not known.
+        Its memory; None if unknown.
     """
 
     backend: str
@@ -32,7 +32,7 @@ class Device(NamedTuple):
 
 
 def find_backends() -> dict[str, str | None]:
-    """Version of every array library, None where it cannot be imported."""
+    """Version of every array library, None if it cannot be imported."""
     found = {name: _imported(name) for name in BACKENDS}
     return {name: None if library is None else str(library.__version__) for name, library in found.items()}
 
@@ -53,9 +53,9 @@ def _of_torch() -> list[Device]:
         return []
     found = []
     if torch.cuda.is_available():
-        for place in range(torch.cuda.device_count()):
-            one = torch.cuda.get_device_properties(place)
-            found.append(Device("torch", f"cuda:{place}", str(one.name), int(one.total_memory)))
+        for index in range(torch.cuda.device_count()):
+            one = torch.cuda.get_device_properties(index)
+            found.append(Device("torch", f"cuda:{index}", str(one.name), int(one.total_memory)))
     if torch.backends.mps.is_available():
         found.append(Device("torch", "mps", "Apple GPU"))
     return found
@@ -67,18 +67,18 @@ def _of_cupy() -> list[Device]:
         return []
     runtime = cupy.cuda.runtime
     try:
-        places = range(runtime.getDeviceCount())
+        indices = range(runtime.getDeviceCount())
     except runtime.CUDARuntimeError:  # no driver, or no device
         return []
-    found = [runtime.getDeviceProperties(place) for place in places]
+    found = [runtime.getDeviceProperties(index) for index in indices]
     return [
-        Device("cupy", f"cuda:{place}", one["name"].decode(), int(one["totalGlobalMem"]))
-        for place, one in enumerate(found)
+        Device("cupy", f"cuda:{index}", one["name"].decode(), int(one["totalGlobalMem"]))
+        for index, one in enumerate(found)
     ]
 
 
 def _imported(name: str) -> Any:
-    """A library, or None where it is absent or broken, as one without its drivers is."""
+    """A library, or None if it is not installed or broken (for example without its drivers)."""
     try:
         return importlib.import_module(name)
     except (ImportError, OSError):

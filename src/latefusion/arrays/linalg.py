@@ -1,9 +1,9 @@
-"""Linear algebra shared by all rooms: polar factors and leading eigenpairs.
+"""Linear algebra shared by all subpackages: polar factors and leading eigenpairs.
 
 Conventions. Eigenpairs come in descending order of the eigenvalue. Eigenvectors are defined up to sign only; their
 signs are fixed so that the entry of largest magnitude is positive, which makes runs repeatable but carries no meaning.
-A *polar factor* of a matrix that lacks full column rank is the partial isometry on the directions that are there: no
-arbitrary direction is made up to complete it.
+A *polar factor* of a matrix without full column rank is the partial isometry on its column space; it is not completed
+by arbitrary directions.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ DENSE_EIGEN_LIMIT = 600
 # The same on a device, where a full decomposition of this size takes a few hundredths of a second.
 DEVICE_EIGEN_LIMIT = 1024
 DEVICE_SWEEPS = 60
-# Up to this size the threads of a decomposition wait for each other longer than they work.
+# Up to this size a decomposition is faster in one thread.
 ONE_THREAD_LIMIT = 1000
 # Kernels need a few restarts of Lanczos; a dense matrix that needs more than this is done sooner by LAPACK.
 DENSE_RESTARTS = 300
 # A graph with clusters needs fewer restarts than this. One that needs more is often long and thin: its samples can be
-# ordered such that all entries lie near the diagonal. Then it is factored, provided that the band has no more entries
+# ordered such that all entries are near the diagonal. Then it is factored, provided that the band has no more entries
 # than this.
 SPARSE_RESTARTS = 20
 BAND_ENTRIES = 2**24
 # Steps towards the vector that bounds the largest eigenvalue of a graph; more would gain little.
 BOUND_STEPS = 100
-# Rows whose products are summed up in their own precision.
+# Rows whose products are summed in their own precision.
 PRODUCT_ROWS = 2**17
-# Rows that are summed up at a time.
+# Rows that are summed at a time.
 MEAN_ROWS = 2**12
 DEVICE_MEAN_ROWS = 2**16
 
@@ -51,7 +51,7 @@ class Polar(NamedTuple):
     Attributes
     ----------
     isometry : array of shape (n, k)
-        The maximiser of Tr(FᵀU) over matrices with orthonormal columns.
+        The maximizer of Tr(FᵀU) over matrices with orthonormal columns.
     inverse_root : array of shape (k, k)
         The pseudo-inverse of (UᵀU)^{1/2}, so that ``isometry = U @ inverse_root``.
     nuclear_norm : float
@@ -123,8 +123,8 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
     Dense matrices go to LAPACK's subset driver when they are small or many pairs are wanted, to Lanczos (ARPACK)
     otherwise. So do operators, of which only products with vectors are needed. Sparse matrices are solved one connected
     component at a time: a block-diagonal matrix has the same eigenvalue once per block, and a single Lanczos run can
-    miss such copies. Where the leading eigenvalues of a sparse matrix crowd together, as those of a chain do, Lanczos
-    runs on (σ I - matrix)^{-1} with σ just above all eigenvalues, provided that a reordering makes the matrix narrow.
+    miss such copies. If the leading eigenvalues of a sparse matrix are close together, as those of a chain are, Lanczos
+    runs on (σ I - matrix)^{-1} with σ just above all eigenvalues, provided that the reordered matrix has a narrow band.
 
     Parameters
     ----------
@@ -145,11 +145,10 @@ def top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDAr
 
 
 def _top_eigenpairs_on_device(matrix: Array, n_components: int) -> tuple[Array, Array]:
-    """The same without leaving the device: a full decomposition of small matrices, subspace iteration beyond.
+    """The same on a device: a full decomposition of small matrices, subspace iteration for others.
 
-    The iteration squares its way to the leading subspace: a block somewhat wider than needed is multiplied and
-    orthonormalised until the wanted eigenvalues stand still. Only products with the matrix and factorisations of thin
-    blocks occur, which is what devices are good at.
+    A block that is somewhat wider than needed is multiplied and orthonormalized until the leading eigenvalues converge.
+    The iteration consists of products with the matrix and factorizations of thin blocks, which are fast on devices.
     """
     xp = namespace(matrix)
     size = matrix.shape[0]
@@ -178,7 +177,7 @@ def _top_eigenpairs(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDA
     else:
         try:
             values, vectors = _by_lanczos(matrix, n_components)
-        except scipy.sparse.linalg.ArpackError:  # a zero matrix, or leading eigenvalues that lie too close together
+        except scipy.sparse.linalg.ArpackError:  # a zero matrix, or leading eigenvalues that are too close together
             values, vectors = _by_lapack(matrix, n_components)
     order = np.argsort(-values, kind="stable")
     return values[order], orient_columns(vectors[:, order])
@@ -191,7 +190,7 @@ def _by_lanczos(matrix: Array, n_components: int) -> tuple[NDArray[Any], NDArray
         return _by_arpack(matrix, n_components, max_restarts=SPARSE_RESTARTS)
     except scipy.sparse.linalg.ArpackNoConvergence:
         inverse = _BandInverse.of(matrix) if scipy.sparse.issparse(matrix) else None
-        if inverse is None:  # a wider basis resolves what lies close together
+        if inverse is None:  # a wider basis resolves eigenvalues that are close together
             return _by_arpack(matrix, n_components, basis=max(6 * n_components, 120))
         values, vectors = _by_arpack(inverse, n_components)
         return (inverse.sigma - 1 / values).astype(matrix.dtype), inverse.restore(vectors).astype(matrix.dtype)
@@ -224,7 +223,7 @@ def eigenpairs_between(matrix: NDArray[Any], start: int, stop: int) -> tuple[NDA
             return values, vectors
     except np.linalg.LinAlgError:
         pass
-    # The search for a subset gives up where eigenvalues are equal up to rounding, or loses copies of them.
+    # The subset driver may fail or lose copies if eigenvalues are equal up to rounding.
     values, vectors = scipy.linalg.eigh(matrix, driver="evd")
     return values[start:stop], vectors[:, start:stop]
 
@@ -234,9 +233,9 @@ def _by_arpack(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
     precision = np.result_type(matrix.dtype, np.float32)
-    # Products with a dense matrix are dear, so few of them; those with a sparse one are not, and restarts are.
+    # Products with a dense matrix are expensive, so the basis is small. With a sparse matrix restarts are expensive.
     basis = max(basis, 30, (2 if isinstance(matrix, np.ndarray) else 3) * n_components + 1)
-    # A fixed start makes the run repeatable; a random one has a part in every eigenvector.
+    # A fixed seed makes the run repeatable; a random vector has a component in every eigenvector.
     start = np.random.default_rng(0).standard_normal(size).astype(precision)
     # ARPACK stops too early on eigenvalues far below one.
     scale = precision.type(np.max(np.abs(matrix @ start)) or 1.0)
@@ -254,8 +253,8 @@ def _by_arpack(
 class _Scaled(scipy.sparse.linalg.LinearOperator):
     """A number times a symmetric matrix, by products with vectors alone.
 
-    `matvec` itself is given: for small matrices the checks around every product take longer than the product. Of a
-    dense matrix only one half is read.
+    `matvec` itself is defined: for small matrices the checks of SciPy take longer than the product. Only one half of a
+    dense matrix is read.
     """
 
     def __init__(self, matrix: Array, factor: Any) -> None:
@@ -268,7 +267,7 @@ class _Scaled(scipy.sparse.linalg.LinearOperator):
 
     def matvec(self, vector: NDArray[Any]) -> NDArray[Any]:
         """The product with a vector."""
-        if self.symv is not None:  # its own transpose, in the order of memory that the routine wants
+        if self.symv is not None:  # symmetric; the transpose has the memory order of the routine
             half: NDArray[Any] = self.symv(self.factor, self.matrix.T, vector)
             return half
         product: NDArray[Any] = self.matrix @ vector
@@ -282,8 +281,8 @@ class _Scaled(scipy.sparse.linalg.LinearOperator):
 class _BandInverse(scipy.sparse.linalg.LinearOperator):
     """(σ I - matrix)^{-1} of a sparse matrix with reordered rows and columns, by a banded Cholesky factor.
 
-    The order of Cuthill and McKee says how wide the band is before anything is factored, so memory is known in advance;
-    the factors of a general sparse solver can fill up with no warning.
+    The ordering of Cuthill and McKee determines the width of the band before anything is factored, so the memory is
+    known in advance. The fill-in of a general sparse solver is not.
     """
 
     def __init__(self, sigma: float, order: NDArray[np.intp], factor: NDArray[Any]) -> None:
@@ -385,7 +384,7 @@ def orient_columns(vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def column_means(array: Array, *, xp: Any) -> Array:
-    """Means of the columns, summed up in double precision block by block: no second array of that size exists."""
+    """Means of the columns, summed in double precision block by block, without a copy of the array."""
 
     def add(ranges: Sequence[slice]) -> Array:
         total = xp.zeros((array.shape[1],), dtype=xp.float64, device=device_of(array))
@@ -401,7 +400,7 @@ def column_means(array: Array, *, xp: Any) -> Array:
 def inner_products(rows: Array, *, xp: Any) -> Array:
     """The products rowsᵀ rows of all columns, in double precision.
 
-    Blocks of rows are multiplied in the precision of the rows and summed up in double precision, so that the rounding
+    Blocks of rows are multiplied in the precision of the rows and summed in double precision, so that the rounding
     error of single precision does not grow with their number.
     """
     total = xp.zeros((rows.shape[1], rows.shape[1]), dtype=xp.float64, device=device_of(rows))

@@ -1,8 +1,8 @@
-"""How much memory is free, and a refusal in good time of what will not fit.
+"""Free memory, and errors before allocations that would exceed it.
 
-A system that promises more memory than it has kills the process halfway instead of raising an error. So whoever is
-about to allocate something that grows with the square of the samples asks here first. What they ask for is a lower
-bound of what they will use, so nothing is refused that could have worked; where nothing is known, nothing is refused.
+A system that overcommits memory kills the process instead of raising an error. So the free memory is checked before
+every allocation that grows with the square of the number of samples. The checked size is a lower bound of the memory
+that is used, so that no computation is refused that could succeed. If the free memory is unknown, nothing is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CGROUPS = Path("/sys/fs/cgroup")
 
 
 def available_memory(like: Array = None) -> int | None:
-    """Bytes that can still be allocated where an array lies.
+    """Bytes that can still be allocated on the device of an array.
 
     Parameters
     ----------
@@ -53,19 +53,19 @@ def require_memory(n_bytes: int, what: str, advice: str, like: Array = None) -> 
     Parameters
     ----------
     n_bytes : int
-        The least that is needed.
+        Lower bound of the memory that is needed.
     what : str
-        What needs it: the subject of the error message.
+        Subject of the error message.
     advice : str
-        What to do instead: the last sentences of the error message.
+        Last sentences of the error message: the remedy.
     like : array, default=None
         An array on the device in question; the memory of the computer when None.
     """
     available = available_memory(like)
     if available is not None and n_bytes > available:
-        place = "" if like is None else f" ({device_name(like)})"
+        where = "" if like is None else f" ({device_name(like)})"
         needed, free = size_in_words(n_bytes), size_in_words(available)
-        raise MemoryError(f"{what} needs at least {needed} of memory, but {free} are free{place}. {advice}")
+        raise MemoryError(f"{what} needs at least {needed} of memory, but only {free} are free{where}. {advice}")
 
 
 def size_in_words(n_bytes: int) -> str:
@@ -79,7 +79,7 @@ def size_in_words(n_bytes: int) -> str:
 
 
 def _free_memory() -> Iterator[int]:
-    """What the system could hand out; where it does not say, the size of its memory."""
+    """Available memory of the system; its total memory if the available memory is unknown."""
     try:
         lines = (PROC / "meminfo").read_text().splitlines()
         yield from (1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -89,7 +89,7 @@ def _free_memory() -> Iterator[int]:
 
 
 def _free_shares() -> Iterator[int]:
-    """What containers and job schedulers leave to this process: the control groups it is in, of both versions."""
+    """Memory that containers and job schedulers allow for this process: its control groups, of both versions."""
     try:
         groups = [line.split(":", 2) for line in (PROC / "self" / "cgroup").read_text().splitlines()]
     except OSError:
@@ -112,7 +112,7 @@ def _free_in_groups(root: Path, path: str, limit: str, usage: str, reclaimable: 
                 cached = int(statistics.get(reclaimable, 0))
                 yield max(0, int(most) - int((group / usage).read_text()) + cached)
         except OSError:
-            pass  # inside a container the group may go by another path; its limit then stands at the root
+            pass  # inside a container the group may have another path; its limit is then at the root
         if group == root or root not in group.parents:
             return
         group = group.parent

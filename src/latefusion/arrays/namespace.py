@@ -18,7 +18,7 @@ def namespace(*arrays: Array) -> Any:
 
 
 def device_of(array: Array) -> Any:
-    """The device an array lies on, to create others beside it."""
+    """The device of an array, to create others on it."""
     return array_api_compat.device(array)
 
 
@@ -42,12 +42,12 @@ def item_bytes(array: Array) -> int:
 
 
 def is_lazy(array: Array) -> bool:
-    """Whether the values of an array may not be there yet, or cannot be written to (Dask, JAX)."""
+    """Whether an array may not be computed yet, or is immutable (Dask, JAX)."""
     return bool(array_api_compat.is_lazy_array(array))
 
 
 def detached(array: Array) -> Array:
-    """The same values without the record of how they came about, which torch would carry through all that follows."""
+    """The same values without the autograd graph of torch."""
     return array.detach() if array_api_compat.is_torch_array(array) else array
 
 
@@ -80,7 +80,7 @@ def row_lengths(array: Array, *, xp: Any) -> Array:
 
 
 def to_numpy(array: Array) -> NDArray[Any]:
-    """The array as a NumPy array, copied from its device where it lies on one."""
+    """The array as a NumPy array, copied from its device if necessary."""
     if isinstance(array, np.ndarray):
         return array
     if array_api_compat.is_torch_array(array):
@@ -90,5 +90,5 @@ def to_numpy(array: Array) -> NDArray[Any]:
     try:
         return np.asarray(array)
     except TypeError:
-        # array-api-strict refuses np.asarray on purpose but speaks DLPack
+        # array-api-strict refuses np.asarray on purpose but supports DLPack
         return np.from_dlpack(array)

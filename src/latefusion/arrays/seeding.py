@@ -1,4 +1,4 @@
-"""Rows that lie far apart, for the starts of k-means and for landmarks."""
+"""k-means++ seeding, for the starts of k-means and for landmarks."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from latefusion.types import Array
 def kmeans_plus_plus_rows(
     rows: Array, n_rows: int, *, n_starts: int, generator: np.random.RandomState, xp: Any
 ) -> Array:
-    """Positions of rows drawn as k-means++ draws its centres: by the squared distance to the nearest drawn before.
+    """Positions of rows drawn by k-means++: with probability proportional to the squared distance to the nearest one.
 
-    All draws are made together, one matrix product for the next row of every one of them, and nothing waits for the
-    device.
+    All independent draws are made together, with one matrix product per row, and without synchronization of the device.
 
     Parameters
     ----------
     rows : array of shape (n_samples, n_features)
     n_rows : int
-        Number of rows in a draw; where fewer rows differ, some come more than once.
+        Number of rows in a draw; if there are fewer different rows, some are repeated.
     n_starts : int
         Number of independent draws.
     generator : RandomState
-        Random numbers come from NumPy and are moved, so that every array library draws alike.
+        Random numbers are drawn by NumPy and copied, so that all array libraries draw the same rows.
     xp : module
         Array namespace of ``rows``.
 

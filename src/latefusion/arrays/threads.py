@@ -1,8 +1,8 @@
-"""Row blocks shared among threads, each of which multiplies on its own.
+"""Distribution of row blocks over threads, each with single-threaded matrix products.
 
-A BLAS library splits every product among all threads. For blocks that fit into the cache, meeting again after each of
-them costs more than the split saves, and between the products all threads but one are idle. So the blocks are dealt out
-to the threads instead, and the library runs in one thread for each of them.
+A BLAS library splits every product among all threads. For blocks that fit into the cache, synchronization costs more
+than the split saves, and between the products all threads but one are idle. So the blocks are distributed over threads
+instead, and the library uses one thread for each of them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from threadpoolctl import ThreadpoolController
 from latefusion.arrays.namespace import is_device_array, row_blocks
 from latefusion.types import Array
 
-# Rows that are treated at a time: with some dozens of columns they stay in the cache.
+# Rows per block: with some dozens of columns they fit into the cache.
 MAPPED_ROWS = 2**13
 # Up to this many rows all products are small.
 FEW_ROWS = 5000
 
 Result = TypeVar("Result")
 
-# Threads that `one_thread` leaves idle; none in threads that are started inside, which share the machine already.
+# Threads that are idle inside `one_thread`; one in threads that are started inside, which run in parallel already.
 _idle_threads: ContextVar[int] = ContextVar("idle threads", default=1)
 
 
@@ -38,23 +38,23 @@ def share_blocks(
     on_device: bool = False,
     is_heavy: bool = False,
 ) -> list[Result]:
-    """Deal out blocks of rows to threads.
+    """Distribute blocks of rows over threads.
 
     Parameters
     ----------
     work : callable
-        Treats some of the blocks and returns what it found in them.
+        Processes some of the blocks and returns a result.
     blocks : iterable of slice
     on_device : bool, default=False
-        Whether the rows lie on a device, which is busy with one block.
+        Whether the rows are on a device, which is used by one thread.
     is_heavy : bool, default=False
-        Whether the work is worth threads where the rows are few, see `threads_for`.
+        Whether to use threads even for few rows, see `threads_for`.
 
     Returns
     -------
     list
-        What every thread found. As many threads are used as the BLAS library would use here, so the limits that a user
-        or a caller has set hold.
+        The result of every thread. The number of threads is that of the BLAS library, so that limits set by the user
+        apply.
     """
     dealt = list(blocks)
     allowed = max(product_threads(), _idle_threads.get() if is_heavy else 1)
@@ -66,7 +66,7 @@ def share_blocks(
 
 
 def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
-    """What a function that treats every row for itself makes of all rows.
+    """Apply a function that works row by row to blocks of rows in threads.
 
     Parameters
     ----------
@@ -95,16 +95,16 @@ def map_rows(function: Callable[..., Array], *arrays: Array) -> Array:
 
 
 def one_product_thread() -> AbstractContextManager[Any]:
-    """Inside, the BLAS library does its work in the thread that calls it."""
+    """Context in which the BLAS library uses one thread."""
     limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limit
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Inside, neither the BLAS library nor loops of OpenMP use other threads than the one that calls them.
+    """Context in which the BLAS library and OpenMP use one thread.
 
-    The number of threads of OpenMP is one for every thread that calls, so nobody else is held up.
+    The limit of OpenMP applies to the calling thread only, so other threads are not affected.
     """
     idle = _idle_threads.set(max(_idle_threads.get(), product_threads()))
     try:
@@ -115,10 +115,10 @@ def one_thread() -> Iterator[None]:
 
 
 def threads_for(n_rows: int) -> AbstractContextManager[Any]:
-    """Inside, numerical libraries use one thread if there are few rows, and as many as they like otherwise.
+    """Context in which numerical libraries use one thread if there are few rows, and their own number otherwise.
 
-    A few thousand rows are clustered by thousands of small products and searches. One thread is quicker there, and
-    where other programs keep the machine busy, threads that wait for each other take many times as long.
+    A few thousand rows are clustered by thousands of small products and searches. One thread is faster for these. On a
+    busy machine, threads that wait for each other take many times as long.
     """
     return one_thread() if n_rows <= FEW_ROWS else nullcontext()
 

@@ -1,9 +1,9 @@
 """K-means for tall, thin data with several starts, in any array library.
 
-The starts are found on a random subset of the rows, all of them at once: one matrix product per iteration gives the
-distances to the centres of every start that still moves. Then one pass over all rows tells which start is best there,
-without those that have no hope or that found what another one found, and Lloyd's iterations on all rows finish it. Rows
-are read in blocks, so nothing of the size of the data is made but the labels.
+The starts are computed on a random subset of the rows, all of them together: one matrix product per iteration computes
+the distances to the centers of every start that has not converged. Starts that are much worse than the best, or equal
+to another one, are dropped. One pass over all rows selects the best of the others, and Lloyd's iterations on all rows
+finish it. Rows are read in blocks, so that only the labels have the size of the data.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from latefusion.arrays import (
 )
 from latefusion.types import Array
 
-# Rows on which the starts compete: enough for thousands per cluster, few enough to cost nothing beside a full pass.
+# Rows in the subset: enough for thousands per cluster, with a small cost compared with a full pass.
 SUBSET_ROWS = 20_000
 SUBSET_ROWS_PER_CLUSTER = 200
-# A start this much worse than the best one on the subset will not be the best one on all rows; one that differs less
-# than this from a better one has found the same clusters.
+# A start that is worse than the best one on the subset by this factor is dropped; one that differs from a better one by
+# less than this factor has the same clusters.
 HOPELESS = 0.01
 SAME = 1e-5
 # Cap on the iterations over that subset.
@@ -41,7 +41,7 @@ DEVICE_BLOCK_ENTRIES = 2**27
 
 
 class Members(NamedTuple):
-    """What some rows add to the centres that are nearest to them, for several starts; those of all rows are their sum.
+    """Sums over some rows, by their nearest center, for several starts; those of all rows are the sum over blocks.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Members(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """Centres, their cost on the data, and the number of full passes that were needed."""
+    """Centers, their cost on the data, and the number of full passes that were needed."""
 
     centers: Array
     inertia: float
@@ -83,11 +83,11 @@ def kmeans(
     n_init : int
         Number of k-means++ starts.
     generator : RandomState
-        Random numbers are drawn in NumPy and moved, so that every array library starts alike.
+        Random numbers are drawn by NumPy and copied, so that all array libraries have the same starts.
     max_iter : int, default=100
         Cap on the iterations over all rows.
     tol : float, default=1e-4
-        Movement of the centres, relative to the mean variance of the columns, at which to stop.
+        Movement of the centers, relative to the mean variance of the columns, at which to stop.
     xp : module
         Array namespace of ``rows``.
 
@@ -102,14 +102,14 @@ def kmeans(
 
 
 def draw_subset(n_samples: int, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
-    """The rows on which the starts compete, ascending."""
+    """The rows of the subset, ascending."""
     return draw_rows(n_samples, max(SUBSET_ROWS, SUBSET_ROWS_PER_CLUSTER * n_clusters), generator)
 
 
 def find_starts(
     subset: Array, n_clusters: int, *, n_init: int, generator: np.random.RandomState, tol: float = 1e-4, xp: Any
 ) -> tuple[Array, float]:
-    """Starts that have settled on a subset of the rows and may be the best one on all.
+    """Starts that have converged on a subset of the rows and may be the best one on all rows.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def find_starts(
     -------
     starts : array of shape (n_starts, n_clusters, n_features)
     limit : float
-        Squared movement of the centres of a start up to which it stands still.
+        Squared movement of the centers of a start up to which it has converged.
     """
     limit = tol * float(xp.mean(xp.var(subset, axis=0)))
     drawn = kmeans_plus_plus_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
@@ -133,12 +133,12 @@ def find_starts(
 def finish_starts(
     gather: Callable[[Array], Members], starts: Array, limit: float, *, max_iter: int = 100, xp: Any
 ) -> Clusters:
-    """The best of some starts on all rows, which one pass tells, and Lloyd's iterations from there.
+    """Lloyd's iterations on all rows from the best of some starts, which is selected in one pass.
 
     Parameters
     ----------
     gather : callable
-        Takes the centres of starts and returns the `Members` of all rows, wherever these lie: one pass over them.
+        Takes the centers of starts and returns the `Members` of all rows, in one pass over them.
     starts : array of shape (n_starts, n_clusters, n_features)
     limit : float
         From `find_starts`.
@@ -163,20 +163,20 @@ def finish_starts(
 
 
 def _settle(rows: Array, starts: Array, limit: float, xp: Any) -> Array:
-    """Lloyd's iterations for all starts together; a start that stands still is no longer looked at."""
-    settled = []
+    """Lloyd's iterations for all starts together; starts that have converged are not updated."""
+    converged = []
     for _ in range(SETTLING_STEPS):
         moved = _move(starts, gather_members(rows, starts, xp), xp)
         moving = to_numpy(xp.sum((moved - starts) ** 2, axis=(1, 2))) > limit
-        settled.append(take_rows(moved, np.flatnonzero(~moving)))
+        converged.append(take_rows(moved, np.flatnonzero(~moving)))
         starts = take_rows(moved, np.flatnonzero(moving))
         if not moving.any():
             break
-    return xp.concat([*settled, starts])
+    return xp.concat([*converged, starts])
 
 
 def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
-    """The starts that may be the best one on more rows than these, each kind of result once."""
+    """The starts that may be the best one on more rows, each different result once."""
     costs = to_numpy(gather_members(rows, starts, xp).costs)
     kept: list[int] = []
     level = -np.inf
@@ -186,13 +186,13 @@ def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
         if costs[position] > (1 + SAME) * level:
             level = costs[position]
             kept.append(position)
-        else:  # the first of those that found the same stands for all, whichever rounding prefers
+        else:  # keep the first of equal results, independent of rounding
             kept[-1] = min(kept[-1], position)
     return take_rows(starts, np.asarray(kept))
 
 
 def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
-    """Index of the nearest centre for every row, in blocks."""
+    """Index of the nearest center for every row, in blocks."""
     labels = xp.empty((rows.shape[0],), dtype=xp.int64, device=device_of(rows))
 
     def assign(ranges: Sequence[slice]) -> None:
@@ -204,7 +204,7 @@ def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
 
 
 def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
-    """Sums and numbers of the rows nearest to every centre, and their cost, for all starts in one pass."""
+    """Sums and numbers of the rows nearest to every center, and their cost, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
 
     def gather(ranges: Sequence[slice]) -> Members:
@@ -220,7 +220,7 @@ def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
             member = xp.astype(distances == lowest, rows.dtype)
             members = xp.sum(member, axis=2)
             if int(xp.sum(xp.astype(members, xp.int64))) > n_starts * block.shape[0]:
-                member /= xp.sum(member, axis=1, keepdims=True)  # a row between two centres belongs to both by half
+                member /= xp.sum(member, axis=1, keepdims=True)  # a row between two centers belongs to both by half
                 members = xp.sum(member, axis=2)
             sizes += xp.astype(members, xp.float64)
             added = xp.reshape(member, (n_starts * n_clusters, block.shape[0])) @ block
@@ -236,7 +236,7 @@ def add_members(parts: Sequence[Members]) -> Members:
 
 
 def _move(starts: Array, members: Members, xp: Any) -> Array:
-    """Every centre goes to the mean of its members; one that nobody is nearest to stays where it is."""
+    """Every center moves to the mean of its members; a center without members does not move."""
     occupied = members.sizes > 0
     means = members.sums / xp.where(occupied, members.sizes, xp.ones_like(members.sizes))[..., None]
     kept = xp.astype(starts, xp.float64)
@@ -244,7 +244,7 @@ def _move(starts: Array, members: Members, xp: Any) -> Array:
 
 
 def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
-    """Half the squared distances of all rows to all centres of all starts, less half the squared norm of the row."""
+    """Half the squared distances of all rows to all centers of all starts, less half the squared norm of the row."""
     n_starts, n_clusters, width = starts.shape
     flat = xp.reshape(starts, (n_starts * n_clusters, width))
     half_norms = xp.sum(flat**2, axis=1)[:, None] / 2
@@ -253,7 +253,7 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
 
 
 def _share(work: Callable[[Sequence[slice]], Any], rows: Array, n_columns: int) -> list[Any]:
-    """Deal out blocks of rows to threads, each small enough for the distances to so many centres."""
+    """Distribute blocks of rows over threads, each small enough for the distances to all centers."""
     on_device = is_device_array(rows)
     step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // n_columns)
     return share_blocks(work, row_blocks(rows.shape[0], step), on_device=on_device)

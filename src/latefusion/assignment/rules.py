@@ -1,8 +1,8 @@
-"""From an embedding to labels, by a rule that can be kept and applied to new rows.
+"""From an embedding to labels, by a rule that can be stored and applied to new rows.
 
-Every rule looks at directions only: rows are divided by their norm first, as the authors' code does. A rule is an
+Every rule uses directions only: rows are divided by their norm first, as in the authors' code. A rule is an
 object with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second
-one, between 0 and 1); on the rows it was made from, ``predict`` gives the labels that came with it.
+one, between 0 and 1). On its training rows, ``predict`` returns the labels of the assignment.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from latefusion.arrays import is_device_array, map_rows, namespace, one_thread, 
 from latefusion.assignment.kmeans import kmeans
 from latefusion.types import Array
 
-# Up to this many samples all starts of k-means see all of them.
+# Up to this many samples all starts of k-means use all samples.
 SMALL_SAMPLES = 5000
 
 
 class AssignmentRule(Protocol):
-    """What every rule can do."""
+    """Interface of all rules."""
 
     def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
@@ -42,7 +42,7 @@ Assigner = Callable[..., tuple[Array, AssignmentRule]]
 
 @dataclass(frozen=True)
 class NearestCenter:
-    """The nearest of k centres on the unit sphere wins.
+    """The label of the nearest of k centers on the unit sphere.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class NearestCenter:
         return map_rows(lambda rows: namespace(rows).argmin(self._squared_distances(rows), axis=1), embedding)
 
     def confidence(self, embedding: Array) -> Array:
-        """One minus the ratio of the distances to the nearest and to the second nearest centre."""
+        """One minus the ratio of the distances to the nearest and to the second nearest center."""
         return map_rows(self._confidence, embedding)
 
     def _confidence(self, embedding: Array) -> Array:
@@ -76,7 +76,7 @@ class NearestCenter:
 
 @dataclass(frozen=True)
 class RotatedAxes:
-    """After a rotation every cluster is a coordinate axis: the largest coordinate wins.
+    """The label of the largest coordinate after a rotation, in which every cluster is a coordinate axis.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def assign_by_kmeans(
     """
     rows = _unit(embedding)
     if len(rows) <= SMALL_SAMPLES and not is_device_array(rows):
-        with one_thread():  # the same sums with any number of threads, and no waiting for each other on a busy machine
+        with one_thread():  # the same sums for any number of threads, and no synchronization on a busy machine
             centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
     else:
         generator = check_random_state(random_state)
@@ -176,7 +176,7 @@ def assign_by_pivoted_qr(
 ) -> tuple[NDArray[np.intp], RotatedAxes]:
     """Pivoted QR: k rows that point furthest apart become the axes. No start, no iteration, no randomness.
 
-    Meant for embeddings with one direction per cluster, such as those of graphs; k clusters of a centred kernel span
+    Meant for embeddings with one direction per cluster, such as those of graphs; k clusters of a centered kernel span
     k - 1 directions, and there k-means or rotation do better.
 
     Parameters
@@ -196,7 +196,7 @@ def assign_by_pivoted_qr(
     Damle, Minden, Ying: Simple, direct and efficient multi-way spectral clustering. Information and Inference, 2019.
     """
     # The pivots are found on the embedding itself: long rows are the typical members of a cluster. The sign of a
-    # coordinate counts: with centred kernels opposite directions are different clusters.
+    # coordinate counts: with centered kernels opposite directions are different clusters.
     rule = RotatedAxes(_pivot_rotation(embedding, n_clusters))
     return rule.predict(embedding), rule
 
@@ -226,7 +226,7 @@ def _rotate(rows: NDArray[Any], rotation: NDArray[Any], max_iter: int) -> tuple[
 
 
 def _fill_empty(labels: NDArray[np.intp], coordinates: NDArray[Any]) -> None:
-    """Give an empty cluster the sample that lies furthest along its axis, unless that would empty another."""
+    """Assign the sample with the largest coordinate on its axis to an empty cluster, unless another would be empty."""
     sizes = np.bincount(labels, minlength=coordinates.shape[1])
     for cluster in np.flatnonzero(sizes == 0):
         for sample in np.argsort(-coordinates[:, cluster], kind="stable"):

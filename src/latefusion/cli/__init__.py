@@ -1,4 +1,4 @@
-"""The command line: parse, call, print."""
+"""The command line."""
 
 from latefusion.cli.main import main
 

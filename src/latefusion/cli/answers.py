@@ -1,4 +1,4 @@
-"""What commands share about their outputs: labels in a file or a pipe, and JSON."""
+"""Outputs that commands share: labels in a file or a pipe, and JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STDOUT = Path("-")
 
 
 def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that say where the answer goes."""
+    """Options for the destination and the format of the results."""
     parser.add_argument(
         "-o",
         "--output",
@@ -30,35 +30,35 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         help="write id, label, confidence and novelty of every sample (.csv, .tsv, .parquet; - prints them)",
     )
     add_force_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON; it holds the labels unless -o takes them")
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors, and JSON where asked for")
+    parser.add_argument("--json", action="store_true", help="print JSON, with the labels unless -o writes them")
+    parser.add_argument("--quiet", action="store_true", help="print only errors, and JSON with --json")
 
 
 def add_force_argument(parser: argparse.ArgumentParser) -> None:
-    """The option of commands that write files."""
+    """The option --force, for commands that write files."""
     parser.add_argument(
         "--force",
         action="store_true",
-        help="replace existing files of another kind, too; older outputs are always replaced, and inputs never",
+        help="also replace existing files of other formats; earlier outputs are always replaced, input files never",
     )
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
-    """The option of commands that have no labels to write."""
+    """The option --json, for commands without labels."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def print_json(answer: Mapping[str, Any]) -> None:
-    """One line of JSON on the standard output."""
+    """Print one line of JSON."""
     print(json.dumps(without_nan(dict(answer)), ensure_ascii=False))
 
 
 def check_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> None:
-    """Refuse outputs that cannot be written or would destroy something, before any work is done."""
+    """Raise an error, before any computation, for outputs that cannot be written or would replace other files."""
     targets = []
     if options.output == STDOUT:
         if options.json:
-            raise ValueError("-o - and --json both print to the standard output. Leave one out.")
+            raise ValueError("-o - and --json both print to the standard output. Use only one of them.")
     elif options.output is not None:
         targets.append(labels_target(options.output, "-o"))
     for option, kind in {"save": MODEL, "report": REPORT}.items():
@@ -69,15 +69,15 @@ def check_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Create a folder for outputs, unless it exists."""
+    """Create the folder for outputs if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OSError(f"The folder --output {str(folder)!r} cannot be made: {error.strerror}.") from error
+        raise OSError(f"The folder --output {str(folder)!r} cannot be created: {error.strerror}.") from error
 
 
 def put_labels(found: Labels, options: argparse.Namespace) -> None:
-    """Write labels to a file, or to the standard output, where that was asked for."""
+    """Write labels to the file or the standard output of -o, if given."""
     if options.output is None:
         return
     if options.output == STDOUT:
@@ -89,7 +89,7 @@ def put_labels(found: Labels, options: argparse.Namespace) -> None:
 
 
 def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
-    """How many samples are far from those that the model was fitted on; nothing where the method has no novelty."""
+    """A sentence with the number of novel samples; none if the method has no novelty."""
     if novel is None:
         return []
     return [
@@ -99,14 +99,14 @@ def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
 
 
 def count_novel(found: Labels) -> int | None:
-    """The number of samples with a novelty above 1; None where the method has no novelty."""
+    """The number of samples with a novelty above 1; None if the method has no novelty."""
     return None if found.novelty is None else int(np.sum(found.novelty > 1))
 
 
 def put_answer(
     answer: dict[str, Any], found: Labels, options: argparse.Namespace, as_text: Callable[[Mapping[str, Any]], str]
 ) -> None:
-    """Print the answer, as JSON or for a person."""
+    """Print the results as text or JSON."""
     if options.json:
         if options.output is None:
             answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
@@ -120,7 +120,7 @@ def _listed(values: Any) -> list[Any] | None:
 
 
 def without_nan(value: Any) -> Any:
-    """JSON has no NaN: it becomes null."""
+    """Values with None in place of NaN and infinities, which JSON does not have."""
     if isinstance(value, dict):
         return {str(key): without_nan(one) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Types of arguments: words of the command line become values, or an error about the usage."""
+"""Types of arguments: conversion of command line text to checked values."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ LARGEST_SEED = 2**32 - 1
 
 
 def file_path(text: str) -> Path:
-    """A path. An empty word, as an unset variable of a shell gives, would be the current folder."""
+    """A path. Empty text is an error: it comes from unset shell variables and would mean the current folder."""
     if not text:
         raise argparse.ArgumentTypeError("the name of a file or folder is empty")
     return Path(text)
 
 
 def positive_number(text: str) -> int:
-    """An integer of at least 1."""
+    """An integer >= 1."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer of at least 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
     return int(text)
 
 
 def seed(text: str) -> int:
-    """A seed as NumPy takes it."""
+    """A seed for NumPy."""
     if not text.isdecimal() or int(text) > LARGEST_SEED:
         raise argparse.ArgumentTypeError(f"must be an integer from 0 to {LARGEST_SEED}, got {text!r}")
     return int(text)
@@ -32,7 +32,7 @@ def seed(text: str) -> int:
 
 def add_seed_argument(parser: argparse.ArgumentParser) -> None:
     """The option for the seed."""
-    parser.add_argument("--seed", type=seed, default=0, help="seed of all random numbers (default: %(default)s)")
+    parser.add_argument("--seed", type=seed, default=0, help="random seed (default: %(default)s)")
 
 
 def add_clusters_argument(parser: argparse.ArgumentParser, default: str | None, shown: str) -> None:
@@ -49,7 +49,7 @@ def add_clusters_argument(parser: argparse.ArgumentParser, default: str | None, 
 
 
 def number_of_clusters(text: str) -> Any:
-    """What estimators take as ``n_clusters``: an int for 5, a list for 2,4,6, a range for 2-8, or "auto"."""
+    """The value of ``n_clusters``: an int for 5, a list for 2,4,6, a range for 2-8, or "auto"."""
     if text == "auto":
         return text
     words = text.replace(" ", "")

@@ -1,4 +1,4 @@
-"""`latefusion cluster`: files in, one clustering out, with what a person wants to know about it."""
+"""`latefusion cluster`: cluster the samples of data files and summarize the result."""
 
 from __future__ import annotations
 
@@ -47,13 +47,14 @@ from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
-Every file is a view, called as the file; a folder, .npz, .mat or .h5mu file may hold several. Rows are matched by id:
-the first column where it is called id, sample or the like, or holds words; --id names another one.
+Each file is one view with the name of the file. A folder, .npz, .mat or .h5mu file may contain several views. Rows are
+matched by sample id. The ids are the first column if its name is id, sample or similar, or if it contains text; --id
+selects another column.
 
 examples:
-  latefusion cluster genes.csv proteins.csv                    how many clusters, and which
+  latefusion cluster genes.csv proteins.csv                    choose the number of clusters
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
-  latefusion cluster genes.csv proteins.csv --report page.html   everything about it, on one page
+  latefusion cluster genes.csv proteins.csv --report page.html   write a report
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
   latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
@@ -62,7 +63,7 @@ examples:
 
 # The methods whose models label new samples.
 NAMES = ", ".join(OURS)
-# More clusters than this are summed up.
+# Largest number of clusters in a table.
 SHOWN_CLUSTERS = 20
 
 
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--method",
         default="late-fusion",
         metavar="NAME",
-        help=f"late-fusion (default: decides for itself), gam, lam, or one of {', '.join(METHODS)}",
+        help=f"late-fusion (default: makes all choices without labels), gam, lam, or one of {', '.join(METHODS)}",
     )
     add_seed_argument(parser)
     add_answer_arguments(parser)
@@ -82,27 +83,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save",
         type=file_path,
         metavar="FILE",
-        help=f"write the fitted model; `latefusion predict` uses those of {NAMES}, other methods cannot predict",
+        help=f"write the fitted model; `latefusion predict` needs a model of {NAMES}",
     )
-    parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html) for a browser")
+    parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html)")
     parser.add_argument(
-        "--explain", action="store_true", help="also say here what would be without each view (the report does)"
+        "--explain", action="store_true", help="print the effect of leaving out each view (always in the report)"
     )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, cluster, write, and say what came of it."""
+    """Read the files, cluster the samples, write and print the results."""
     estimator = find_method(options.method)
     check_outputs(options, input_files(options))
     if options.explain and not hasattr(estimator, "leave_one_view_out"):
-        raise ValueError("--explain needs --method late-fusion")
+        raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
     with progress("reading", quiet=options.quiet):
         data, notes = read(options)
     model = configured(estimator, options.clusters, data.kind, options.seed)
     explanation = Explanation()
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
             views = with_columns(data)
@@ -142,12 +143,14 @@ def run(options: argparse.Namespace) -> None:
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes
         ]
     # The fit gives some of the same warnings.
-    answer["warnings"] = list(dict.fromkeys([*answer["warnings"], *noted, *notes, *(str(one.message) for one in told)]))
+    answer["warnings"] = list(
+        dict.fromkeys([*answer["warnings"], *noted, *notes, *(str(one.message) for one in caught)])
+    )
     put_answer(answer, found, options, text_of)
 
 
 def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) -> dict[str, Any]:
-    """Everything that is said about a clustering, as JSON takes it."""
+    """The summary of a clustering, in types of JSON."""
     labels, confidence = np.asarray(model.labels_), getattr(model, "confidence_", None)
     names, sizes = np.unique(labels, return_counts=True)
     clusters = [
@@ -201,23 +204,23 @@ def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
 
 def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
     """Warn about files without sample ids, and about columns that may be ids."""
-    told: list[str] = []
+    notes: list[str] = []
     if data.views.sample_ids is not None:
-        return told
+        return notes
     if n_files > 1:
-        told.append("The files have no ids: row 1 of each is taken for the same sample, and so on.")
+        notes.append("The files have no sample ids. Rows are matched by their order.")
     for name, columns in data.feature_names.items():
         first = data.views.arrays[data.views.names.index(name)][:, 0]
         if len(np.unique(first)) == len(data.views) and np.all(first == np.round(first)):
-            told.append(
-                f"Column {columns[0]!r} of {name} has another whole number in every row. If that is the id of a "
-                f"sample, add --id {columns[0]}."
+            notes.append(
+                f"Column {columns[0]!r} of {name} contains a different integer in every row. If these are sample ids, "
+                f"add --id {columns[0]}."
             )
-    return told
+    return notes
 
 
 def text_of(answer: Mapping[str, Any]) -> str:
-    """The answer as a person reads it."""
+    """The summary as text."""
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
@@ -226,17 +229,19 @@ def text_of(answer: Mapping[str, Any]) -> str:
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
         worse = [one["view"] for one in answer["dropping"] if one["worse"]]
-        lines.append(f"Try without {', '.join(worse)}." if worse else "No view does harm: keep them all.")
+        lines.append(f"Try without {', '.join(worse)}." if worse else "No view reduces the stability. Keep all views.")
     if answer["scores"] is not None:
-        lines.append("Against the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items()))
+        lines.append(
+            "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
+        )
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
-    lines.append(f"Labels: {answer['output']}" if answer["output"] else "Labels were not written: add -o labels.csv.")
+    lines.append(f"Labels: {answer['output']}" if answer["output"] else "Labels were not written. Add -o labels.csv.")
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")
     if answer["model"]:
         use = f"for new samples: latefusion predict {shlex.quote(answer['model'])} FILE ..."
         if not answer["can_predict"]:
-            use = f"fitted results only: this method cannot label new samples; {NAMES} can"
+            use = f"results only: this method cannot label new samples; {NAMES} can"
         lines.append(f"Model:  {answer['model']} ({use})")
     return "\n".join(lines)
 
@@ -261,8 +266,8 @@ def _certainty(answer: Mapping[str, Any]) -> list[str]:
     if answer["confidence"] is None:
         return []
     return [
-        f"How sure: median confidence {answer['confidence']:.2f} (0 between two clusters, 1 at the centre of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples are between clusters (below {LOW_CONFIDENCE})."
+        f"Confidence: median {answer['confidence']:.2f} (0 between two clusters, 1 at the center of one); "
+        f"{answer['doubtful']} of {answer['n_samples']} samples are below {LOW_CONFIDENCE}, between clusters."
     ]
 
 

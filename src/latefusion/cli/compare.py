@@ -1,4 +1,4 @@
-"""`latefusion compare`: plain methods, those of the paper, and ours, on one data set."""
+"""`latefusion compare`: baselines, the methods of the paper, and ours, on one data set."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from latefusion.progress import progress_steps
 from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
-The honest lines come first: k-means on single views, on all columns side by side, spectral clustering, the mean kernel.
-Samples that are not in every view are left out, since most methods cannot take them.
+The baselines come first: k-means on single views and on all columns, spectral clustering, the mean kernel.
+Samples with missing views are excluded, since most methods do not support them.
 
 examples:
   latefusion compare                                      all methods on five views of digits
-  latefusion compare genes.csv proteins.csv               without classes: how alike, how much they say about neighbours
+  latefusion compare genes.csv proteins.csv               without classes: agreement and label-free scores
   latefusion compare genes.csv proteins.csv --labels truth.csv
   latefusion compare kernels.mat --methods SimpleMKKM LF-MVC-LAM
   latefusion compare cells.h5mu -k 8 --methods concat-kmeans concat-spectral late-fusion
 """
 
-# Complete samples per cluster without which a comparison says nothing.
+# Fewest complete samples per cluster for a comparison.
 LEAST_PER_CLUSTER = 5
 
 
 class Problem(NamedTuple):
-    """What all methods are run on.
+    """The data that all methods are run on.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Problem(NamedTuple):
     kind : str
         "features" or "kernels".
     notes : list of str
-        What was left out.
+        Samples that were excluded.
     """
 
     views: Views
@@ -72,13 +72,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"methods to run (default: single views, and all of these): {', '.join([*METHODS, *OURS])}",
     )
-    parser.add_argument("--samples", type=positive_number, help="use this many samples, drawn at random")
+    parser.add_argument(
+        "--samples", type=positive_number, help="number of samples to use, drawn at random (default: all)"
+    )
     add_seed_argument(parser)
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, run, print."""
+    """Read the data, run the methods, print the scores."""
     methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
     with progress("reading"):
         data = read(options).data if options.files else load_digits_views()
@@ -97,20 +99,18 @@ def run(options: argparse.Namespace) -> None:
 
 
 def complete_samples(problem: Problem) -> Problem:
-    """The samples that are in every view."""
+    """The samples without missing views."""
     mask = problem.views.mask
     if mask is None or mask.all():
         return problem
     here = np.flatnonzero(mask.all(axis=1))
     if len(here) < 2 * LEAST_PER_CLUSTER:
         raise ValueError(
-            f"only {len(here)} of {len(mask)} samples are in every view, and most methods need all views: there is "
-            f"nothing to compare. `latefusion cluster` takes samples that lack views."
+            f"Only {len(here)} of {len(mask)} samples have all views, which most methods need. At least "
+            f"{2 * LEAST_PER_CLUSTER} are needed to compare methods. `latefusion cluster` supports missing views."
         )
     taken = problem.views[here]
-    note = (
-        f"{len(here)} of {len(mask)} samples are in every view; all methods get these. `latefusion cluster` takes all."
-    )
+    note = f"{len(here)} of {len(mask)} samples have all views and are used. `latefusion cluster` can use all samples."
     target = None if problem.target is None else problem.target[here]
     return Problem(Views(taken.arrays, taken.names), target, problem.kind, [*problem.notes, note])
 
@@ -118,7 +118,7 @@ def complete_samples(problem: Problem) -> Problem:
 def compare(
     problem: Problem, methods: dict[str, Any], n_clusters: int, seed: int, *, single: bool
 ) -> list[ComparisonRow]:
-    """Fit one method after the other; where ours is among them, say what can be said without classes."""
+    """Fit one method after the other; with late-fusion among them, label-free scores are added."""
     rows, ours = [], None
     with progress("comparing"), progress_steps(len(methods) + single) as begin_step:
         if single:
@@ -143,7 +143,7 @@ def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> Problem:
     if n_samples is None or n_samples >= len(data.views):
         return Problem(data.views, data.target, data.kind, [])
     if data.kind == "kernels":
-        raise ValueError("--samples cannot cut kernels: they hold similarities to all samples")
+        raise ValueError("--samples requires features, but the files contain precomputed kernels. Leave it out.")
     rows = np.sort(np.random.default_rng(seed).choice(len(data.views), n_samples, replace=False))
     return Problem(data.views[rows], None if data.target is None else data.target[rows], data.kind, [])
 

@@ -1,4 +1,4 @@
-"""`latefusion demo`: the digits that come with scikit-learn, seen in five ways, clustered by everything at hand."""
+"""`latefusion demo`: five views of the digits data of scikit-learn, clustered by baselines and our methods."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ def run(options: argparse.Namespace) -> None:
             }
         )
         return
-    with progress("leaving out views"):
+    with progress("leaving out one view at a time"):
         reasons = explanation(models[OURS])
     print(f"{len(data.views)} handwritten digits, {data.views.n_views} views: {', '.join(data.views.names)}")
-    print("The classes are used for the scores and for nothing else.\n")
+    print("The known classes are used for the scores only.\n")
     print(Comparison(rows))
     for name, model in models.items():
         print(f"\n{name}\n")
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _record(model: Any) -> dict[str, Any]:
-    """What a model found, as JSON takes it."""
+    """Weights, agreement and objective of a model, in types of JSON."""
     return {
         "view_weights": dict(zip(map(str, model.view_names_), model.view_weights_.tolist(), strict=True)),
         "agreement": dict(zip(map(str, model.view_names_), model.agreement_.tolist(), strict=True)),
@@ -95,12 +95,12 @@ def _record(model: Any) -> dict[str, Any]:
 
 
 def models_of(n_clusters: int, seed: int) -> dict[str, Any]:
-    """The one that decides for itself, and both alignments on both kinds of similarity."""
-    kinds = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
+    """Late fusion with all choices made without labels, and both alignments with both similarities."""
+    alignments = {"GAM": GlobalAlignmentClustering, "LAM": LocalAlignmentClustering}
     models: dict[str, Any] = {OURS: LateFusionClustering(n_clusters, random_state=seed)}
-    for kind, estimator in kinds.items():
+    for short_name, estimator in alignments.items():
         for similarity in ("kernel", "graph"):
-            name = f"LF-MVC-{kind}, {similarity} partitions"
+            name = f"LF-MVC-{short_name}, {similarity} partitions"
             models[name] = estimator(n_clusters, similarity=similarity, random_state=seed)
     return models
 
@@ -114,7 +114,7 @@ def weights_table(model: Any) -> str:
 
 
 def explanation(model: LateFusionClustering) -> str:
-    """Why it chose what it chose, what it takes the views for, and what each of them is good for."""
+    """The kind of values in each view, the reason for the choice, and the importance of each view."""
     kinds = ", ".join(f"{name} ({kind})" for name, kind in model.view_kinds_.items())
     verdicts = "\n".join(map(str, model.leave_one_view_out()))
     return f"views: {kinds}\n{model.selection_.reason}\n{verdicts}"

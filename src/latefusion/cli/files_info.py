@@ -1,4 +1,4 @@
-"""What `latefusion info FILE ...` says: about tables, other data files, and models."""
+"""`latefusion info FILE ...`: contents of tables, other data files, and models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from latefusion.cli.inputs import check_cells, translated
-from latefusion.datasets.collection import load_places
+from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import check_file, load
 from latefusion.datasets.formats import MODEL, identify
 from latefusion.datasets.options import TableOptions
@@ -19,14 +19,14 @@ from latefusion.datasets.tables import files_in, is_table
 from latefusion.experiments import format_table
 from latefusion.outputs.model_files import describe as describe_model
 
-# More columns than this are summed up.
+# Largest number of columns in a table.
 SHOWN_COLUMNS = 15
 # Columns with gaps, and ids, that are shown as examples.
 SHOWN_EXAMPLES = 5
 
 
 def describe_files(files: Sequence[Path], options: TableOptions) -> dict[str, Any]:
-    """All files one by one; of several data files also how their samples overlap, and whether they fit together.
+    """Contents of every file; for several data files also the overlap of their samples, and errors of joining them.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def describe_files(files: Sequence[Path], options: TableOptions) -> dict[str, An
     Returns
     -------
     dict
-        ``files``, one dict each; and ``together`` where there are several data files.
+        ``files``, one dict each; and ``together`` if there are several data files.
     """
     found: list[dict[str, Any]] = []
     tables: list[TableOverview] = []
@@ -57,7 +57,7 @@ def describe_files(files: Sequence[Path], options: TableOptions) -> dict[str, An
 
 
 def files_text(answer: Mapping[str, Any]) -> str:
-    """The answer as a person reads it."""
+    """The contents as text."""
     blocks = []
     for one in answer["files"]:
         blocks.append(_model_text(one) if "model" in one else _views_text(one) if "views" in one else _table_text(one))
@@ -69,7 +69,7 @@ def files_text(answer: Mapping[str, Any]) -> str:
             head = f"{overlap['n_samples']} samples in all, {overlap['in_all']} of them in every file"
             blocks.append(f"{head}\n{format_table(['file', 'samples', 'only here', 'not here'], rows)}")
         if together["problem"] is not None:
-            blocks.append(f"Cannot be clustered as it is: {together['problem']}")
+            blocks.append(f"These files cannot be clustered: {together['problem']}")
     return "\n\n".join(blocks)
 
 
@@ -87,15 +87,15 @@ def _expanded(files: Sequence[Path]) -> list[Path]:
 
 def _is_model(file: Path) -> bool:
     if not file.is_file():
-        return False  # the readers say why
+        return False  # the readers report the error
     found = identify(file)
     return found is not None and found.what == MODEL
 
 
 def _problem(files: Sequence[Path], options: TableOptions) -> str | None:
-    """Why the files cannot be read as one data set; None where they can."""
+    """The error of reading the files as one data set; None if there is none."""
     try:
-        check_cells(load_places(files, options), files, options)
+        check_cells(load_paths(files, options), files, options)
     except ValueError as error:
         return translated(str(error))
     return None
@@ -172,7 +172,7 @@ def _table_text(answer: Mapping[str, Any]) -> str:
         "gaps": _gaps(columns, answer["n_rows"]),
     }
     if answer["transposed"]:
-        rows["transposed"] = "columns are samples; the ids here are the names of the features"
+        rows["transposed"] = "columns are samples; the ids below are names of features"
     shown = columns[:SHOWN_COLUMNS]
     table = format_table(
         ["column", "kind", "missing", "distinct"],
@@ -224,5 +224,5 @@ def _count(number: int, word: str) -> str:
 
 
 def _shown(name: str) -> str:
-    """A name that cannot disturb a terminal."""
+    """A name without control characters."""
     return name if name.isprintable() and name else repr(name)

@@ -1,4 +1,4 @@
-"""`latefusion info`: what is installed, what is in files, and which data sets are here."""
+"""`latefusion info`: installed versions, contents of files, and available data sets."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from latefusion.experiments import format_table
 EXAMPLES = """\
 examples:
   latefusion info                 versions, array libraries, GPUs, folders
-  latefusion info cells.h5mu      what is in a file
-  latefusion info rna.csv pro.csv columns, kinds, ids, gaps, and how the ids overlap
+  latefusion info cells.h5mu      contents of a file
+  latefusion info rna.csv pro.csv columns, types, ids, missing values, overlap of the ids
   latefusion info groups.model    class, views, clusters, date and versions of a saved model
-  latefusion info --datasets      data sets that are here, and where to get the others
+  latefusion info --datasets      available data sets, and where to get the others
 """
 
 LIBRARIES = (
@@ -45,16 +45,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=file_path,
         nargs="*",
         metavar="FILE",
-        help="data files, folders of tables or a saved model to look into",
+        help="data files, folders of tables, or a saved model",
     )
     add_table_arguments(parser)
-    parser.add_argument("--datasets", action="store_true", help="list known data sets, and where to get missing ones")
+    parser.add_argument(
+        "--datasets", action="store_true", help="list known data sets, and where to get those that are not available"
+    )
     parser.add_argument("--data", type=file_path, help="folder with data sets (default: LATEFUSION_DATA)")
     add_json_argument(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Look and print."""
+    """Collect the information and print it."""
     answer: dict[str, Any] = {}
     texts = []
     if options.files:
@@ -77,7 +79,7 @@ def run(options: argparse.Namespace) -> None:
 
 def describe_installation(data: Path | None) -> dict[str, Any]:
     """Versions, array libraries, devices and folders."""
-    with progress("looking for devices"):  # torch takes its time
+    with progress("looking for devices"):  # importing torch is slow
         backends, devices = find_backends(), find_devices()
     folder = data_folder(data)
     return {
@@ -126,10 +128,10 @@ def _dataset_record(item: FoundDataset) -> dict[str, Any]:
 
 
 def _datasets_text(found: Sequence[FoundDataset], folder: Path | None) -> str:
-    """Tables of the data sets that are here and of those that are not."""
+    """Tables of the data sets that are available and of those that are not."""
     here = [item for item in found if item.path is not None]
-    place = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
-    lines = [f"{len(here)} data sets here ({place})"]
+    shown_folder = str(folder) if folder is not None else "no data folder: give --data, or set LATEFUSION_DATA"
+    lines = [f"{len(here)} data sets here ({shown_folder})"]
     if here:
         header = ["data set", "n", "m", "k", "views", "row of the paper", "likeness", "file"]
         lines += ["", format_table(header, [_present_row(item) for item in here])]

@@ -1,4 +1,4 @@
-"""What commands share about their inputs: files and methods, as they are named on the command line."""
+"""Inputs that commands share: files and methods, as named on the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
-from latefusion.datasets.collection import load_places
+from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import OBS_READERS
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table, row_position
@@ -45,13 +45,13 @@ LEAST_SHARED_COLUMNS = 5
 
 
 class Input(NamedTuple):
-    """What was read.
+    """A data set read from files.
 
     Attributes
     ----------
     data : MultiViewDataset
     notes : list of str
-        What was done to it, where that is not what everybody expects.
+        How views were normalized, and possible mistakes.
     """
 
     data: MultiViewDataset
@@ -59,37 +59,37 @@ class Input(NamedTuple):
 
 
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
-    """Options that say what to read."""
+    """Options for the files to read."""
     parser.add_argument(
-        "files", type=file_path, nargs=least, metavar="FILE", help="a data file per view, or one with several"
+        "files", type=file_path, nargs=least, metavar="FILE", help="data files, one per view or with several views each"
     )
     add_table_arguments(parser)
     if labels:
         parser.add_argument(
-            "--labels", metavar="COLUMN|FILE", help="known classes, for scoring only: a column, or a table with ids"
+            "--labels", metavar="COLUMN|FILE", help="known classes, used for scores only: a column, or a table with ids"
         )
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options that say how to read tables."""
-    parser.add_argument("--id", metavar="COLUMN", help="column with the sample ids, in every table")
+    """Options for reading tables."""
+    parser.add_argument("--id", metavar="COLUMN", help="column of sample ids, the same in all tables")
     parser.add_argument(
         "--transpose",
         action="append",
         default=[],
         metavar="FILE",
-        help="a table whose columns are samples and rows are features; may be repeated, or 'all'",
+        help="a table with samples in columns and features in rows, or 'all'; may be repeated",
     )
     parser.add_argument(
         "--separator",
         metavar="SIGN",
-        help=f"what separates values in text tables: {', '.join(SEPARATORS)}, or a sign (default: recognised)",
+        help=f"separator of values in text tables: {', '.join(SEPARATORS)}, or a character (default: detected)",
     )
-    parser.add_argument("--decimal", choices=[".", ","], help="decimal sign in text tables (default: recognised)")
+    parser.add_argument("--decimal", choices=[".", ","], help="decimal separator in text tables (default: detected)")
 
 
 def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """The same options as `latefusion.datasets.load_files` takes them."""
+    """These options as arguments of `latefusion.datasets.load_files`."""
     return {
         "id_column": options.id,
         "separator": options.separator,
@@ -111,12 +111,12 @@ def read(options: argparse.Namespace) -> Input:
     label_file = labels.get("label_file")
     with in_words_of_the_command_line():
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
-        data = load_places(files, reading, None if label_file is None else Path(label_file))
+        data = load_paths(files, reading, None if label_file is None else Path(label_file))
     check_cells(data, files, reading)
     notes = shared_columns(data)
     if any(file.suffix.lower() in OBS_READERS for file in files):  # where names of modalities follow conventions
         views, read_as = normalize_modalities(data.views)
-        notes += [f"View {name!r}: {told}." for name, told in read_as.items()]
+        notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
     return Input(data, notes)
 
@@ -130,7 +130,7 @@ def label_options(labels: str | None) -> dict[str, str | None]:
 
 @contextlib.contextmanager
 def in_words_of_the_command_line() -> Iterator[None]:
-    """Errors of the readers name options of Python; here they name those of the command line."""
+    """Rename Python options in error messages to command line options."""
     try:
         yield
     except ValueError as error:
@@ -138,7 +138,7 @@ def in_words_of_the_command_line() -> Iterator[None]:
 
 
 def translated(message: str) -> str:
-    """A message of the readers in the words of the command line."""
+    """A message with command line options in path of Python options."""
 
     def named(match: re.Match[str]) -> str:
         files = ast.literal_eval(match[1])
@@ -151,7 +151,7 @@ def translated(message: str) -> str:
 
 
 def shared_columns(data: MultiViewDataset) -> list[str]:
-    """A note where views have most of their column names in common, as tables with samples in columns do."""
+    """A note if tables share most of their column names, which may mean that columns are samples."""
     columns = [set(names) for names in data.feature_names.values()]
     if len(columns) < 2 or data.views.sample_ids is None:
         return []
@@ -159,14 +159,17 @@ def shared_columns(data: MultiViewDataset) -> list[str]:
     if len(common) < LEAST_SHARED_COLUMNS or 2 * len(common) < max(map(len, columns)):
         return []
     return [
-        f"The tables have {len(common)} column names in common, such as {min(common)!r}. If columns are samples, add "
+        f"The tables share {len(common)} column names, such as {min(common)!r}. If columns are samples, add "
         f"--transpose all."
     ]
 
 
 def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
-    """Refuse empty cells and infinite values by the names in the table; rows without any value are missing samples."""
-    folders = [files_in(place)[1] for place in files if place.is_dir() or is_table(place)]
+    """Raise an error for empty cells and infinite values, by row and column of the table.
+
+    A row without any value means that the view is missing for the sample.
+    """
+    folders = [files_in(path)[1] for path in files if path.is_dir() or is_table(path)]
     tables = {name: file for folder in folders for name, file in folder.items()}
 
     def sample(name: str, row: Any) -> str:
@@ -195,12 +198,12 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
                 found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
             raise ValueError(
                 f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample(name, row)}. "
-                f"Fill in what is missing, or remove the row or the column."
+                f"Impute missing values, or remove the row or the column."
             )
 
 
 def with_columns(data: MultiViewDataset) -> Views:
-    """The views, those with known columns as data frames: then new samples are checked to have the same columns."""
+    """The views, as data frames where column names are known, so that `predict` checks the columns of new samples."""
     if not data.feature_names:
         return data.views
     pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
@@ -214,7 +217,7 @@ def with_columns(data: MultiViewDataset) -> Views:
 
 
 def described(data: MultiViewDataset) -> dict[str, Features]:
-    """The columns of sparse views, whose names no array can carry, in the units in which people compare them."""
+    """Names and normalized values of the columns of sparse views, for the report."""
     return {
         name: Features(comparable(array, modality_kind(name)), list(data.feature_names[name]))
         for name, array in data.views.items()
@@ -223,21 +226,21 @@ def described(data: MultiViewDataset) -> dict[str, Features]:
 
 
 def find_method(name: str) -> Any:
-    """The estimator of a name, in whatever case."""
+    """The estimator with a name, ignoring case."""
     known = {one.lower(): found for one, found in {**OURS, **METHODS}.items()}
     wanted = ALIASES.get(name.lower(), name.lower())
     if wanted not in known:
         names = {one.lower(): one for one in [*OURS, *METHODS]}
         near = difflib.get_close_matches(wanted, names, 1)
         hint = f" Did you mean {names[near[0]]}?" if near else ""
-        raise ValueError(f"There is no method {name!r}.{hint} Known are {', '.join(names.values())}.")
+        raise ValueError(f"Unknown method {name!r}.{hint} Choose one of {', '.join(names.values())}.")
     return known[wanted]
 
 
 def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
     """The estimator with its options."""
     if not isinstance(n_clusters, int) and estimator is not LateFusionClustering:
-        raise ValueError(f"{estimator.__name__} cannot choose the number of clusters: give it with -k, such as -k 5.")
+        raise ValueError(f"{estimator.__name__} needs a fixed number of clusters, such as -k 5.")
     options: dict[str, Any] = {"n_clusters": n_clusters}
     if "random_state" in inspect.signature(estimator).parameters:
         options["random_state"] = seed

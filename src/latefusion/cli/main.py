@@ -1,4 +1,4 @@
-"""`latefusion COMMAND`: one parser, one table of commands."""
+"""`latefusion COMMAND`: the parser and the table of commands."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from types import ModuleType
 from latefusion.cli.terminal import colored
 from latefusion.version import __version__
 
-# Each is a file of this room, which is loaded when its command is asked for: they take a second, and help should not.
+# Each command is a module, imported only when it is used: imports take a second, and --help should be fast.
 COMMANDS = {
-    "cluster": "cluster samples that are described in several files",
+    "cluster": "cluster the samples of one or more data files",
     "predict": "label new samples with a model that `latefusion cluster --save` wrote",
-    "compare": "run plain methods, those of the literature, and ours on one data set and print one table",
-    "reproduce": "run the paper's evaluation on the data at hand: tables, figures, and scores without classes",
-    "demo": "cluster five views of handwritten digits and show what plain scikit-learn gives beside it",
-    "info": "show what is installed, what a data file holds, or which data sets are here",
+    "compare": "run baselines, methods of the literature, and ours on one data set, and print a table of scores",
+    "reproduce": "run the paper's evaluation on available data, with and without known classes: tables and figures",
+    "demo": "cluster five views of handwritten digits, and compare with baselines of scikit-learn",
+    "info": "show installed versions, the contents of data files, or available data sets",
 }
 
 EXAMPLES = """\
@@ -30,12 +30,12 @@ examples:
   latefusion predict groups.model genes.csv proteins.csv -o new_labels.csv
   latefusion COMMAND --help
 
-exit codes: 0 it worked, 1 something is wrong with the input, 2 with the command line, 130 interrupted
+exit codes: 0 success, 1 error in the input, 2 error in the command line, 130 interrupted
 """
 
 
 def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """The parser with all commands, and the options of the one that is asked for."""
+    """The parser with all commands, and the options of the one that is used."""
     parser = argparse.ArgumentParser(
         prog="latefusion",
         description="Multi-view clustering by late fusion.",
@@ -59,10 +59,10 @@ def build_parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 0 when it worked, 1 when its input was wrong, 2 when the command line was, 130 on Ctrl-C."""
+    """Run one command and return its exit code: 0 for success, 1 for an error in its input, 130 for Ctrl-C."""
     words = sys.argv[1:] if arguments is None else arguments
     asked = next((word for word in words if not word.startswith("-")), None)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without these signs shows others in place of an error
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without these characters shows others, without an error
         sys.stdout.reconfigure(errors="replace")
     try:
         parser = build_parser(asked)
@@ -76,16 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader has closed the pipe. Python would report it once more when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ImportError, MemoryError) as error:
-        _complain(asked, " ".join(_words_of(error).split()) or type(error).__name__)
+        _print_error(asked, " ".join(_message_of(error).split()) or type(error).__name__)
         return 1
     except KeyboardInterrupt:
-        _complain(asked, "interrupted")
+        _print_error(asked, "interrupted")
         return 130
     return 0
 
 
-def _words_of(error: Exception) -> str:
-    """What an error says, without the number that the system has for it."""
+def _message_of(error: Exception) -> str:
+    """The message of an error, without the error number of the system."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.strerror}: {str(error.filename)!r}"
     return str(error)
@@ -95,6 +95,6 @@ def _module(command: str) -> ModuleType:
     return import_module(f"latefusion.cli.{command}")
 
 
-def _complain(command: str | None, message: str) -> None:
+def _print_error(command: str | None, message: str) -> None:
     name = f"latefusion {command}:" if command else "latefusion:"
     print(f"{colored(name, 'red', sys.stderr)} {message}", file=sys.stderr)

@@ -29,8 +29,8 @@ from latefusion.outputs.labels import check_can_predict
 from latefusion.types import Views
 
 EXAMPLES = """\
-Files are matched to the views of the model by name, also where there is more in the name (new_genes.csv is genes); else
-in the order in which they are given. Views may be absent, for all samples or for some.
+Files are matched with the views of the model by name. The name of a view may be part of a longer file name
+(new_genes.csv matches genes). Otherwise files are matched by their order. Views may be missing for some or all samples.
 
 examples:
   latefusion predict groups.model new/genes.csv new/proteins.csv -o labels.csv
@@ -40,13 +40,15 @@ examples:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
-    parser.add_argument("model", type=file_path, metavar="MODEL", help="what `latefusion cluster --save` wrote")
+    parser.add_argument(
+        "model", type=file_path, metavar="MODEL", help="model file written by `latefusion cluster --save`"
+    )
     add_file_arguments(parser, labels=False)
     add_answer_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, predict, write, and say what came of it."""
+    """Read the model and the files, label the samples, write and print the results."""
     check_outputs(options, input_files(options))
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
@@ -58,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
         print(f"latefusion predict: {matched}", file=sys.stderr)
     with (
         warnings.catch_warnings(record=True) as warned,
-        progress(f"labelling {len(views)} samples", quiet=options.quiet),
+        progress(f"labeling {len(views)} samples", quiet=options.quiet),
     ):
         warnings.simplefilter("always")
         found = predicted_labels(model, views).called(data.id_name)
@@ -88,23 +90,23 @@ def present_in(views: Views, trained: tuple[str, ...]) -> list[dict[str, Any]]:
 
 
 def absences(views: Views, trained: tuple[str, ...]) -> list[str]:
-    """A sentence for every view that is absent, for all of the new samples or for some."""
+    """A sentence for every view that is missing for some or all new samples."""
     n_samples = len(views)
-    said = []
+    notes = []
     for one in present_in(views, trained):
         missing = n_samples - one["samples"]
         if missing == n_samples:
-            said.append(f"View {one['name']!r} is absent: the samples are labelled by the other views.")
+            notes.append(f"View {one['name']!r} is missing for all samples. They are labeled by the other views.")
         elif missing:
-            said.append(
-                f"View {one['name']!r} is missing for {missing} of {n_samples} samples, which are labelled by the "
-                f"other views."
+            notes.append(
+                f"View {one['name']!r} is missing for {missing} of {n_samples} samples. They are labeled by the other "
+                f"views."
             )
-    return said
+    return notes
 
 
 def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
-    """The views under the names of the model's, and what to tell when they had other names.
+    """The views with the names of the model, and a message if their names were different.
 
     Parameters
     ----------
@@ -117,31 +119,31 @@ def match_views(views: Views, names: tuple[str, ...]) -> tuple[Views, str]:
     -------
     views : Views
     matched : str
-        Empty where the names were those of the model.
+        Empty if the names are those of the model.
     """
     if not names or set(views.names) <= set(names):
         return views, ""
     meant = [[name for name in names if name in own] for own in views.names]  # new_genes means genes
     if all(len(one) == 1 for one in meant) and len({one[0] for one in meant}) == len(meant):
         found = tuple(one[0] for one in meant)
-        return Views(views.arrays, found, views.mask, views.sample_ids), _told(views.names, found)
+        return Views(views.arrays, found, views.mask, views.sample_ids), _matches(views.names, found)
     if views.n_views != len(names):
         raise ValueError(
-            f"the model has the views {', '.join(names)}, but the files hold {', '.join(views.names)}: name the files "
-            f"like the views, or give one per view in that order."
+            f"The model has the views {', '.join(names)}, but the files contain {', '.join(views.names)}. Give the "
+            f"files the names of the views, or give one file per view in this order."
         )
     if set(views.names) & set(names):
         strange = [name for name in views.names if name not in names]
         free = [name for name in names if name not in views.names]
         raise ValueError(
-            f"the model has no view {', '.join(strange)}, and the files none for {', '.join(free)}: name the files "
-            f"like the views."
+            f"The model has no view {', '.join(strange)}, and no file matches its view {', '.join(free)}. Give the "
+            f"files the names of the views."
         )
-    return Views(views.arrays, names, views.mask, views.sample_ids), f"{_told(views.names, names)}, in this order"
+    return Views(views.arrays, names, views.mask, views.sample_ids), f"{_matches(views.names, names)}, in this order"
 
 
-def _told(given: tuple[str, ...], names: tuple[str, ...]) -> str:
-    return "taking " + ", ".join(f"{own} for view {name}" for own, name in zip(given, names, strict=True))
+def _matches(given: tuple[str, ...], names: tuple[str, ...]) -> str:
+    return "using " + ", ".join(f"{own} as view {name}" for own, name in zip(given, names, strict=True))
 
 
 def _text(answer: Mapping[str, Any]) -> str:
@@ -153,5 +155,5 @@ def _text(answer: Mapping[str, Any]) -> str:
     lines += [f"… and {rest} more"] * bool(rest)
     notes = [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines += ["", *novelty_line(answer["novel"], answer["n_samples"], "training samples"), *notes]
-    lines += [f"Labels: {answer['output']}" if answer["output"] else "Labels were not written: add -o labels.csv."]
+    lines += [f"Labels: {answer['output']}" if answer["output"] else "Labels were not written. Add -o labels.csv."]
     return "\n".join(lines)

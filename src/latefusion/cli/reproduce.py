@@ -1,4 +1,4 @@
-"""`latefusion reproduce`: the paper's evaluation on the data at hand, and an honest one beside it."""
+"""`latefusion reproduce`: the paper's evaluation on available data, and one without known classes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from latefusion.outputs import check_targets
 from latefusion.outputs.targets import Kind, Target
 
 EXAMPLES = """\
-Results are kept in the output folder: a run that was interrupted goes on where it was.
+Results are stored in the output folder. An interrupted run continues from the stored results.
 
 examples:
-  latefusion reproduce --quick                                  some minutes, on what comes with scikit-learn
+  latefusion reproduce --quick                                  a few minutes, on data of scikit-learn
   latefusion reproduce --data kernels --only AR10P YALE         two of the paper's data sets, from your files
   latefusion reproduce --data kernels --methods SimpleMKKM LF-MVC-GAM --jobs 4
-  latefusion reproduce --no-run --format markdown               tables of what is there
+  latefusion reproduce --no-run --format markdown               tables of the stored results
 """
 
 # Where standard error is not a terminal, progress is written at most this often.
@@ -50,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         type=file_path,
-        help="folder of data files (default: LATEFUSION_DATA, else the embedded sets)",
+        help="folder of data files (default: LATEFUSION_DATA, otherwise the data sets of scikit-learn)",
     )
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="SET", help="data sets, by file or by the paper's name"
+        "--only", nargs="+", default=[], metavar="SET", help="data sets to use, by file name or name in the paper"
     )
     parser.add_argument(
         "--methods",
@@ -62,26 +62,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"methods to run (default: all): {', '.join(CONTENDERS)}",
     )
-    parser.add_argument("--quick", action="store_true", help="small sets, thin grids and few restarts: some minutes")
+    parser.add_argument(
+        "--quick", action="store_true", help="small data sets, coarse grids and few restarts; takes a few minutes"
+    )
     parser.add_argument(
         "--output",
         type=file_path,
         default=Path("reproduce-output"),
         help="folder for all outputs (default: %(default)s)",
     )
-    parser.add_argument("--jobs", type=positive_number, default=os.cpu_count() or 1, help="processes (default: all)")
-    parser.add_argument("--time-limit", type=float, metavar="S", help="seconds that one cell may take")
-    parser.add_argument("--memory-limit", type=positive_number, metavar="MiB", help="memory that one cell may take")
-    parser.add_argument("--retry", action="store_true", help="run cells again that failed")
-    parser.add_argument("--no-run", action="store_true", help="tables and figures of what is there, nothing is run")
+    parser.add_argument(
+        "--jobs", type=positive_number, default=os.cpu_count() or 1, help="number of processes (default: all cores)"
+    )
+    parser.add_argument("--time-limit", type=float, metavar="S", help="time limit of one run, in seconds")
+    parser.add_argument("--memory-limit", type=positive_number, metavar="MiB", help="memory limit of one run")
+    parser.add_argument("--retry", action="store_true", help="repeat runs that failed")
+    parser.add_argument(
+        "--no-run", action="store_true", help="run nothing; write tables and figures of the stored results"
+    )
     parser.add_argument(
         "--from",
         dest="archives",
         type=file_path,
         nargs="+",
         metavar="ARCHIVE",
-        help="tables and figures of the archive.json that another evaluation has left, or several, put together; "
-        "nothing is run, no data needed",
+        help="run nothing; write tables and figures of one or more archive.json files of earlier evaluations",
     )
     parser.add_argument("--no-figures", action="store_true", help="no figures")
     parser.add_argument(
@@ -96,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Evaluate, or read what an evaluation has left; write and print."""
+    """Run the evaluation, or read stored results; write and print tables and figures."""
     check_targets([Target(options.output, EVALUATION, "--output")], _inputs(options), force=options.force)
     refused: dict[str, str] = {}
     if options.archives is None:
@@ -125,7 +130,7 @@ def _is_evaluation(folder: Path) -> bool:
 
 
 def _evaluation_files(folder: Path) -> list[Path]:
-    """Files that may be written: those of fixed names, and all that are there now in the folders of the others."""
+    """Files that may be replaced: those with fixed names, and all files in the folders of tables and figures."""
     present = [file for name in FOLDERS if (folder / name).is_dir() for file in (folder / name).iterdir()]
     return [*(folder / name for name in FILES), *present]
 
@@ -145,7 +150,7 @@ def _inputs(options: argparse.Namespace) -> list[Path]:
 
 
 def _evaluate(options: argparse.Namespace) -> tuple[Archive, dict[str, str]]:
-    """Find the data and run what is not done yet; what was found, and which data could not be used."""
+    """Find the data and run what is not stored yet; return the results and the data that could not be used."""
     folder = data_folder(options.data)
     bounds = {"most_embedded": QUICK_EMBEDDED, "most_samples": QUICK_SAMPLES} if options.quick else {}
     sources, refused = find_sources(folder, options.only, **bounds)
@@ -173,7 +178,7 @@ def _effort(effort: Effort, options: argparse.Namespace) -> str:
     words = f"{effort.restarts} restarts and {grids} under the oracle, {effort.seeds} seeds without labels."
     limits = [f"{options.time_limit:g} s"] if options.time_limit else []
     limits += [f"{options.memory_limit} MiB"] if options.memory_limit else []
-    return f"{words} One cell may take {' and '.join(limits)}." if limits else words
+    return f"{words} Limit of one run: {' and '.join(limits)}." if limits else words
 
 
 def _figures(summaries: list[Summary], options: argparse.Namespace) -> list[Picture]:

@@ -1,4 +1,4 @@
-"""What is shown on a terminal and not written to a file: colours, and a line of progress."""
+"""Colors and progress lines on a terminal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from typing import TextIO
 from latefusion.progress import progress_listener
 
 CODES = {"bold": "1", "red": "31", "yellow": "33"}
-# Work that is done before this time is not shown.
+# Seconds before the progress line is shown.
 PATIENCE_SECONDS = 2.0
 REFRESH_SECONDS = 0.5
-# From then on the time that is left is estimated.
+# Seconds before the remaining time is estimated.
 ESTIMATE_SECONDS = 10.0
 CLEAR_LINE = "\r\x1b[K"
 BAR_WIDTH = 20
@@ -25,21 +25,21 @@ BLOCK_WIDTH = 4
 
 
 def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at a stream, on a terminal that can do more than print."""
+    """Whether a stream is a terminal that supports colors and moving the cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def colored(text: str, style: str, stream: TextIO) -> str:
-    """Text in a style of `CODES`, if it goes to a terminal and colours are not unwanted (``NO_COLOR``)."""
+    """Text in a style of `CODES`, if the stream is a terminal and ``NO_COLOR`` is not set."""
     if not is_terminal(stream) or os.environ.get("NO_COLOR"):
         return text
     return f"\x1b[{CODES[style]}m{text}\x1b[0m"
 
 
 class Work:
-    """Work that is being done, as a line: a bar, the last report (`latefusion.progress`), and times.
+    """A progress line: a bar, the last report (`latefusion.progress`), and times.
 
-    Before the first report a block moves to and fro in the bar.
+    Before the first report, a block moves back and forth in the bar.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ class Work:
         self._start = time.monotonic()
 
     def update(self, message: str, fraction: float) -> None:
-        """Take a report."""
+        """Update the line with a report."""
         self._message, self._fraction = message, fraction
 
     def line(self) -> str:
-        """The line as it is now."""
+        """The current line."""
         passed = time.monotonic() - self._start
         fraction = self._fraction
         if fraction is None:
@@ -97,7 +97,7 @@ def progress(what: str, *, quiet: bool = False) -> Iterator[None]:
     what : str
         Name of the work.
     quiet : bool, default=False
-        Whether to show nothing, as where the standard error is not a terminal.
+        Whether to show nothing. Nothing is shown if the standard error is not a terminal.
     """
     if quiet or not is_terminal(sys.stderr):
         yield
@@ -118,7 +118,7 @@ def _report(work: Work, done: threading.Event) -> None:
     if done.wait(PATIENCE_SECONDS):
         return
     while True:
-        line = work.line()[: shutil.get_terminal_size().columns - 1]  # a line that wraps could not be taken back
+        line = work.line()[: shutil.get_terminal_size().columns - 1]  # a wrapped line cannot be erased
         print(f"{CLEAR_LINE}{line}", end="", file=sys.stderr, flush=True)
         if done.wait(REFRESH_SECONDS):
             break

@@ -1,6 +1,6 @@
-"""Known data sets: those of the paper and other common ones, which of them are here, and how to get the rest.
+"""Known data sets: those of the paper and other common ones, which of them are available, and how to get the others.
 
-What is known about them is data, in ``catalogue.toml`` beside this file.
+Their descriptions are in ``catalogue.toml`` in the same folder.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ EMBEDDED: dict[str, Callable[[], MultiViewDataset]] = {
     "digits": load_digits_views,
     "breast_cancer": load_breast_cancer_views,
 }
-# Tables have no headers, so larger ones are only listed.
+# Tables have no headers with sizes, so larger tables are listed without sizes.
 LARGEST_TABLE = 20 * 2**20
 
 
 @dataclass(frozen=True)
 class DatasetCopy:
-    """A file that holds a data set, or something like it.
+    """A file with a data set, or with a similar one.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class DatasetCopy:
         How it relates to the data of the paper: "same kernels", "same samples, own kernels", "recomputed features" or
         "relative"; empty for data sets that are not in the paper.
     views : tuple of str
-        The views that the paper uses, where the file has more.
+        The views that the paper uses, if the file has more.
     note : str
     url : str
         Where the file itself can be downloaded, if anywhere.
@@ -60,29 +60,29 @@ class DatasetCopy:
 
 @dataclass(frozen=True)
 class DatasetEntry:
-    """What is known about a data set.
+    """The description of a data set.
 
     Attributes
     ----------
     name : str
-        What `load_dataset` takes.
+        Name in `load_dataset`.
     title : str
-        What people call it.
+        Common name.
     n_samples, n_views, n_classes : int
-        As the paper states them, or else as the file has them.
+        As stated in the paper, or otherwise as in the file.
     kind : {"features", "kernels"}
     source : str
-        Where it comes from.
+        Publisher or address.
     licence : str
-        What its publisher states.
+        License stated by the publisher.
     copies : tuple of DatasetCopy
-        The files that are looked for, the closest to the paper first.
+        The files that are searched for, the closest to the paper first.
     paper : str
-        Its row in the tables of the paper, empty if it is not there.
+        Row in the tables of the paper; empty if the paper does not use it.
     fetcher : str
         The function in `latefusion.datasets` that downloads it, if there is one.
     fetcher_options : dict
-        What to call it with.
+        Arguments of the fetcher.
     note : str
     """
 
@@ -101,7 +101,7 @@ class DatasetEntry:
     note: str = ""
 
     def how_to_get(self) -> str:
-        """What to do where no copy is here."""
+        """How to get the data set if no copy is available."""
         files = " or ".join(copy.file for copy in self.copies)
         if self.fetcher or any(copy.url for copy in self.copies):
             return f"load_dataset({self.name!r}, download=True), or put {files} into the data folder ({self.source})"
@@ -110,7 +110,7 @@ class DatasetEntry:
 
 @dataclass(frozen=True)
 class FoundDataset:
-    """A data set, known or not, and the file that holds it, present or not.
+    """A data set and its file, if available.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class FoundDataset:
         None for files that are not in the catalogue.
     copy : DatasetCopy or None
     path : Path or None
-        None if no copy is here.
+        None if no copy is available.
     header : Header or None
         None if there is no copy, or it cannot be read.
     problem : str
@@ -177,10 +177,10 @@ def data_folder(data: str | os.PathLike[str] | None = None) -> Path | None:
         os.listdir(folder)
     except (FileNotFoundError, NotADirectoryError) as error:
         origin = "data" if data else "LATEFUSION_DATA"
-        message = f"{origin} is {str(folder)!r}, which is no folder: give one that holds data sets."
+        message = f"{origin} must be a folder of data sets; {str(folder)!r} is not a folder."
         raise NotADirectoryError(message) from error
     except PermissionError as error:
-        message = f"There is no right to read the data folder {str(folder)!r}: change its permissions."
+        message = f"Permission denied: the data folder {str(folder)!r} cannot be read. Change its permissions."
         raise PermissionError(message) from error
     return folder
 
@@ -196,12 +196,12 @@ def find_datasets(data: str | os.PathLike[str] | None = None) -> list[FoundDatas
     Returns
     -------
     list of FoundDataset
-        A file that cannot be read is there with its problem.
+        A file that cannot be read is listed with its problem.
     """
-    places = _places(data)
+    folders = _folders(data)
     found = []
     for entry in known_datasets():
-        copy, path = _copy_of(entry, places)
+        copy, path = _copy_of(entry, folders)
         found.append(_inspected(FoundDataset(entry.name, entry, copy, path)))
     known = {item.path for item in found}
     taken = {copy.file.lower() for entry in known_datasets() for copy in entry.copies}
@@ -223,12 +223,12 @@ def load_dataset(name: str, *, data: str | os.PathLike[str] | None = None, downl
     data : str or path-like, default=None
         The data folder; by default the environment variable ``LATEFUSION_DATA``.
     download : bool, default=False
-        Download it into the cache if it is not here and has an address.
+        Download it into the cache if it is not available and has an address.
 
     Returns
     -------
     MultiViewDataset
-        Its description says how it relates to the data of the paper, if it stands in its tables.
+        The description states how it relates to the data of the paper, if the paper uses it.
 
     Examples
     --------
@@ -242,14 +242,14 @@ def load_dataset(name: str, *, data: str | os.PathLike[str] | None = None, downl
     entry = next((entry for entry in known_datasets() if plain(name) in _names(entry)), None)
     if entry is None:
         return _load_unlisted(name, data)
-    copy, path = _copy_of(entry, _places(data))
+    copy, path = _copy_of(entry, _folders(data))
     if path is None and download:
         copy, dataset = _downloaded(entry)
     elif path is None:
         folder = data_folder(data)
         where = "no data folder is set (LATEFUSION_DATA)" if folder is None else f"it is not in {str(folder)!r}"
         raise FileNotFoundError(
-            f"The data set {entry.name!r} ({entry.title}): {where}. To get it: {entry.how_to_get()}."
+            f"The data set {entry.name!r} ({entry.title}) is not available: {where}. To get it: {entry.how_to_get()}."
         )
     else:
         dataset = load_views(path)
@@ -263,14 +263,14 @@ def _names(entry: DatasetEntry) -> set[str]:
     return {plain(name) for name in (entry.name, entry.title, *(Path(copy.file).stem for copy in entry.copies))}
 
 
-def _places(data: str | os.PathLike[str] | None) -> list[Path]:
+def _folders(data: str | os.PathLike[str] | None) -> list[Path]:
     folder = data_folder(data)
-    return [place for place in (folder, cache_folder()) if place is not None and place.is_dir()]
+    return [one for one in (folder, cache_folder()) if one is not None and one.is_dir()]
 
 
-def _copy_of(entry: DatasetEntry, places: list[Path]) -> tuple[DatasetCopy | None, Path | None]:
-    """The best copy that is here."""
-    present = {path.name.lower(): path for place in reversed(places) for path in place.iterdir()}
+def _copy_of(entry: DatasetEntry, folders: list[Path]) -> tuple[DatasetCopy | None, Path | None]:
+    """The best available copy."""
+    present = {path.name.lower(): path for one in reversed(folders) for path in one.iterdir()}
     for copy in entry.copies:
         if path := present.get(copy.file.lower()):
             return copy, path
@@ -284,19 +284,19 @@ def _data_files(folder: Path) -> Iterator[Path]:
         if path.is_dir():
             if _may_hold_tables(path):
                 yield path
-        elif path.suffix.lower() in SUFFIXES and path.suffix.lower() != ".txt":  # notes, more often than not
+        elif path.suffix.lower() in SUFFIXES and path.suffix.lower() != ".txt":  # mostly notes
             yield path
 
 
 def _may_hold_tables(folder: Path) -> bool:
     try:
         return any(inside.suffix.lower() in TABLE_SUFFIXES for inside in folder.iterdir())
-    except PermissionError:  # which will be said, once somebody looks into it
+    except PermissionError:  # reported when the file is read
         return True
 
 
 def _inspected(found: FoundDataset) -> FoundDataset:
-    """A data set with its sizes, or with the reason why they cannot be told."""
+    """A data set with its sizes, or with the reason why they are unknown."""
     path = found.path
     if path is None:
         return found
@@ -304,7 +304,7 @@ def _inspected(found: FoundDataset) -> FoundDataset:
         inside = list(path.iterdir()) if path.is_dir() else [path]
         size = sum(one.stat().st_size for one in inside)
         if path.suffix.lower() not in (".npz", ".mat", ".h5mu") and size > LARGEST_TABLE:
-            return dataclasses.replace(found, problem="a large table, not looked into")
+            return dataclasses.replace(found, problem="a large table; sizes were not read")
         return dataclasses.replace(found, header=read_header(path))
     except (ValueError, OSError, ImportError) as error:
         return dataclasses.replace(found, problem=str(error))
@@ -313,7 +313,7 @@ def _inspected(found: FoundDataset) -> FoundDataset:
 def _downloaded(entry: DatasetEntry) -> tuple[DatasetCopy | None, MultiViewDataset]:
     if entry.fetcher:
         fetched: MultiViewDataset = getattr(fetchers, entry.fetcher)(**entry.fetcher_options)
-        # What a fetcher brings is like the copy that the project itself keeps in the data folder.
+        # A download is described by the same copy as a file in the data folder.
         return next((copy for copy in entry.copies if copy.file.endswith(".npz")), None), fetched
     copy = next((copy for copy in entry.copies if copy.url), None)
     if copy is None:
@@ -330,4 +330,6 @@ def _load_unlisted(name: str, data: str | os.PathLike[str] | None) -> MultiViewD
     names = [*(entry.name for entry in known_datasets()), *EMBEDDED, *(path.stem for path in files)]
     close = difflib.get_close_matches(name.lower(), names, n=3) or names
     where = "and no data folder is set (LATEFUSION_DATA)" if folder is None else f"nor a file in {str(folder)!r}"
-    raise ValueError(f"{name!r} is no data set of the catalogue, {where}. Did you mean {', '.join(close)}?")
+    raise ValueError(
+        f"Unknown data set {name!r}: it is not in the catalogue, {where}. Did you mean {', '.join(close)}?"
+    )

@@ -1,4 +1,4 @@
-"""Compressed tables: gzip, bzip2, xz and Zstandard, recognised by content and unpacked within limits.
+"""Compressed tables: gzip, bzip2, xz and Zstandard, recognized by content and unpacked within limits.
 
 A small file can unpack to terabytes. Unpacking stops at `LARGEST_RATIO` times the size of the file (but not below
 `ALWAYS_ALLOWED`), and at half of the free memory.
@@ -20,7 +20,7 @@ from latefusion.arrays import available_memory, size_in_words
 from latefusion.datasets.optional import require
 
 SUFFIXES = (".gz", ".bgz", ".bz2", ".xz", ".zst")
-# Tables of counts that are nearly all zero reach about 50.
+# Sparse tables of counts have ratios of about 50.
 LARGEST_RATIO = 200
 ALWAYS_ALLOWED = 2**28
 BLOCK = 2**20
@@ -41,11 +41,11 @@ OPENERS: dict[str, tuple[bytes, Callable[[Path], Any]]] = {
 
 
 def compression_of(file: Path) -> str:
-    """Name of the compression of a file by its first bytes; empty where it is not compressed."""
+    """Name of the compression of a file by its first bytes; empty if it is not compressed."""
     with file.open("rb") as stream:
         beginning = stream.read(10)
     found = next((name for name, (signature, _) in OPENERS.items() if beginning.startswith(signature)), "")
-    # A text may begin with these three letters; the bytes behind them do not occur in one.
+    # Text may begin with these three letters, but not with the bytes after them.
     return "" if found == "bzip2" and beginning[4:10] != b"1AY&SY" else found
 
 
@@ -58,7 +58,7 @@ def uncompressed_name(file: Path) -> Path:
 
 
 def first_bytes(file: Path, count: int = 1024) -> bytes:
-    """The first bytes of the content, unpacked; none where that fails."""
+    """The first bytes of the content, unpacked; empty if unpacking fails."""
     compression = compression_of(file)
     with contextlib.suppress(*DAMAGED), OPENERS[compression][1](file) if compression else file.open("rb") as stream:
         return bytes(stream.read(count))
@@ -102,12 +102,12 @@ def _unpacked(file: Path, compression: str) -> io.BytesIO:
     except DAMAGED as error:
         raise ValueError(
             f"{str(file)!r} is compressed with {compression} and cannot be unpacked ({error or type(error).__name__}). "
-            f"It may be cut short or damaged: copy or download it again."
+            f"It may be truncated or damaged. Copy or download it again."
         ) from error
     if content.tell() > limit:
         raise ValueError(
             f"{str(file)!r} has {size_in_words(file.stat().st_size)} and unpacks to more than {size_in_words(limit)}, "
-            f"which is refused as it may be made to fill the memory. Unpack it yourself, or store it as Parquet."
+            f"the limit that protects the memory. Unpack the file first, or store it as Parquet."
         )
     content.seek(0)
     return content

@@ -22,21 +22,21 @@ def load_digits_views(*, return_X_y: Literal[False] = False) -> MultiViewDataset
 @overload
 def load_digits_views(*, return_X_y: Literal[True]) -> tuple[Views, NDArray[Any]]: ...
 def load_digits_views(*, return_X_y: bool = False) -> MultiViewDataset | tuple[Views, NDArray[Any]]:
-    """Handwritten digits, 1797 images of 8 × 8 pixels, seen in five ways.
+    """Handwritten digits, 1797 images of 8 × 8 pixels, as five views.
 
     ========= ======= ==================================================================================
-    view      columns what it sees
+    view      columns features
     ========= ======= ==================================================================================
-    pixels         61 the grey values themselves
-    upright        64 the grey values after moving the digit to the centre and taking out its slant
-    fourier       144 magnitudes of the spatial frequencies: blind to where the digit stands
+    pixels         61 grey values
+    upright        64 grey values after centering the digit and removing its slant
+    fourier       144 magnitudes of the spatial frequencies, independent of the position of the digit
     gradients      72 histograms of the direction of grey-value changes, on a 3 × 3 grid of overlapping cells
     strokes        96 strength of lines in six directions, on a 4 × 4 grid
     ========= ======= ==================================================================================
 
-    Columns that do not vary are left out. Within a view all columns have the same unit and keep their scale: bringing
-    each to unit variance would make the border pixels, which hardly ever have ink, as loud as the others. The views
-    differ in unit and width: scale each before joining them.
+    Constant columns are removed. Within a view all columns have the same unit and keep their scale: with unit variance,
+    border pixels, which are almost always empty, would count as much as the others. The views differ in unit and width.
+    Scale each view before concatenating them.
 
     Parameters
     ----------
@@ -80,13 +80,13 @@ def load_breast_cancer_views(
     """Breast cancer cell nuclei, 569 samples: the mean, the standard error and the worst value of ten measurements.
 
     Every view has the same ten columns (radius, texture, perimeter, area, smoothness, compactness, concavity, concave
-    points, symmetry, fractal dimension), summarised over the nuclei of one image.
+    points, symmetry, fractal dimension), summarized over the nuclei of one image.
 
     Parameters
     ----------
     scale : bool, default=True
         Bring every column to mean 0 and standard deviation 1. The raw columns differ by factors of up to a million, so
-        without it the areas decide everything.
+        without scaling the areas dominate all distances.
     return_X_y : bool, default=False
         Return the pair of views and diagnoses in place of the data set object.
 

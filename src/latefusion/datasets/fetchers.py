@@ -1,6 +1,6 @@
 """Public multi-view data sets, downloaded on first use and kept in the cache (see `latefusion.datasets.download`).
 
-No checksums stated by their publishers are known to us, so that of the first download is noted and insisted on later.
+Their publishers state no checksums, so the checksum of the first download is stored and required from then on.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CITATIONS = {
 DIGIT_FILES = {view: f"mfeat-{view.lower()}" for view in ("FAC", "FOU", "KAR", "MOR", "PIX", "ZER")}
 N_DIGITS = 10
 NEWS_SOURCES = {"BBC": "bbc", "Guardian": "guardian", "Reuters": "reuters"}
-# What the standard library lets through when an archive is damaged.
+# Errors that the standard library raises for damaged archives.
 UNREADABLE = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, tarfile.TarError, zlib.error)
 
 
@@ -48,7 +48,7 @@ def fetch_uci_multifeature(
     """The UCI Multiple Features data set: 2000 handwritten digits from Dutch utility maps in six views.
 
     ==== ======= ===============================
-    view columns what it holds
+    view columns features
     ==== ======= ===============================
     FAC      216 profile correlations
     FOU       76 Fourier coefficients
@@ -63,7 +63,7 @@ def fetch_uci_multifeature(
     data_home : str or path-like, default=None
         Folder for the download; by default ``LATEFUSION_CACHE``, or the cache of this platform.
     download_if_missing : bool, default=True
-        If False, its absence is an error.
+        If False, a missing file is an error.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def fetch_uci_multifeature(
     n_samples = lengths["FAC"]
     if set(lengths.values()) != {n_samples} or n_samples % N_DIGITS:
         raise ValueError(f"{str(path)!r}: its views have {lengths} rows, but equally many of each digit are expected.")
-    # The files have no labels: the digits stand in order, equally many of each.
+    # The files have no labels. The digits are sorted, with equally many of each.
     target = np.repeat(np.arange(N_DIGITS), n_samples // N_DIGITS)
     return MultiViewDataset(
         views=Views(views),
@@ -102,17 +102,17 @@ def fetch_three_sources(
     download_if_missing: bool = True,
     only_complete: bool = False,
 ) -> MultiViewDataset:
-    """News stories as told by the BBC, the Guardian and Reuters: word counts, 416 stories, 169 told by all three.
+    """News stories of the BBC, the Guardian and Reuters: word counts of 416 stories, 169 of them in all three.
 
     Parameters
     ----------
     data_home : str or path-like, default=None
         Folder for the download; by default ``LATEFUSION_CACHE``, or the cache of this platform.
     download_if_missing : bool, default=True
-        If False, its absence is an error.
+        If False, a missing file is an error.
     only_complete : bool, default=False
-        Keep only the stories that all three have told. By default all are there, and the mask of the views says who
-        told which.
+        Keep only the stories that are in all three sources. By default all stories are kept, and the mask of the views
+        marks the missing ones.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def fetch_citations(
     data_home: str | os.PathLike[str] | None = None,
     download_if_missing: bool = True,
 ) -> MultiViewDataset:
-    """Scientific papers, seen by their words and by who cites whom: Cora or CiteSeer.
+    """Scientific papers with the views words and citations: Cora or CiteSeer.
 
     ======== ====== ===== ======== ================
     name     papers words subjects field
@@ -174,7 +174,7 @@ def fetch_citations(
     data_home : str or path-like, default=None
         Folder for the download; by default ``LATEFUSION_CACHE``, or the cache of this platform.
     download_if_missing : bool, default=True
-        If False, its absence is an error.
+        If False, a missing file is an error.
 
     Returns
     -------
@@ -224,8 +224,8 @@ def _citations(text: str, papers: list[str]) -> scipy.sparse.csr_array:
     pairs = [line.split() for line in text.splitlines() if line.strip()]
     known = [(row[cited], row[citing]) for cited, citing in pairs if cited in row and citing in row and cited != citing]
     first, second = np.array(known, dtype=np.intp).reshape(-1, 2).T
-    places = (np.concatenate([first, second]), np.concatenate([second, first]))
-    matrix = scipy.sparse.coo_array((np.ones(2 * len(known), dtype=np.float32), places), (len(papers), len(papers)))
+    indices = (np.concatenate([first, second]), np.concatenate([second, first]))
+    matrix = scipy.sparse.coo_array((np.ones(2 * len(known), dtype=np.float32), indices), (len(papers), len(papers)))
     matrix = matrix.tocsr()
     matrix.data[:] = 1.0  # a pair may be listed more than once
     return matrix
@@ -241,7 +241,7 @@ def _topics(text: str) -> dict[str, str]:
 
 
 def _members(path: Path, wanted: Any) -> dict[str, bytes]:
-    """Files of an archive by name, wherever they lie in it, also in another archive; nothing is unpacked to disk."""
+    """Files of an archive by name, from any folder or nested archive; nothing is unpacked to disk."""
     try:
         found = {name: content for name, content in _walk(path.name, path.read_bytes()) if name in set(wanted)}
     except UNREADABLE as error:
@@ -251,7 +251,7 @@ def _members(path: Path, wanted: Any) -> dict[str, bytes]:
         ) from error
     absent = sorted(set(wanted) - set(found))
     if absent:
-        raise ValueError(f"{str(path)!r} lacks {', '.join(absent)}: its publisher may have changed it.")
+        raise ValueError(f"{str(path)!r} does not contain {', '.join(absent)}. Its publisher may have changed it.")
     return found
 
 

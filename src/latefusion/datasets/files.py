@@ -1,7 +1,7 @@
-"""Read multi-view data sets from files: one reader per format, found by how the name ends, checked by the content.
+"""Read multi-view data sets from files: one reader per format, chosen by the suffix and checked by the content.
 
 ========================== =========================================================================================
-path                       what is expected inside
+path                       expected contents
 ========================== =========================================================================================
 ``.npz``                   ``view_0`` … or ``kernel_0`` …, see `latefusion.datasets.npz`
 ``.mat``                   kernels ``KH`` or a cell array ``X`` of views, with labels ``Y``, see
@@ -35,7 +35,7 @@ from latefusion.datasets.tables import TABLE_SUFFIXES, is_table, read_tables
 from latefusion.types import MultiViewDataset
 
 READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat}
-# Formats with a table of the samples, one column of which may hold the classes.
+# Formats with a table of the samples, one column of which may be the classes.
 OBS_READERS: dict[str, Callable[..., MultiViewDataset]] = {".h5mu": read_h5mu, ".h5ad": read_h5ad}
 HEADER_READERS: dict[str, Callable[[Path], Header]] = {".npz": npz_header, ".mat": mat_header, ".h5mu": h5mu_header}
 SUFFIXES = (*READERS, *OBS_READERS, *TABLE_SUFFIXES)
@@ -59,26 +59,25 @@ def load_views(
         ``X`` and ``Y``; any version), an ``.h5mu`` or ``.h5ad`` file, a table (``.csv``, ``.tsv``, ``.txt``,
         ``.parquet``; text also compressed, such as ``.csv.gz``), or a folder with one table per view.
     id_column : str, default=None
-        The column of every table that says which sample a row is about. By default the first column, where it is
-        called ``id``, ``sample`` or the like, has no name, or holds text. For tables only.
+        The column of every table with the sample ids. By default the first column, if its name is ``id``, ``sample`` or
+        similar, if it has no name, or if it contains text. For tables only.
     label_column : str, default=None
         The column with the classes, in tables and in the ``obs`` of ``.h5mu`` and ``.h5ad`` files. By default the one
         called ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
     separator : str, default=None
-        What separates the values of text tables: "comma", "semicolon", "tab", "pipe", "blank", or any other sign. By
-        default, and in tables where that sign does not occur, it is recognised.
+        The separator of values in text tables: "comma", "semicolon", "tab", "pipe", "blank", or any other character. By
+        default, and for tables without that character, it is detected.
     decimal : {".", ","}, default=None
-        The decimal sign of text tables. By default it is recognised.
+        The decimal separator of text tables. By default it is detected.
     transpose : bool, default=False
         Whether the columns of tables are samples and the rows features.
 
     Returns
     -------
     MultiViewDataset
-        Named after the file. Its ``kind`` says whether the views are features or kernels, its ``target`` is None where
-        there are no labels. Values and their types are those of the file. Where tables or modalities do not hold the
-        same samples, all samples are there, ``views.mask`` says in which views, and their rows are NaN elsewhere (empty
-        in sparse views).
+        Named after the file. ``kind`` is "features" or "kernels"; ``target`` is None if there are no labels. Values and
+        their types are those of the file. If tables or modalities contain different samples, the result contains all of
+        them, ``views.mask`` marks missing views, and missing rows are NaN (empty in sparse views).
 
     Notes
     -----
@@ -90,9 +89,9 @@ def load_views(
     >>> import tempfile, numpy as np
     >>> from latefusion.datasets import load_views
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), names=["colour", "shape"])
+    ...     np.savez(f"{folder}/toy.npz", view_0=np.eye(3), view_1=np.ones((3, 2)), names=["color", "shape"])
     ...     load_views(f"{folder}/toy.npz").views
-    Views(3 samples; colour: 3, shape: 2)
+    Views(3 samples; color: 3, shape: 2)
 
     Kernels and labels as MATLAB users publish them:
 
@@ -107,7 +106,7 @@ def load_views(
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
-    """How large a stored data set is, quickly: of archives only headers and labels are read, tables are read whole.
+    """Sizes of a stored data set. Only headers and labels of archives are read; tables are read completely.
 
     Parameters
     ----------
@@ -128,57 +127,57 @@ def read_header(path: str | os.PathLike[str]) -> Header:
     ...     read_header(f"{folder}/toy.npz")
     Header(n_samples=3, n_views=2, n_classes=2, kind='features')
     """
-    place = Path(path)
-    reader = HEADER_READERS.get(place.suffix.lower())
-    if reader is not None and place.is_file():
-        return reader(place)
-    data = load_views(place)
+    file = Path(path)
+    reader = HEADER_READERS.get(file.suffix.lower())
+    if reader is not None and file.is_file():
+        return reader(file)
+    data = load_views(file)
     n_classes = None if data.target is None else len(np.unique(data.target))
     return Header(len(data.views), data.views.n_views, n_classes, data.kind)
 
 
-def load(place: Path, options: TableOptions) -> MultiViewDataset:
-    """`load_views` with its options in one object."""
+def load(path: Path, options: TableOptions) -> MultiViewDataset:
+    """`load_views` with all options in one object."""
     try:
-        return _load(place, options)
+        return _load(path, options)
     except PermissionError as error:
         raise PermissionError(
-            f"Permission denied: {str(error.filename or place)!r} cannot be read. Change its permissions, or ask its "
+            f"Permission denied: {str(error.filename or path)!r} cannot be read. Change its permissions, or ask its "
             f"owner."
         ) from error
 
 
-def _load(place: Path, options: TableOptions) -> MultiViewDataset:
-    check_file(place)
-    if place.is_dir() or is_table(place):
-        return read_tables(place, options)
-    suffix = place.suffix.lower()
+def _load(path: Path, options: TableOptions) -> MultiViewDataset:
+    check_file(path)
+    if path.is_dir() or is_table(path):
+        return read_tables(path, options)
+    suffix = path.suffix.lower()
     given = {name: value for name, value in options._asdict().items() if value and name != "label_column"}
     if given:
         name, value = next(iter(given.items()))
-        raise ValueError(f"{name}={value!r} is for tables, and {str(place)!r} is not one: leave it out.")
+        raise ValueError(f"{name}={value!r} requires tables, but {str(path)!r} is not a table. Leave it out.")
     if suffix in OBS_READERS:
-        return OBS_READERS[suffix](place, label_column=options.label_column)
+        return OBS_READERS[suffix](path, label_column=options.label_column)
     if options.label_column is not None:
         raise ValueError(
-            f"label_column={options.label_column!r} is for tables, .h5mu and .h5ad files, and {str(place)!r} is none "
-            f"of them: leave it out."
+            f"label_column={options.label_column!r} requires tables, .h5mu or .h5ad files, but {str(path)!r} is "
+            f"none of these. Leave it out."
         )
-    return READERS[suffix](place)
+    return READERS[suffix](path)
 
 
 def check_file(file: Path) -> None:
-    """Refuse a file that does not exist, is empty, or cannot be read here by its content or its name."""
+    """Raise an error for a file that does not exist, is empty, or has an unsupported format."""
     if not file.exists():
-        raise FileNotFoundError(f"There is no file {str(file)!r}: check the path.")
+        raise FileNotFoundError(f"File not found: {str(file)!r}. Check the path.")
     if file.is_dir():
         return
     if not file.is_file():
         raise ValueError(
-            f"{str(file)!r} is a pipe or a device, which cannot be read several times: write it to a file."
+            f"{str(file)!r} is a pipe or a device, which cannot be read several times. Save the data to a file."
         )
     if file.stat().st_size == 0:
-        raise ValueError(f"{str(file)!r} is empty: copy or download it again.")
+        raise ValueError(f"{str(file)!r} is empty. Copy or download it again.")
     check_content(file)
     if uncompressed_name(file).suffix.lower() not in SUFFIXES:
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Recognise the format of a file by its content, and say what can be done with it.
+"""Detection of the format of a file by its content, with advice for unsupported formats.
 
-Several formats share a signature: Excel workbooks, model files and ``.npz`` are all zip archives, so the names of their
-members decide. Files that begin like none of the known formats are taken for text.
+Several formats share a signature: Excel workbooks, model files and ``.npz`` are all zip archives, so they are
+identified by the names of their members. Files without a known signature are read as text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MODEL = "a model file of latefusion"
 
 
 class Format(NamedTuple):
-    """What a file is.
+    """The format of a file.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Format(NamedTuple):
     advice : str
         What to do with it.
     suffixes : tuple of str
-        How the names of such files end, where they can be read here.
+        Suffixes of such files, if the format is supported.
     """
 
     what: str
@@ -37,7 +37,7 @@ class Format(NamedTuple):
 _SPREADSHEET = "Save each sheet as a CSV file."
 _R = "In R, write each table with write.csv(x, 'x.csv')."
 _IMAGE = "Compute features first, and save them as a table with a row per sample."
-_UNPACK = "Unpack it, and name the files or the folder."
+_UNPACK = "Unpack it, and give the files or the folder."
 _HDF5 = (
     "Rename it to end in .h5mu if MuData wrote it, .h5ad if AnnData did, .mat if MATLAB did. Counts of 10x Genomics: "
     "scanpy.read_10x_h5(...).write_h5ad('cells.h5ad')."
@@ -73,7 +73,10 @@ _PICKLE = re.compile(rb"\x80[\x02-\x05]")
 TEXTS: tuple[tuple[re.Pattern[bytes], Format], ...] = (
     (
         re.compile(rb"\s*<(!doctype\s+html|html)", re.IGNORECASE),
-        Format("a web page", "The download may have given an error page: open it in a browser, and download again."),
+        Format(
+            "a web page",
+            "It may be an error page of a failed download. Open it in a browser, and download the file again.",
+        ),
     ),
     (re.compile(rb"\s*<\?xml"), Format("an XML file", "Export the table as CSV.")),
     (re.compile(rb"\s*(\{\s*\"|\[\s*[\[{])"), Format("a JSON file", "pandas.read_json(...).to_csv('table.csv').")),
@@ -98,7 +101,10 @@ TEXTS: tuple[tuple[re.Pattern[bytes], Format], ...] = (
 MEMBERS: tuple[tuple[re.Pattern[str], Format], ...] = (
     (re.compile(r"xl/workbook\.(xml|bin)"), Format("an Excel workbook", _SPREADSHEET)),
     (re.compile(r"word/document\.xml"), Format("a Word document", "Save its table as a CSV file.")),
-    (re.compile(r"model\.json"), Format(MODEL, "It holds no data: latefusion predict MODEL FILE labels new samples.")),
+    (
+        re.compile(r"model\.json"),
+        Format(MODEL, "It contains no data. Use latefusion predict MODEL FILE to label new samples."),
+    ),
     (
         re.compile(r"(.*/)?(zarr\.json|\.zgroup|\.zarray)"),
         Format("a zipped Zarr store", "Open it with anndata or zarr."),
@@ -109,7 +115,7 @@ MEMBERS: tuple[tuple[re.Pattern[str], Format], ...] = (
 
 
 def identify(file: Path) -> Format | None:
-    """The format of a file; None where it is taken for text.
+    """The format of a file; None for text.
 
     Parameters
     ----------
@@ -118,7 +124,7 @@ def identify(file: Path) -> Format | None:
     Returns
     -------
     Format or None
-        Of compressed files the format of the content, which is one that can be read only if it is text.
+        For compressed files the format of the content. Only compressed text is supported.
 
     Examples
     --------
@@ -137,11 +143,11 @@ def identify(file: Path) -> Format | None:
         found = Format("a zip archive", _UNPACK) if compression else _zip(file)
     if found is None or not compression or not found.suffixes:
         return found
-    return Format(f"{found.what}, compressed with {compression}", f"Unpack it: {file.name} cannot be read as it is.")
+    return Format(f"{found.what}, compressed with {compression}", "Unpack it first.")
 
 
 def check_content(file: Path) -> None:
-    """Refuse a file whose content is of another known format than its name says."""
+    """Raise an error for a file whose content and suffix are of different formats."""
     found = identify(file)
     suffix = uncompressed_name(file).suffix.lower()
     if found is None or suffix in found.suffixes:

@@ -1,7 +1,7 @@
 """Views in ``.h5ad`` files, the format of AnnData: the matrix X, divided by types of features where there are several.
 
-Representations in ``obsm`` (principal components, UMAP) are computed from X, so they are not views of their own. In
-Python, `latefusion.scverse.read_views` takes them where they are wanted.
+Representations in ``obsm`` (principal components, UMAP) are computed from X, so they are not separate views. In Python,
+`latefusion.scverse.read_views` can read them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def read_h5ad(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     ----------
     file : Path
     label_column : str, default=None
-        The column of ``obs`` with the classes; by default one that is called ``cell_type``, ``label`` or the like.
+        The column of ``obs`` with the classes; by default a column named ``cell_type``, ``label`` or similar.
 
     Returns
     -------
     MultiViewDataset
-        One view, called as the file; or one per type of features in ``var["feature_types"]``, called as the type.
+        One view with the name of the file, or one per type of features in ``var["feature_types"]``, named by the type.
     """
     with opened(file, "AnnData") as root:
         missing = [key for key in ("X", "obs", "var") if key not in root]

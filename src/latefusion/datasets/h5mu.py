@@ -1,8 +1,8 @@
 """Multi-view data sets in ``.h5mu`` files, the format of MuData: one modality is one view.
 
-The matrix of a modality lies in ``/mod/<name>/X``, dense or as the parts of a sparse matrix, the names of its samples
-in ``/mod/<name>/obs``, and those of all samples in ``/obs``. These are read with h5py: it is a light library, and the
-files say of each group what it holds (``encoding-type``).
+The matrix of a modality is in ``/mod/<name>/X``, dense or as the parts of a sparse matrix. The names of its samples are
+in ``/mod/<name>/obs``, and those of all samples in ``/obs``. They are read with h5py, a light dependency; the attribute
+``encoding-type`` describes each group.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from latefusion.datasets.joining import Part, join_samples
 from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
 from latefusion.types import Array, MultiViewDataset
 
-# What h5py lets through when a file is damaged.
+# Errors that h5py raises for damaged files.
 UNREADABLE = (OSError, RuntimeError, LookupError, EOFError, TypeError, AttributeError, MemoryError, UnicodeError)
 SPARSE = {"csr_matrix": scipy.sparse.csr_array, "csc_matrix": scipy.sparse.csc_array}
 
@@ -34,13 +34,13 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
     ----------
     file : Path
     label_column : str, default=None
-        The column of ``obs``, of all samples or of a modality, with the classes; by default one that is called like
-        one of `LABEL_COLUMNS`, if there is one.
+        The column of ``obs``, of all samples or of a modality, with the classes; by default the first one with a name
+        in `LABEL_COLUMNS`, if there is one.
 
     Returns
     -------
     MultiViewDataset
-        Samples are in the order of the file, rows of those that a modality does not have are NaN or empty.
+        Samples are in the order of the file. Rows of samples without a modality are NaN or empty.
     """
     with opened(file) as root:
         modalities = _modalities(root, file)
@@ -67,7 +67,7 @@ def read_h5mu(file: Path, *, label_column: str | None = None) -> MultiViewDatase
 def classes_of(
     labels: tuple[str, dict[str, Any]] | None, sample_ids: NDArray[Any], wanted: bool, file: Path
 ) -> tuple[NDArray[Any] | None, tuple[str, ...], str]:
-    """Classes in the order of the samples, their names, and their column; none where some sample has no class."""
+    """Classes in the order of the samples, their names, and their column; none if a sample has no class."""
     if labels is None:
         return None, (), ""
     column, classes = labels
@@ -82,7 +82,7 @@ def classes_of(
 
 
 def h5mu_header(file: Path) -> Header:
-    """What an ``.h5mu`` file holds; of its arrays only the names and the classes are read."""
+    """Sizes of the data set in an ``.h5mu`` file; only names and classes are read."""
     with opened(file) as root:
         modalities = _modalities(root, file)
         labels = find_labels(root, modalities, None, file)
@@ -93,21 +93,21 @@ def h5mu_header(file: Path) -> Header:
 
 @contextlib.contextmanager
 def opened(file: Path, library: str = "MuData") -> Iterator[Any]:
-    """The root of a file of MuData or AnnData; what h5py raises on a damaged file names it."""
+    """The root of a file of MuData or AnnData; errors of h5py about damaged files get the name of the file."""
     try:
         with open_hdf5(file) as root:
             yield root
     except UNREADABLE as error:
         raise ValueError(
-            f"{str(file)!r} cannot be read as a file of {library} ({type(error).__name__}: {error}). It may be cut "
-            f"short or damaged: copy or download it again."
+            f"{str(file)!r} cannot be read as a file of {library} ({type(error).__name__}: {error}). It may be "
+            f"truncated or damaged. Copy or download it again."
         ) from error
 
 
 def _modalities(root: Any, file: Path) -> dict[str, Any]:
     if "mod" not in root or "obs" not in root:
         raise ValueError(
-            f"{str(file)!r} has no modalities: 'mod' and 'obs' are expected, there is {', '.join(root) or 'nothing'}."
+            f"{str(file)!r} has no modalities: 'mod' and 'obs' are required; got {', '.join(root) or 'nothing'}."
             + (" It looks like a file of AnnData: rename it to end in .h5ad." if "X" in root and "obs" in root else "")
         )
     if int(root.attrs.get("axis", 0)) != 0:
@@ -132,7 +132,7 @@ def read_matrix(group: Any, where: str) -> Array:
     elif hasattr(stored, "dtype"):
         matrix = stored[()]
     else:
-        raise ValueError(f"{where}: a matrix of kind {kind!r} cannot be read: store it dense, or as CSR or CSC.")
+        raise ValueError(f"{where}: a matrix of type {kind!r} cannot be read. Store it as a dense, CSR or CSC matrix.")
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise ValueError(
             f"{where}: X has shape {matrix.shape} and type {matrix.dtype}, but a view is a table of numbers."
@@ -161,7 +161,7 @@ def read_names(table: Any) -> NDArray[Any]:
 def find_labels(
     root: Any, modalities: dict[str, Any], label_column: str | None, file: Path
 ) -> tuple[str, dict[str, Any]] | None:
-    """The column of classes and the class of each sample by its id, None where it has none."""
+    """The column of classes and the class of each sample by its id, None for samples without a class."""
     tables = [root["obs"], *(group["obs"] for group in modalities.values())]
     for obs in tables:
         for column in _columns(obs):

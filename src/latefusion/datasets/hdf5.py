@@ -1,4 +1,4 @@
-"""HDF5 files from anywhere, opened after a look from a safe distance.
+"""HDF5 files from untrusted sources, checked in another process before they are opened.
 
 The HDF5 library runs in circles on some damaged files, inside a call that nothing in Python can end. All that were
 found do so when names are listed, so a process of its own lists them first, with a limit on its time: it costs a
@@ -54,7 +54,7 @@ def open_hdf5(file: Path) -> Iterator[Any]:
         If the HDF5 library does not finish reading the file.
     """
     h5py = require("h5py", file)
-    with file.open("rb"):  # what cannot be opened is told by the system, at once
+    with file.open("rb"):  # errors of the system come first
         pass
     facts = file.stat()
     if not _comes_to_an_end(str(file.resolve()), facts.st_mtime_ns, facts.st_size):

@@ -1,4 +1,4 @@
-"""How large a stored data set is, without reading it."""
+"""Sizes of a stored data set, without reading its values."""
 
 from __future__ import annotations
 

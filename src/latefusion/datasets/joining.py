@@ -1,4 +1,4 @@
-"""Views that do not list the same samples in the same order, brought together by sample id."""
+"""Views with different samples, or samples in different orders, joined by sample id."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 
 
 class Part(NamedTuple):
-    """One view as it was found.
+    """One view of one file.
 
     Attributes
     ----------
     array : array or CSR array of shape (n_rows, n_columns)
     ids : ndarray of shape (n_rows,) or None
-        Which sample a row is about, each at most once.
+        Sample of every row, each at most once.
     origin : str
         The file, for messages.
     columns : sequence of str
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) -> Views:
-    """Views of all samples that stand in any part.
+    """Views of all samples that are in any part.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
     if anonymous:
         known = [part.origin for part in parts.values() if part.ids is not None]
         raise ValueError(
-            f"{known} have sample ids and {anonymous} have none, so their rows cannot be matched: add a column of ids "
+            f"{known} have sample ids and {anonymous} have none, so their rows cannot be matched. Add a column of ids "
             f"called 'id'."
         )
     _check_overlap(parts)
@@ -102,15 +102,15 @@ def _by_position(parts: Mapping[str, Part]) -> Views:
     rows = {part.origin: part.array.shape[0] for part in parts.values()}
     if len(set(rows.values())) > 1:
         raise ValueError(
-            f"The views have different numbers of rows, {rows}, and no ids that tell which rows belong together: add a "
-            f"column of ids called 'id' to each."
+            f"The views have different numbers of rows, {rows}, and no sample ids, so their rows cannot be matched. "
+            f"Add a column of ids called 'id' to each."
         )
     mask = np.column_stack([_filled(part.array) for part in parts.values()])
     return Views({name: part.array for name, part in parts.items()}, mask=None if mask.all() else mask)
 
 
 def transposed_hint(parts: Mapping[str, Part], ids: set[Any]) -> str:
-    """What to say about parts whose column names, and not their ids, are among the given ids; empty for none."""
+    """Advice for parts whose column names, not their ids, are among the given ids; empty if there are none."""
     found = []
     for part in parts.values():
         own = set() if part.ids is None else set(np.asarray(part.ids).tolist())
@@ -132,13 +132,13 @@ def _check_overlap(parts: Mapping[str, Part]) -> None:
         others = {one for other, ids in lists.items() if other != name for one in ids}
         if others and not others.intersection(lists[name]):
             raise ValueError(
-                f"{part.origin} has no sample in common with the other views: its ids are like {lists[name][0]!r}, "
+                f"{part.origin} has no sample in common with the other views. Its ids are like {lists[name][0]!r}, "
                 f"theirs like {min(others)!r}.{_why_apart(parts, name, others)}"
             )
 
 
 def _why_apart(parts: Mapping[str, Part], name: str, others: set[Any]) -> str:
-    """A way out for a part that has no sample in common with the others."""
+    """Advice for a part that shares no sample with the others."""
     for one in parts:
         elsewhere = {
             sample for other, part in parts.items() if other != one for sample in np.asarray(part.ids).tolist()
@@ -164,19 +164,19 @@ def _why_apart(parts: Mapping[str, Part], name: str, others: set[Any]) -> str:
 
 
 def _filled(array: Array) -> NDArray[np.bool_]:
-    """Rows that have a value at all."""
+    """Rows with at least one value."""
     if scipy.sparse.issparse(array) or array.dtype.kind != "f":
         return np.ones(array.shape[0], dtype=bool)
     return ~np.isnan(array).all(axis=1)
 
 
 def _spread(array: Array, rows: NDArray[np.intp], n_samples: int) -> Array:
-    """An array with its rows at the given places among all samples."""
+    """An array with its rows at the given positions among all samples."""
     if len(rows) == n_samples and (rows == np.arange(n_samples)).all():
         return array
     if scipy.sparse.issparse(array):
-        places = (np.ones(len(rows), dtype=array.dtype), (rows, np.arange(len(rows))))
-        return scipy.sparse.csr_array(scipy.sparse.csr_array(places, shape=(n_samples, len(rows))) @ array)
+        ones = (np.ones(len(rows), dtype=array.dtype), (rows, np.arange(len(rows))))
+        return scipy.sparse.csr_array(scipy.sparse.csr_array(ones, shape=(n_samples, len(rows))) @ array)
     whole = np.full((n_samples, array.shape[1]), np.nan, dtype=array.dtype if array.dtype.kind == "f" else np.float64)
     whole[rows] = array
     return whole

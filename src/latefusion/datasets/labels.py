@@ -1,4 +1,4 @@
-"""Classes as files hold them, turned into numbers 0 … k−1: numbers from 0, 1 or anywhere, words, one-hot tables."""
+"""Conversion of classes in files (integers, words, one-hot tables) to integers 0 … k−1."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latefusion.types import Array
 
-# What the field calls the variable with the classes, the usual ones first; compared without case and underscores.
+# Usual names of the variable with the classes, most common first; compared without case and underscores.
 LABEL_KEYS = (
     "y",
     "gt",
@@ -27,19 +27,19 @@ LABEL_KEYS = (
     "target",
     "targets",
 )
-# Columns of a table that can only be classes. Fewer than above: a column "y" may well be a measurement.
+# Names of columns that can only be classes. Fewer than above: a column "y" may be a measurement.
 LABEL_COLUMNS = ("label", "labels", "class", "target", "celltype")
 
 
 def plain(name: object) -> str:
-    """A name without case, spaces and underscores: what `true_label`, `TrueLabel` and `truelabel` have in common."""
+    """A name without case, spaces and underscores: `true_label`, `TrueLabel` and `truelabel` are equal."""
     return "".join(sign for sign in str(name).lower() if sign.isalnum())
 
 
 def encode_labels(
     values: Array, where: str, samples: Sequence[Any] | None = None
 ) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """Classes as numbers 0 … k−1, and their names where they were words.
+    """Classes as numbers 0 … k−1, and their names if they were words.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def encode_labels(
         A vector (also with a second axis of length one) of whole numbers or words, or a one-hot table: zeros and ones,
         a single one per sample, samples in rows or in columns.
     where : str
-        File and key, to begin error messages with.
+        File and key, for error messages.
     samples : sequence, default=None
         Ids of the samples, for error messages; by default they are counted from 1.
 
@@ -77,26 +77,26 @@ def encode_labels(
     if vector.dtype.kind in "OUS":
         return _from_words(vector, where, samples)
     if vector.dtype.kind not in "biuf":
-        raise ValueError(f"{where}: labels of type {vector.dtype} are neither whole numbers nor words.")
+        raise ValueError(f"{where}: labels must be integers or text; got type {vector.dtype}.")
     if vector.dtype.kind == "f":
         odd = np.flatnonzero(~np.isfinite(vector) | (vector != np.round(vector)))
         if odd.size:
             raise ValueError(
-                f"{where}: the label of {_sample(odd[0], samples)} is {vector[odd[0]]}, but labels must be whole "
-                f"numbers or words. {odd.size} of {vector.size} are not: leave out the samples without a class."
+                f"{where}: the label of {_sample(odd[0], samples)} is {vector[odd[0]]}, but labels must be integers or "
+                f"text. {odd.size} of {vector.size} labels are not. Remove the samples without a class."
             )
     return np.unique(vector, return_inverse=True)[1].astype(np.int64), ()
 
 
 def _from_one_hot(table: NDArray[Any], where: str) -> NDArray[Any]:
     if table.dtype.kind in "biuf" and np.isin(table, (0, 1)).all():
-        # Where both axes would do, samples are the longer one: there are no more classes than samples.
+        # If both axes are possible, samples are the longer one: there are no more classes than samples.
         for axis in (1, 0) if table.shape[0] >= table.shape[1] else (0, 1):
             if (table.sum(axis=axis) == 1).all():
                 return np.asarray(table.argmax(axis=axis))
     raise ValueError(
-        f"{where}: labels of shape {table.shape} are neither one value per sample nor a one-hot table (zeros and ones, "
-        f"a single one per sample)."
+        f"{where}: labels must be one value per sample or a one-hot table (zeros and ones, a single one per sample); "
+        f"got shape {table.shape}."
     )
 
 
@@ -111,7 +111,7 @@ def _from_words(
     if empty:
         raise ValueError(
             f"{where}: {len(empty)} of {len(vector)} samples have no label, such as {_sample(empty[0], samples)}. "
-            f"Leave out these samples, or the labels."
+            f"Remove these samples, or the labels."
         )
     names, codes = np.unique([str(value) for value in vector], return_inverse=True)
     return codes.astype(np.int64), tuple(names.tolist())

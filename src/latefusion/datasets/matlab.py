@@ -1,6 +1,6 @@
 """Multi-view data sets in ``.mat`` files, as papers on multi-view clustering publish them.
 
-Names differ from group to group, so a variable is known by its name without case and underscores:
+Names of variables differ between publishers. They are compared without case and underscores:
 
 * kernels: ``KH`` (n × n × m), ``K``, ``Ks``, ``kernels``; one array, or a cell array of n × n matrices;
 * views: a cell array ``X``, ``fea``, ``data``, ``views``, ... of n × d or d × n matrices, dense or sparse; or numbered
@@ -8,8 +8,8 @@ Names differ from group to group, so a variable is known by its name without cas
 * labels: ``Y``, ``gt``, ``truth``, ``gnd``, ``labels``, ... (`latefusion.datasets.labels.LABEL_KEYS`), from 0 or 1,
   one-hot, words, or one equal vector per view.
 
-The samples of a view are along the axis that is as long as the labels. Where both are, and where there are no labels,
-the other views decide: all have as many samples. What is left open is read with samples in rows.
+The samples of a view are along the axis with the length of the labels. If both axes have this length, or if there are
+no labels, the axis is the one whose length all views share. Otherwise rows are samples.
 
 Files up to version 7 are read by SciPy, those of version 7.3, which are HDF5 files with all axes reversed and cells as
 references, by h5py.
@@ -45,7 +45,7 @@ NUMBERED = re.compile(r"(x|fea|feature|data|view|k|kernel)(\d+)")
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # MATLAB puts 512 bytes of its own before the HDF5 part; other writers do not.
 HDF5_OFFSETS = (512, 0)
-# What SciPy and h5py let through when a file is damaged or is not a MATLAB file.
+# Errors that SciPy and h5py raise for damaged files and files that are not MATLAB files.
 UNREADABLE = (
     OSError, ValueError, TypeError, LookupError, AttributeError, EOFError, RuntimeError, MemoryError, AssertionError,
     struct.error, zlib.error, MatReadError, MatReadWarning,
@@ -67,7 +67,7 @@ class Stored(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Which variables of a file hold what."""
+    """Roles of the variables of a file."""
 
     kind: Literal["features", "kernels"]
     views: tuple[str, ...]
@@ -97,7 +97,7 @@ def read_mat(file: Path) -> MultiViewDataset:
 
 
 def mat_header(file: Path) -> Header:
-    """What a ``.mat`` file holds, from the list of its variables and its labels: views are read only if need be."""
+    """Sizes of the data set in a ``.mat`` file; views are read only if necessary."""
     inventory = _inventory(file)
     layout = _choose(inventory, file)
     target = _labels(_read(file, layout.labels), layout, file)[0]
@@ -113,7 +113,7 @@ def mat_header(file: Path) -> Header:
 
 
 def _choose(inventory: Mapping[str, Stored], file: Path) -> Layout:
-    # A number by itself is a parameter, such as the number of clusters k, and holds no view.
+    # A single number is a parameter, such as the number of clusters k, not a view.
     usable = {
         name: stored
         for name, stored in inventory.items()
@@ -133,14 +133,14 @@ def _choose(inventory: Mapping[str, Stored], file: Path) -> Layout:
     elif len(kernels) + len(features) > 1:
         found = ", ".join(f"{name} ({usable[name]})" for name in (*kernels, *features))
         raise ValueError(
-            f"{str(file)!r} has several variables that may hold the views: {found}. Keep one of them in a file of its "
+            f"{str(file)!r} has several variables that may be the views: {found}. Keep one of them in a file of its "
             f"own."
         )
     if not kernels and not features:
         found = ", ".join(f"{name} ({stored})" for name, stored in inventory.items()) or "nothing"
         raise ValueError(
-            f"{str(file)!r} has no variable that is known to hold views. It has {found}. Kernels are expected as KH "
-            f"(n × n × m), features as a cell array X with one matrix per view, labels as Y: rename the variables."
+            f"{str(file)!r} has no variable with a known name of views. It has {found}. Kernels are expected as KH "
+            f"(n × n × m), features as a cell array X with one matrix per view, labels as Y. Rename the variables."
         )
     return Layout("kernels" if kernels else "features", kernels or features, named(LABEL_KEYS), named(NAME_KEYS)[:1])
 
@@ -196,11 +196,13 @@ def _matrices(content: Mapping[str, Variable], layout: Layout, file: Path) -> di
     for key, matrix in matrices.items():
         sparse = scipy.sparse.issparse(matrix)
         if not sparse and not isinstance(matrix, np.ndarray):
-            raise ValueError(f"{str(file)!r}: {key} is not a matrix, but each view must be one.")
+            raise ValueError(f"{str(file)!r}: {key} must be a matrix, since it is a view.")
         if matrix.ndim != 2 or (not sparse and not matrix.size):
             raise ValueError(f"{str(file)!r}: {key} has shape {matrix.shape}, but a view must be two-dimensional.")
         if matrix.dtype.kind not in "biuf":
-            raise ValueError(f"{str(file)!r}: {key} holds values of type {matrix.dtype}, but views hold real numbers.")
+            raise ValueError(
+                f"{str(file)!r}: {key} contains values of type {matrix.dtype}, but views must contain real numbers."
+            )
     return matrices
 
 
@@ -282,8 +284,8 @@ def _reading(file: Path) -> Iterator[None]:
             yield
     except UNREADABLE as error:
         raise ValueError(
-            f"{str(file)!r} cannot be read as a MATLAB file ({type(error).__name__}: {error}). It may be cut short or "
-            f"damaged: copy or download it again, or save it anew."
+            f"{str(file)!r} cannot be read as a MATLAB file ({type(error).__name__}: {error}). It may be truncated or "
+            f"damaged. Copy, download or save it again."
         ) from error
 
 

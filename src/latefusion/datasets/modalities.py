@@ -1,4 +1,4 @@
-"""MuData objects as views: one modality is one view. mudata is met, never imported."""
+"""MuData objects as views: one modality is one view. mudata is not imported."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def modality_views(mdata: Any, matrices: Mapping[str, Any] | None = None) -> Vie
     ----------
     mdata : MuData
     matrices : mapping of str to array of shape (n_samples of the modality, n_features), default=None
-        What to take of every modality, by name; the matrix ``X`` of each of them when None.
+        The matrix of every modality, by name; the matrix ``X`` of each of them when None.
 
     Returns
     -------
     Views
-        With ``sample_ids``, and a mask where modalities lack samples.
+        With ``sample_ids``, and a mask if modalities do not contain all samples.
     """
     if getattr(mdata, "axis", 0) == 1:
         raise ValueError("The modalities of this MuData share variables (axis=1), not samples, so they are not views.")
     if matrices is None:
         matrices = {name: modality.X for name, modality in mdata.mod.items()}
     if not matrices:
-        raise ValueError("There are no modalities: name at least one.")
+        raise ValueError("No modalities were given. Give at least one.")
     order = _unique(mdata.obs_names, "This MuData")
     parts = {}
     for name, matrix in matrices.items():
@@ -48,9 +48,9 @@ def modality_views(mdata: Any, matrices: Mapping[str, Any] | None = None) -> Vie
 
 
 def in_memory(matrix: Any, where: str) -> Array:
-    """A matrix as it lies in an AnnData object, as an array or CSR matrix."""
+    """A matrix of an AnnData object as an array or CSR matrix."""
     if matrix is None:
-        raise ValueError(f"{where} has no matrix X: name a representation in its obsm.")
+        raise ValueError(f"{where} has no matrix X. Give a representation in its obsm.")
     if hasattr(matrix, "to_memory"):  # sparse, in a file
         matrix = matrix.to_memory()
     if hasattr(matrix, "to_numpy"):  # a data frame

@@ -27,7 +27,7 @@ from latefusion.datasets.headers import Header
 from latefusion.types import Array, MultiViewDataset, Views
 
 CSR_PARTS = ("data", "indices", "indptr", "shape")
-# What NumPy lets through when an archive or one of its members is damaged or holds pickles.
+# Errors that NumPy raises for archives with damaged members or pickles.
 UNREADABLE = (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
 ARRAY_KEY = re.compile(rf"(view|kernel)_(\d+)(?:_(?:{'|'.join(CSR_PARTS)}))?")
 
@@ -61,7 +61,7 @@ def read_npz(file: Path) -> MultiViewDataset:
 
 
 def npz_header(file: Path) -> Header:
-    """What an archive holds, from the headers of its arrays: no view is read."""
+    """Sizes of the data set in an archive, from the headers of its arrays; no view is read."""
     try:
         with zipfile.ZipFile(file) as archive, np.load(file, allow_pickle=False) as content:
             small = {key: content[key] for key in content.files if key in ("y", "names") or key.endswith("_shape")}
@@ -97,8 +97,8 @@ def _read_archive(file: Path) -> dict[str, NDArray[Any]]:
                 content[key] = archive[key]
             except UNREADABLE as error:
                 raise ValueError(
-                    f"{str(file)!r}: key {key!r} cannot be read ({error}). Arrays of Python objects are refused as "
-                    f"they could run code: store numbers or strings."
+                    f"{str(file)!r}: key {key!r} cannot be read ({error}). Arrays of Python objects are not read, "
+                    f"since they could run code. Store numbers or strings."
                 ) from error
     return content
 
@@ -108,7 +108,7 @@ def _survey(content: Mapping[str, Any], file: Path) -> tuple[Literal["features",
     for match in filter(None, map(ARRAY_KEY.fullmatch, content)):
         found[match[1]].add(int(match[2]))
     if found["view"] and found["kernel"]:
-        raise ValueError(f"{str(file)!r} has both views and kernels: put them into files of their own.")
+        raise ValueError(f"{str(file)!r} contains both views and kernels. Save them in separate files.")
     prefix = "kernel" if found["kernel"] else "view"
     positions = found[prefix]
     if not positions:
@@ -145,7 +145,9 @@ def _checked(array: Array, key: str, file: Path) -> Array:
     if array.ndim != 2:
         raise ValueError(f"{str(file)!r}: {key} has shape {array.shape}, but a view must be two-dimensional.")
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{str(file)!r}: {key} holds values of type {array.dtype}, but a view must hold real numbers.")
+        raise ValueError(
+            f"{str(file)!r}: {key} contains values of type {array.dtype}, but a view must contain real numbers."
+        )
     return array
 
 
@@ -154,5 +156,5 @@ def _view_names(content: Mapping[str, NDArray[Any]], count: int, file: Path) -> 
         return None
     names = [str(name) for name in np.ravel(content["names"])]
     if len(names) != count or len(set(names)) < count:
-        raise ValueError(f"{str(file)!r}: names must be {count} different ones, one per view, got {names}.")
+        raise ValueError(f"{str(file)!r}: names must contain {count} different names, one per view; got {names}.")
     return names

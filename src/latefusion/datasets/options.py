@@ -1,4 +1,4 @@
-"""How tables are to be read, where the user says more than the file does."""
+"""Options of the user for reading tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAMES = {sign: name for name, sign in SEPARATORS.items()}
 
 
 class TableOptions(NamedTuple):
-    """What was said about the tables.
+    """Options for reading tables.
 
     Attributes
     ----------
@@ -23,11 +23,11 @@ class TableOptions(NamedTuple):
     label_column : str or None
         Column with the classes.
     separator : str or None
-        Sign between values; None: recognised.
+        Character between values; None to detect it.
     decimal : str or None
-        Decimal sign; None: recognised.
+        Decimal separator; None to detect it.
     transpose : bool or tuple of Path
-        Whether columns are samples, in all tables or in those that are named.
+        Whether columns are samples: in all tables, or in the given files.
     """
 
     id_column: str | None = None
@@ -50,7 +50,7 @@ def table_options(
     decimal: str | None,
     transpose: bool | Sequence[str | os.PathLike[str]],
 ) -> TableOptions:
-    """Options as the user gave them, checked."""
+    """Checked options."""
     if decimal not in (None, ".", ","):
         raise ValueError(f"decimal must be '.' or ',', got {decimal!r}.")
     sign = None if separator is None else separator_sign(separator)
@@ -63,7 +63,7 @@ def table_options(
 
 
 def separator_sign(text: str) -> str:
-    r"""The separator that is meant by a name or a sign.
+    r"""The separator character for a name or a character.
 
     Examples
     --------
@@ -75,10 +75,10 @@ def separator_sign(text: str) -> str:
         return SEPARATORS[text]
     sign = {"\\t": "\t", " ": BLANKS, BLANKS: BLANKS}.get(text, text)
     if sign != BLANKS and (len(sign) != 1 or sign.isalnum() or sign in "\"'\r\n\0"):
-        raise ValueError(f"separator must be a single sign or one of {', '.join(SEPARATORS)}, got {text!r}.")
+        raise ValueError(f"separator must be a single character or one of {', '.join(SEPARATORS)}; got {text!r}.")
     return sign
 
 
 def separator_name(sign: str) -> str:
-    """A separator in words: "comma", or the sign in quotes where it has no name here."""
+    """The name of a separator, such as "comma", or the character in quotes."""
     return _NAMES.get(sign, repr(sign))

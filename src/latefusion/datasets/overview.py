@@ -1,4 +1,4 @@
-"""What is in a table, whether or not it can be clustered as it is: columns, kinds, ids, gaps, and how it is written."""
+"""Contents of a table, even if it cannot be clustered: columns, types, ids, missing values, and text format."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class Column(NamedTuple):
 
 
 class TableOverview(NamedTuple):
-    """What is in a table.
+    """Contents of a table.
 
     Attributes
     ----------
     file : str
     n_rows, n_columns : int
-        As in the file, the columns of ids and classes included, empty rows left out.
+        As in the file, with the columns of ids and classes, without empty rows.
     written : dict
-        How the file is written: format, compression, encoding, separator, decimal sign, line of the names.
+        Format, compression, encoding, separator, decimal separator, and line of the column names.
     id_column : str or None
-        None where there are no ids; empty where their column has no name.
+        None if there are no ids; empty if their column has no name.
     id_reason : str
         Why this column holds the ids.
     ids : list of str
@@ -79,7 +79,7 @@ class TableOverview(NamedTuple):
 
     @property
     def samples(self) -> list[str]:
-        """The ids of the samples, which a transposed table has as names of its columns."""
+        """The sample ids; in a transposed table, the names of its columns."""
         return [column.name for column in self.columns] if self.transposed else self.ids
 
 
@@ -121,7 +121,7 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
 
 
 def shared_samples(overviews: Sequence[TableOverview]) -> dict[str, Any] | None:
-    """How the samples of several tables overlap; None where some table has no ids."""
+    """Overlap of the samples of several tables; None if a table has no ids."""
     sets = {one.file: set(one.samples) for one in overviews}
     if len(sets) < 2 or not all(sets.values()):
         return None

@@ -1,4 +1,4 @@
-"""Planted clusters seen through several views, with every difficulty of real data on its own knob."""
+"""Synthetic clusters in several views, with one parameter per difficulty of real data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from latefusion.types import MultiViewDataset, Views
 
-# Draws among which the best spread centres are chosen when a view has too few columns for a regular arrangement.
+# Number of random draws of centers if a view has too few columns for equidistant centers; the best draw is used.
 CENTER_DRAWS = 50
 
 
@@ -31,11 +31,11 @@ def make_views(
     missing: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> MultiViewDataset:
-    """Draw Gaussian clusters that several views show independently.
+    """Generate Gaussian clusters in several independent views.
 
-    Every view has its own cluster centres; a sample is the centre of its cluster plus Gaussian noise. The nearest two
-    centres of a view are ``separation`` apart, so ``separation / noise`` sets how hard a view is: at the default 4 a
-    single view is good but not perfect, and the views together are.
+    Every view has its own cluster centers; a sample is the center of its cluster plus Gaussian noise. The nearest two
+    centers of a view are ``separation`` apart, so ``separation / noise`` controls the difficulty of a view. At the
+    default 4 a single view separates the clusters well but not perfectly; all views together separate them.
 
     Parameters
     ----------
@@ -48,23 +48,23 @@ def make_views(
     n_features : int or sequence of int, default=10
         Columns of all views, or one number per view, those of the uninformative views last.
     noise : float or sequence of float, default=1.0
-        Standard deviation around the centres, one for all or one per informative view.
+        Standard deviation around the centers, one for all or one per informative view.
     separation : float, default=4.0
-        Distance between the nearest two centres of a view.
+        Distance between the nearest two centers of a view.
     n_uninformative : int, default=0
         Number of views without any clusters, standard normal, named ``noise_0``, ``noise_1``, ... and put last.
     complementary : bool, default=False
-        Let every view single out some clusters only, while the rest share one centre: no view shows all clusters, all
-        views together do. View v singles out the clusters j < n_clusters − 1 with
+        Whether every view separates some clusters only, while the others share one center: no view shows all clusters,
+        all views together do. View v separates the clusters j < n_clusters − 1 with
         ``j % n_views == v % (n_clusters - 1)``. Needs at least three clusters and two views.
     balance : sequence of float, default=None
         Proportion of every cluster, summing to 1; None makes the clusters as equal as possible.
     missing : float, default=0.0
-        Fraction of the samples that every view lacks. Their rows are NaN and the mask of the views is False there;
-        every sample keeps at least one view (an uninformative one may be the one).
+        Fraction of the samples for which each view is missing. Missing rows are NaN, with False in the mask. Every
+        sample keeps at least one view, which may be an uninformative one.
     random_state : int, RandomState or None, default=None
         Seed of all random draws. With the same seed, ``missing`` only removes rows and ``n_uninformative`` only adds
-        views: everything else stays as it is.
+        views; everything else stays the same.
 
     Returns
     -------
@@ -114,11 +114,13 @@ def _check_counts(n_samples: int, n_clusters: int, n_views: int, n_uninformative
     _check_count("n_views", n_views, 1)
     _check_count("n_uninformative", n_uninformative, 0)
     if n_clusters > n_samples:
-        raise ValueError(f"n_clusters={n_clusters} should be <= n_samples={n_samples}: every cluster needs a sample.")
+        raise ValueError(
+            f"n_clusters={n_clusters} must be <= n_samples={n_samples}, since every cluster needs a sample."
+        )
     if complementary and (n_clusters < 3 or n_views < 2):
         raise ValueError(
-            f"complementary=True needs n_clusters >= 3 and n_views >= 2, got n_clusters={n_clusters} and "
-            f"n_views={n_views}: otherwise one view has to show all clusters."
+            f"complementary=True requires n_clusters >= 3 and n_views >= 2; got n_clusters={n_clusters} and "
+            f"n_views={n_views}."
         )
 
 
@@ -127,12 +129,12 @@ def _check_values(widths: list[Any], deviations: list[Any], separation: Any) -> 
         _check_count("n_features", width, 1)
     for name, value in [("separation", separation), *(("noise", deviation) for deviation in deviations)]:
         if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-            raise ValueError(f"{name}={value!r} should be a finite number of at least 0.")
+            raise ValueError(f"{name} must be a finite number >= 0; got {value!r}.")
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name}={value!r} should be an integer of at least {least}.")
+        raise ValueError(f"{name} must be an integer >= {least}; got {value!r}.")
 
 
 def _one_per_view(name: str, value: Any, n_views: int, rule: str) -> list[Any]:
@@ -141,8 +143,8 @@ def _one_per_view(name: str, value: Any, n_views: int, rule: str) -> list[Any]:
     values = list(value)
     if len(values) != n_views:
         raise ValueError(
-            f"{name} has {len(values)} entries, but {rule} = {n_views} views need one each: give {n_views} values, or "
-            f"one number for all."
+            f"{name} has {len(values)} entries, but there are {rule} = {n_views} views. Give {n_views} values, or one "
+            f"number for all views."
         )
     return values
 
@@ -151,12 +153,12 @@ def _cluster_sizes(n_samples: int, n_clusters: int, balance: Sequence[float] | N
     proportions = np.full(n_clusters, 1 / n_clusters) if balance is None else np.asarray(balance, dtype=float)
     if proportions.shape != (n_clusters,):
         raise ValueError(
-            f"balance has shape {proportions.shape}, but n_clusters={n_clusters} clusters need one proportion each."
+            f"balance must contain one proportion for each of n_clusters={n_clusters}; got shape {proportions.shape}."
         )
     if not (proportions > 0).all() or not np.isclose(proportions.sum(), 1):
         raise ValueError(
-            f"balance={proportions.tolist()} should be positive proportions that sum to 1, but they sum to "
-            f"{proportions.sum():g}: divide them by their sum."
+            f"balance must contain positive proportions that sum to 1; got {proportions.tolist()}, which sum to "
+            f"{proportions.sum():g}. Divide them by their sum."
         )
     # Largest remainders get the samples that rounding down leaves over; the shift keeps exact shares exact.
     shares = proportions * n_samples + 1e-9
@@ -166,21 +168,21 @@ def _cluster_sizes(n_samples: int, n_clusters: int, balance: Sequence[float] | N
     if (sizes == 0).any():
         empty = int(np.flatnonzero(sizes == 0)[0])
         raise ValueError(
-            f"Cluster {empty} with proportion {proportions[empty]:g} gets none of n_samples={n_samples} samples: raise "
-            f"its proportion or n_samples."
+            f"Cluster {empty} with proportion {proportions[empty]:g} gets none of n_samples={n_samples} samples. "
+            f"Increase its proportion or n_samples."
         )
     return sizes
 
 
 def _missing_rows(n_samples: int, n_views: int, missing: float) -> int:
     if not isinstance(missing, Real) or not 0 <= float(missing) < 1:
-        raise ValueError(f"missing={missing!r} should be a fraction of at least 0 and less than 1.")
+        raise ValueError(f"missing must be a fraction >= 0 and < 1; got {missing!r}.")
     n_missing = int(missing * n_samples + 0.5)
     most = n_samples - -(-n_samples // n_views)
     if n_missing > most:
         raise ValueError(
-            f"missing={missing!r} takes {n_missing} of {n_samples} samples from each of {n_views} views, but every "
-            f"sample keeps at least one view, which allows {most}: use missing <= {most / n_samples:.3g} or more views."
+            f"missing={missing!r} removes {n_missing} of {n_samples} samples from each of {n_views} views, but every "
+            f"sample keeps at least one view, which allows {most}. Use missing <= {most / n_samples:.3g} or more views."
         )
     return n_missing
 
@@ -200,7 +202,7 @@ def _centers(
 
 
 def _share_center(centers: NDArray[np.float64], view: int, n_views: int) -> NDArray[np.float64]:
-    # The last cluster is never singled out: it is known by belonging to the rest in every view.
+    # The last cluster has no center of its own: it is identified by sharing the common center in every view.
     n_clusters = len(centers)
     cluster = np.arange(n_clusters)
     singled = (cluster % n_views == view % (n_clusters - 1)) & (cluster < n_clusters - 1)
@@ -208,8 +210,8 @@ def _share_center(centers: NDArray[np.float64], view: int, n_views: int) -> NDAr
 
 
 def _draw_mask(generator: np.random.RandomState, n_samples: int, n_views: int, n_missing: int) -> NDArray[np.bool_]:
-    # A view that each sample keeps is settled first, evenly; every view then loses rows among the samples that keep
-    # another one.
+    # First every sample gets a view that it keeps, evenly over views. Then rows are removed from every view among the
+    # samples that keep another one.
     kept = generator.permutation(np.arange(n_samples) % n_views)
     mask = np.ones((n_samples, n_views), dtype=bool)
     for view in range(n_views):

@@ -1,11 +1,11 @@
-"""Views in tables: one file per view, rows are samples, matched by the ids in them.
+"""Views in tables: one file per view, rows are samples, matched by their ids.
 
-A folder holds one table per view, called as the view (``genes.csv``, ``proteins.parquet``), and perhaps a file
-``labels.csv`` (or another name of `LABEL_FILES`). The ids of the samples are, in this order: the column that was asked
-for; the index of a Parquet file; the first column if it has no name or one of `ID_NAMES`; the only column with one of
-`SURE_ID_NAMES`; the first column if it holds text. Samples need not be in every table. Without any ids, the tables must
-have the same rows in the same order. In a transposed table the line of names holds the ids, and the first column the
-names of the features.
+A folder contains one table per view, with the name of the view (``genes.csv``, ``proteins.parquet``), and optionally a
+file ``labels.csv`` (or another name in `LABEL_FILES`). The sample ids are the first of these that exists: the column
+given by the user; the index of a Parquet file; the first column if it has no name or a name in `ID_NAMES`; the only
+column with a name in `SURE_ID_NAMES`; the first column if it contains text. Samples may be missing from tables. Without
+ids, the tables must have the same rows in the same order. In a transposed table the ids are the column names, and the
+first column contains the names of the features.
 
 `latefusion.datasets.text_tables` reads text, pandas reads Parquet.
 """
@@ -47,7 +47,7 @@ LABEL_FILES = ("labels", "label", "y", "target", "classes", "class", "truth", "g
 
 
 class Table(NamedTuple):
-    """One file, taken apart; the name of its column of ids is empty where it has none."""
+    """Values, ids and labels of one file; the name of its column of ids is empty if it has none."""
 
     values: Frame
     ids: NDArray[Any] | None
@@ -56,57 +56,57 @@ class Table(NamedTuple):
 
 
 class IdColumn(NamedTuple):
-    """The ids in a table, None where there are none, and why they are taken for ids."""
+    """The ids in a table, None if there are none, and the reason why they are ids."""
 
     values: Any
     reason: str
 
 
 def is_table(file: Path) -> bool:
-    """Whether the name of a file is that of a table, compressed or not."""
+    """Whether a file has the suffix of a table, compressed or not."""
     return uncompressed_name(file).suffix.lower() in TABLE_SUFFIXES and not file.is_dir()
 
 
 def view_name(file: Path) -> str:
-    """What the view in a table is called: the file without its suffixes."""
+    """The name of the view in a table: the name of the file without its suffixes."""
     return uncompressed_name(file).stem if is_table(file) else file.stem
 
 
-def read_tables(place: Path, options: TableOptions) -> MultiViewDataset:
+def read_tables(path: Path, options: TableOptions) -> MultiViewDataset:
     """The data set in a folder of tables, or in a single one; see the top of this module.
 
     Parameters
     ----------
-    place : Path
+    path : Path
     options : TableOptions
 
     Returns
     -------
     MultiViewDataset
-        With float views; rows of samples that a table does not have are NaN, and False in the mask.
+        With float views; missing rows are NaN, and False in the mask.
     """
-    label_file, files = files_in(place)
-    for file in files.values() if place.is_dir() else ():
+    label_file, files = files_in(path)
+    for file in files.values() if path.is_dir() else ():
         check_content(file)
     tables = {name: take_apart(file, options) for name, file in files.items()}
-    labelled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
+    labeled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
     if label_file is not None:
-        labelled = {str(label_file): label_table(label_file, options)}
-    elif options.label_column is not None and not labelled:
+        labeled = {str(label_file): label_table(label_file, options)}
+    elif options.label_column is not None and not labeled:
         columns = {name: list(map(str, table.values.columns[:8])) for name, table in tables.items()}
         raise ValueError(
-            f"{str(place)!r}: no table has a column {options.label_column!r}; the first columns are {columns}."
+            f"{str(path)!r}: no table has a column {options.label_column!r}; the first columns are {columns}."
         )
     parts = {name: part_of(table, files[name], options) for name, table in tables.items()}
     views = join_samples(parts)
-    target, target_names = target_of(labelled, views.sample_ids, len(views), parts)
+    target, target_names = target_of(labeled, views.sample_ids, len(views), parts)
     absent = "" if views.mask is None else f", of which {int((~views.mask.all(axis=1)).sum())} are not in every view"
     return MultiViewDataset(
         views=views,
         target=target,
-        name=view_name(place) if place.is_file() else place.resolve().name,
+        name=view_name(path) if path.is_file() else path.resolve().name,
         target_names=target_names,
-        description=f"Read from {place.name}: {len(views)} samples{absent}; "
+        description=f"Read from {path.name}: {len(views)} samples{absent}; "
         f"{'matched by id' if views.sample_ids is not None else 'rows in the order of the file'}.",
         feature_names={name: [str(column) for column in table.values.columns] for name, table in tables.items()},
         id_name=common_name(table.id_name for table in tables.values()),
@@ -114,37 +114,37 @@ def read_tables(place: Path, options: TableOptions) -> MultiViewDataset:
 
 
 def common_name(names: Iterable[str]) -> str:
-    """The one name that all have; empty where they differ."""
+    """The name that all have; empty if they differ."""
     found = set(names)
     return found.pop() if len(found) == 1 else ""
 
 
-def files_in(place: Path) -> tuple[Path | None, dict[str, Path]]:
-    """The file of labels in a folder, if there is one, and the files of views by name; a file is its own view."""
-    if not place.is_dir():
-        return None, {view_name(place): place}
-    inside = sorted(entry for entry in place.iterdir() if not entry.name.startswith((".", "_")))
+def files_in(path: Path) -> tuple[Path | None, dict[str, Path]]:
+    """The file of labels in a folder, if there is one, and the files of views by name; a single file is one view."""
+    if not path.is_dir():
+        return None, {view_name(path): path}
+    inside = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
     tables = [entry for entry in inside if is_table(entry)]
     labels = [table for table in tables if plain(view_name(table)) in LABEL_FILES]
     views = [table for table in tables if table not in labels]
     if not views:
         found = ", ".join(entry.name for entry in inside[:8]) or "nothing"
         raise ValueError(
-            f"The folder {str(place)!r} has no tables ({', '.join(TABLE_SUFFIXES)}, also with "
-            f"{', '.join(COMPRESSIONS)}), one per view; it holds {found}."
+            f"The folder {str(path)!r} has no tables ({', '.join(TABLE_SUFFIXES)}, also with "
+            f"{', '.join(COMPRESSIONS)}), one per view. It contains {found}."
         )
     if len(labels) > 1:
-        raise ValueError(f"{str(place)!r} has several files of labels: {[file.name for file in labels]}. Keep one.")
+        raise ValueError(f"{str(path)!r} has several files of labels: {[file.name for file in labels]}. Keep one.")
     names = [view_name(view) for view in views]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         clash = [view.name for view in views if view_name(view) == twice]
-        raise ValueError(f"{str(place)!r} has several tables for the view {twice!r}: {clash}. Keep or rename one.")
+        raise ValueError(f"{str(path)!r} has several tables for the view {twice!r}: {clash}. Keep or rename one.")
     return next(iter(labels), None), dict(zip(names, views, strict=True))
 
 
 def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None]:
-    """A table as it is in the file; how it is written, where it is text."""
+    """A table as it is in the file, and its dialect if it is text."""
     if uncompressed_name(file).suffix.lower() not in PARQUET_SUFFIXES:
         return read_text(file, options)
     pandas = require("pandas", file)
@@ -153,12 +153,12 @@ def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None
         return pandas.read_parquet(file), None
     except (OSError, ValueError, TypeError, LookupError) as error:
         raise ValueError(
-            f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be cut short: copy it again."
+            f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be truncated. Copy it again."
         ) from error
 
 
 def take_apart(file: Path, options: TableOptions) -> Table:
-    """The values, ids and labels in a table, as far as they are there."""
+    """The values, ids and labels in a table, if it has any."""
     frame, _ = read_frame(file, options)
     if options.transposed(file):
         frame = _transposed(frame, file, options)
@@ -176,7 +176,7 @@ def take_apart(file: Path, options: TableOptions) -> Table:
 
 
 def take_ids(frame: Frame, file: Path, options: TableOptions) -> IdColumn:
-    """Take the ids out of a table, and with them a first column that only counts rows."""
+    """Separate the ids from a table, and remove a first column of row numbers."""
     columns = list(frame.columns)
     first = columns[0] if columns else None
     wanted = options.id_column
@@ -187,7 +187,7 @@ def take_ids(frame: Frame, file: Path, options: TableOptions) -> IdColumn:
     found, reason = None, f"no column of ids: the first column holds {held}"
     sure = [column for column in columns if plain(column) in SURE_ID_NAMES and frame[column].is_unique]
     if wanted is not None:
-        found, reason = wanted, "asked for"
+        found, reason = wanted, "given by the user"
     elif not _is_numbered(frame.index):
         return IdColumn(frame.index, "the index in the file")
     elif first is not None and plain(first) in ID_NAMES and not (counts and len(sure) == 1):
@@ -209,7 +209,7 @@ def take_ids(frame: Frame, file: Path, options: TableOptions) -> IdColumn:
 
 
 def label_name(frame: Frame, options: TableOptions) -> Any:
-    """The column with the classes, None where there is none."""
+    """The column with the classes, None if there is none."""
     if options.label_column is not None:
         return options.label_column if options.label_column in frame.columns else None
     return next((column for column in frame.columns if plain(column) in LABEL_COLUMNS), None)
@@ -232,19 +232,19 @@ def label_table(file: Path, options: TableOptions) -> Table:
             labels = np.asarray(values.iloc[:, 0])
         else:
             raise ValueError(
-                f"{str(file)!r} has the columns {listed(values.columns)}, and it is not clear which one holds the "
-                f"labels: keep one, call it 'label', or give label_column."
+                f"{str(file)!r} has the columns {listed(values.columns)}, and the column of labels is ambiguous. Keep "
+                f"one column, name it 'label', or give label_column."
             )
     return Table(values, ids, labels, id_name)
 
 
 def target_of(
-    labelled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int, parts: Mapping[str, Part]
+    labeled: Mapping[str, Table], sample_ids: NDArray[Any] | None, n_samples: int, parts: Mapping[str, Part]
 ) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
-    """Classes in the order of the samples; the parts are those of the views, to name transposed ones."""
+    """Classes in the order of the samples; the parts of the views are for advice about transposed tables."""
     classes: dict[Any, tuple[Any, str]] = {}
     samples = range(n_samples) if sample_ids is None else sample_ids.tolist()
-    for file, (_, ids, labels, _) in labelled.items():
+    for file, (_, ids, labels, _) in labeled.items():
         assert labels is not None  # for the type checker: only tables with labels come here
         if (ids is None or sample_ids is None) and len(labels) != n_samples:
             hint = transposed_hint(parts, set() if ids is None else set(ids.tolist()))
@@ -258,20 +258,20 @@ def target_of(
             known, other = classes.setdefault(key, (label, file))
             if known != label:
                 raise ValueError(f"{file!r} has the label {label!r} for sample {key!r}, but {other!r} has {known!r}.")
-    if not labelled:
+    if not labeled:
         return None, ()
     bare = [sample for sample in samples if sample not in classes]
     if bare:
         hint = transposed_hint(parts, set(classes)) or " Add them, or leave the labels out."
         raise ValueError(
-            f"{', '.join(labelled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}.{hint}"
+            f"{', '.join(labeled)}: {len(bare)} of {n_samples} samples have no label, such as {bare[0]!r}.{hint}"
         )
     values = np.array([classes[sample][0] for sample in samples])
-    return encode_labels(values, ", ".join(labelled), None if sample_ids is None else samples)
+    return encode_labels(values, ", ".join(labeled), None if sample_ids is None else samples)
 
 
 def numbers_of(table: Table, file: Path, options: TableOptions) -> NDArray[Any]:
-    """The values of a view; columns of text are refused by name."""
+    """The values of a view; raises an error with the names of columns of text."""
     frame = table.values
     columns = [str(column) for column in frame.columns]
     if not columns or not len(frame):
@@ -291,15 +291,15 @@ def numbers_of(table: Table, file: Path, options: TableOptions) -> NDArray[Any]:
         raise ValueError(
             f"{str(file)!r}: {'rows' if transposed else 'columns'} that are not numbers: {shown}{more}. In "
             f"{columns[texts[0]]!r}, {count} of {len(column)} values are not, such as {column.iloc[row]!r} {where}. "
-            f"Encode or remove them; missing values are empty or NA; ids and classes are named with id_column and "
-            f"label_column."
+            f"Encode or remove them. Missing values must be empty or NA. Select columns of ids and classes "
+            f"with id_column and label_column."
         )
     single = all(str(dtype).lower() == "float32" for dtype in frame.dtypes)
     return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
 
 
 def is_number(column: Any) -> bool:
-    """Whether a column holds numbers or truth values."""
+    """Whether a column contains numbers or booleans."""
     return getattr(column.dtype, "kind", "O") in "biuf"
 
 
@@ -316,14 +316,13 @@ def _nothing_to_cluster(table: Table, file: Path, options: TableOptions) -> str:
     else:
         start = f"{str(file)!r} has a line of names and 0 rows of values"
     if n_columns or uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES:
-        return f"{start}: nothing to cluster."
+        return f"{start}, so there is nothing to cluster."
     dialect = read_text(file, options)[1]
     names = ", ".join(name for name, sign in SEPARATORS.items() if sign != dialect.separator)
     beside = "" if table.ids is None else f" beside the ids in {table.id_name or 'the first column'!r}"
     return (
-        f"{start}{beside}. It was divided at each "
-        f"{separator_name(dialect.separator)}: if the values are separated by something else, name it with separator= "
-        f"({names}, or a sign)."
+        f"{start}{beside}. The detected separator is {separator_name(dialect.separator)}. If it is wrong, give another "
+        f"one with separator= ({names}, or a character)."
     )
 
 
@@ -340,25 +339,25 @@ def _may_be_number(value: Any) -> bool:
 
 
 def row_position(file: Path, row: int, options: TableOptions) -> str:
-    """Where a row of values is in its file, rows counted from 0: the line, or the row where there are no lines."""
+    """Position of a row of values in its file, rows counted from 0: the line of text, or the row in other formats."""
     if uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES:
         return f"row {row + 1}"
     return f"line {line_of_row(file, row, options)}"
 
 
 def _line(column: Any, row: int, file: Path, options: TableOptions) -> str:
-    """Where a row of a frame is in its file; rows that were left out keep their numbers in the index."""
+    """Position of a row of a frame in its file; the index contains the row numbers of the file."""
     is_parquet = uncompressed_name(file).suffix.lower() in PARQUET_SUFFIXES
     return f"in {row_position(file, row if is_parquet else int(column.index[row]), options)}"
 
 
 def _own_name(name: Any) -> str:
-    """The name of a column as the file has it."""
+    """The name of a column in the file."""
     return "" if name is None or name == MADE_UP.format(1) else str(name)
 
 
 def _is_numbered(index: Any) -> bool:
-    """Whether an index only counts rows."""
+    """Whether an index contains only row numbers."""
     return index.name is None and list(index[:3]) == list(range(min(3, len(index)))) and index.dtype.kind in "iu"
 
 
@@ -376,7 +375,7 @@ def _as_numbers(column: Any) -> Any:
 
 
 def drop_empty_rows(frame: Frame, ids: IdColumn) -> tuple[Frame, IdColumn]:
-    """A table without rows that have neither an id nor a value, which spreadsheets write below a table."""
+    """A table without the rows that have neither an id nor a value, which spreadsheets write below a table."""
     if ids.values is None or not (missing := np.asarray(ids.values.isna())).any():
         return frame, ids
     empty = missing & np.asarray(frame.isna().all(axis=1))
@@ -384,7 +383,7 @@ def drop_empty_rows(frame: Frame, ids: IdColumn) -> tuple[Frame, IdColumn]:
 
 
 def _with_ids(frame: Frame, ids: IdColumn, file: Path, options: TableOptions) -> tuple[Frame, IdColumn]:
-    """A table without its empty rows; other rows without an id are refused."""
+    """A table without its empty rows; raises an error for other rows without an id."""
     frame, ids = drop_empty_rows(frame, ids)
     missing = np.zeros(0) if ids.values is None else np.asarray(ids.values.isna())
     if missing.any():
@@ -410,14 +409,14 @@ def _checked_ids(ids: IdColumn, file: Path, options: TableOptions) -> NDArray[An
             where += f", {_line(ids.values, rows[0], file, options)} and {_line(ids.values, rows[1], file, options)}"
         more = f", and {repeated.size - 1} other ids more than once" * (repeated.size > 1)
         raise ValueError(
-            f"{str(file)!r} has the sample id {str(seen[one])!r} {times[one]} times ({where}){more}. Ids must be "
-            f"unique to match rows: remove or merge the repeated rows, or name another column with id_column."
+            f"{str(file)!r} has the sample id {str(seen[one])!r} {times[one]} times ({where}){more}. Sample ids must "
+            f"be unique. Remove or merge the repeated rows, or give another column with id_column."
         )
     return found
 
 
 def _transposed(frame: Frame, file: Path, options: TableOptions) -> Frame:
-    """A table with samples in columns, the other way round: the first column holds the names of the features."""
+    """The transpose of a table with samples in columns, whose first column contains the names of the features."""
     if not _is_numbered(frame.index) or not len(frame.columns):
         features = IdColumn(frame.index, "transposed")
     else:

@@ -1,10 +1,10 @@
-"""Tables as text: how a file is written is recognised from its first lines, and pandas reads it.
+"""Text tables: the dialect of a file is detected from its first lines, and pandas reads it.
 
-Recognised are: compression, encoding (UTF-8, UTF-16 with a mark, Windows-1252), lines of comments at the top (``#``),
+Detected are: compression, encoding (UTF-8, UTF-16 with a mark, Windows-1252), lines of comments at the top (``#``),
 the separator (tab, semicolon, pipe, comma, blanks), decimal commas, separators of thousands, a line of names or none,
 names that are one fewer than the values (R writes the ids without a name), and separators at the end of lines.
 
-Lines are counted as an editor counts them, from 1, also in errors.
+Lines are counted from 1, as in an editor, also in errors.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ ID_NAMES = (
 )  # fmt: skip
 # Names that mean ids in any column.
 SURE_ID_NAMES = ("id", "sampleid", "cellid", "patientid", "subjectid", "barcode")
-# In the order in which they are tried: decimal commas make commas the weakest evidence.
+# In the order in which they are tried. Commas are last, since they may be decimal commas.
 CANDIDATES = ("\t", ";", "|", ",")
-# Lines looked at to find out how a file is written, and bytes read at a time.
+# Lines used to detect the dialect, and bytes read at a time.
 SAMPLE_LINES = 20
 LONGEST_PREAMBLE = 100
 BLOCK = 2**16
-# What columns are called that have no name in the file, counted from 1.
+# Names of columns without a name in the file, counted from 1.
 MADE_UP = "column {}"
-# Stands for the column behind the last separator, where every line ends in one.
+# Name of the empty column after the last separator, if every line ends with one.
 TRAILING = "\0"
 
 _EXPONENT = r"(?:[eE][+-]?\d+)?"
@@ -57,22 +57,22 @@ EXCEL_HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
 
 class Dialect(NamedTuple):
-    """How a text table is written.
+    """The dialect of a text table.
 
     Attributes
     ----------
     compression : str
-        Empty where there is none.
+        Empty if there is none.
     encoding : str
     separator : str
-        A sign, or `BLANKS`.
+        A character, or `BLANKS`.
     decimal : str
     first_line : int
-        Line of the names, or of the first values where there are none.
+        Line of the names, or of the first values if there are none.
     has_names : bool
-        Whether that line holds names.
+        Whether that line contains names.
     names : list of str
-        Of all columns, made up where the file has none; the last is `TRAILING` where lines end in a separator.
+        Of all columns, generated if the file has none; the last is `TRAILING` if lines end with a separator.
     """
 
     compression: str
@@ -85,13 +85,13 @@ class Dialect(NamedTuple):
 
 
 def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
-    """A text table as a data frame, and how the file is written.
+    """A text table as a data frame, and its dialect.
 
     Parameters
     ----------
     file : Path
     options : TableOptions
-        Its separator, where it occurs in the file, and its decimal sign win over what is recognised; its column of ids
+        Its separator, if it occurs in the file, and its decimal separator override the detected ones; its column of ids
         is kept as text.
 
     Returns
@@ -142,7 +142,7 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
     with _as_text(stream, encoding) as text:
         if "\0" in text.read(BLOCK):
             raise ValueError(
-                f"{str(file)!r} has zero bytes: it is not text, or text in UTF-16 without a mark. Save it as CSV in "
+                f"{str(file)!r} contains zero bytes: it is not text, or it is UTF-16 without a mark. Save it as CSV in "
                 f"UTF-8."
             )
     with _as_text(stream, encoding) as text:
@@ -154,13 +154,13 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
     hint = EXCEL_HINT.fullmatch(numbered[0][1].strip()) if numbered else None
     numbered = numbered[1:] if hint else numbered
     separator = hint[1] if hint else None
-    # One option is for all tables: those without that sign are written in another way.
+    # The option applies to all tables; it is ignored for tables without that character.
     if options.separator is not None and any(len(_split(line, options.separator)) > 1 for _, line in numbered):
         separator = options.separator
     numbered = _without_comments(numbered, separator)
     lines = [line for _, line in numbered]
     if not lines:
-        raise ValueError(f"{str(file)!r} is empty: a table has a line of names and a line per sample.")
+        raise ValueError(f"{str(file)!r} is empty. A table has a line of names and a line per sample.")
     separator = separator or _separator(lines)
     names, has_names = _column_names(lines, separator, file, numbered[0][0])
     decimal = options.decimal or _decimal(numbered[has_names:], separator, file)
@@ -168,7 +168,7 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
 
 
 def _encoding(stream: BinaryIO) -> str:
-    """UTF-8 where the bytes allow it; else UTF-16 if marked so, or what Windows writes in western countries."""
+    """UTF-8 if the bytes are valid; otherwise UTF-16 if it has a mark, or Windows-1252."""
     stream.seek(0)
     if stream.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         return "utf-16"
@@ -210,7 +210,7 @@ def _whole_lines(text: io.TextIOWrapper) -> Iterator[tuple[int, str]]:
 
 
 def _without_comments(numbered: list[tuple[int, str]], separator: str | None) -> list[tuple[int, str]]:
-    """The lines from that of the names on: lines of comments begin with #, and so may the line of the names."""
+    """The lines from the line of names on: comments begin with #, and so may the line of names."""
     comments = len(list(itertools.takewhile(lambda item: item[1].lstrip().startswith("#"), numbered)))
     rest = numbered[comments:]
     if comments and rest:
@@ -225,7 +225,7 @@ def _without_comments(numbered: list[tuple[int, str]], separator: str | None) ->
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """The sign that divides all lines alike, and leaves the most numbers; else one that stands in every line."""
+    """The character that splits all lines equally and gives most numbers; otherwise one that is in every line."""
     present = [one for one in CANDIDATES if all(len(_split(line, one)) > 1 for line in lines)]
     alike = [one for one in present if _divides_alike(lines, one)]
     alike += [BLANKS] * _divided_by_blanks(lines)
@@ -247,7 +247,7 @@ def _divides_alike(lines: Sequence[str], separator: str) -> bool:
 
 
 def _divided_by_blanks(lines: Sequence[str]) -> bool:
-    """Whether words are values: names and ids may have blanks in them, so that some column must hold numbers."""
+    """Whether blanks separate values: names and ids may contain blanks, so at least one column must be numeric."""
     rows = [_split(line, BLANKS) for line in lines]
     if not _divides_alike(lines, BLANKS) or len(rows[-1]) < 2:
         return False
@@ -282,7 +282,7 @@ def _column_names(lines: Sequence[str], separator: str, file: Path, number: int)
     trailing = len(names) > 1 and first_row[-1] == "" and (names[-1] == "" or len(first_row) > len(names))
     names = names[:-1] if trailing and names[-1] == "" else names
     counted = [str(position) for position in range(len(names))]
-    # Numbers alone are values and not names, unless they count columns; so are numbers behind the id of a sample.
+    # A line of numbers contains values, not names, unless it counts columns; so does an id followed by numbers.
     has_names = not (parses(names[0]) if len(names) == 1 else all(map(parses, names[1:])))
     if len(names) > 1 and (plain(names[0]) in ID_NAMES or names[1:] in (counted[1:], counted[:-1])):
         has_names = True
@@ -312,7 +312,7 @@ def _check_names(names: Sequence[str], file: Path, number: int) -> None:
 
 
 def _decimal(numbered: Sequence[tuple[int, str]], separator: str, file: Path) -> str:
-    """The decimal sign: what stands before digits that cannot be a group of thousands."""
+    """The decimal separator: the character before digits that cannot be a group of thousands."""
     numbers = [
         (number, value)
         for number, line in numbered
@@ -327,22 +327,22 @@ def _decimal(numbered: Sequence[tuple[int, str]], separator: str, file: Path) ->
     number, doubtful = next((item for item in numbers if "," in item[1] and AMBIGUOUS.fullmatch(item[1])), (0, ""))
     if doubtful and separator not in ",;":
         raise ValueError(
-            f"{str(file)!r}, line {number}: the comma in {doubtful!r} may be a decimal sign or separate thousands. "
-            f"Give decimal=',' if it is a decimal sign, or decimal='.' if it separates thousands."
+            f"{str(file)!r}, line {number}: the comma in {doubtful!r} may be a decimal comma or separate thousands. "
+            f"Give decimal=',' for a decimal comma, or decimal='.' if it separates thousands."
         )
     # Spreadsheets separate by semicolons where the comma is the decimal sign.
     return "," if doubtful and separator == ";" else "."
 
 
 def _shows_decimal(value: str, sign: str) -> bool:
-    """Whether a value can only be read with this decimal sign."""
+    """Whether a value can only be read with this decimal separator."""
     if THOUSANDS[sign].fullmatch(value):
         return {".", ","} <= set(value) or value.count("," if sign == "." else ".") > 1
     return not AMBIGUOUS.fullmatch(value) and re.fullmatch(rf"[+-]?\d*\{sign}\d+{_EXPONENT}", value) is not None
 
 
 def text_columns(names: Sequence[str], options: TableOptions) -> list[str]:
-    """Columns that may hold ids and are read as text: 007 is not 7."""
+    """Columns that may be ids and are read as text: 007 is not 7."""
     if options.id_column in names:
         return [str(options.id_column)]
     first = names[0] if plain(names[0]) in ID_NAMES else None
@@ -377,7 +377,7 @@ def _parse(stream: BinaryIO, dialect: Dialect, file: Path, options: TableOptions
 
 
 def _lines(stream: BinaryIO, dialect: Dialect) -> Generator[Line, None, None]:
-    """The lines of the table with the numbers at which they begin; empty ones are left out."""
+    """The lines of the table with their line numbers, without empty ones."""
     blanks = dialect.separator == BLANKS
     with _as_text(stream, dialect.encoding) as text:
         lines = (line.strip().replace("\t", " ") + "\n" if blanks else line for line in text)
@@ -394,7 +394,7 @@ def _lines(stream: BinaryIO, dialect: Dialect) -> Generator[Line, None, None]:
 
 
 def _complain_about_width(stream: BinaryIO, dialect: Dialect, file: Path) -> None:
-    """Name the first line with more or fewer values than there are columns, if there is one."""
+    """Raise an error for the first line with more or fewer values than there are columns."""
     n_columns = len([name for name in dialect.names if name != TRAILING])
     with contextlib.suppress(csv.Error), contextlib.closing(_lines(stream, dialect)) as lines:
         for number, fields in itertools.islice(lines, dialect.has_names, None):
@@ -411,12 +411,12 @@ def _complain_about_width(stream: BinaryIO, dialect: Dialect, file: Path) -> Non
             raise ValueError(
                 f"{str(file)!r}, line {number}: {n_fields} values, but there are {n_columns} {names} "
                 f"{dialect.first_line} (separated by {separator_name(dialect.separator)}). Correct the line, put "
-                f"quotes around values that hold the separator, or name another one with separator= ({other})."
+                f"quotes around values that contain the separator, or give another one with separator= ({other})."
             )
 
 
 def _without_thousands(column: Any, decimal: str, pandas: Any) -> Any:
-    """A column of numbers with separators of thousands as numbers; None where it holds anything else."""
+    """A column of numbers with separators of thousands as numbers; None if it contains anything else."""
     pattern, sign = THOUSANDS[decimal], "," if decimal == "." else "."
     values = [str(value).strip() for value in column.dropna().iloc[:1]]
     if not values or not (pattern.fullmatch(values[0]) or parses(values[0])):

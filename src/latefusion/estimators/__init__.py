@@ -1,4 +1,4 @@
-"""Our methods, one file each: thin shells around partitions, solvers and assignment."""
+"""Estimators: thin shells around partitions, solvers and assignment."""
 
 from latefusion.estimators.consensus_clustering import ConsensusClustering, consensus
 from latefusion.estimators.global_alignment import GlobalAlignmentClustering

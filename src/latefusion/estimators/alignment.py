@@ -1,4 +1,4 @@
-"""What global and local alignment share: from views to partitions, consensus, labels, and back for new samples."""
+"""Base class of global and local alignment: from views to partitions, consensus and labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from latefusion.types import Array, SolverResult, Views
 
 
 class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
-    """Late fusion by alignment; a subclass says how the rows of the base partitions are weighed."""
+    """Late fusion by alignment; subclasses define the weights of the rows of base partitions."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
@@ -168,12 +168,12 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
     def sample_view_weights(self) -> NDArray[np.float64]:
-        """How much every view has to do with the cluster of every sample.
+        """The contribution of every view to the cluster of every sample.
 
         Returns
         -------
         ndarray of shape (n_samples, n_views)
-            Rows sum to one; zero where a sample lacks a view, or where the view speaks against its cluster.
+            Rows sum to one; zero if the view is missing for the sample, or if the view contradicts its cluster.
         """
         partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
@@ -181,11 +181,11 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         return share_contributions(terms, self.observed_)
 
     def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
-        """Which neighbors are counted, as `fit_base_partitions` takes it; none for global alignment."""
+        """Options of `fit_base_partitions` for neighbor counts; none for global alignment."""
         return {}
 
     def _training_partitions(self) -> Partitions:
-        """The base partitions that were aligned."""
+        """The aligned base partitions; raises an error for models of chunked views, which do not store them."""
         check_is_fitted(self)
         if not hasattr(self, "_partitions"):
             raise ValueError(
@@ -209,7 +209,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _numpy_only(self) -> str:
         if self.assign_labels == "kmeans":
             return ""
-        return f"assign_labels={self.assign_labels!r} needs NumPy arrays: use 'kmeans', which runs on the device."
+        return f"assign_labels={self.assign_labels!r} requires NumPy arrays. Use 'kmeans', which runs on the device."
 
     def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
         _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)
@@ -271,13 +271,13 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
 
 def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArray[Any]], NDArray[Any]]:
-    """Small matrices with the same inner products, in NumPy: all that the solver needs."""
+    """Small NumPy matrices with the same inner products, which are sufficient for the solver."""
     blocks, small = compress_partitions(partitions, average, xp=namespace(average))
     return [to_numpy(block) for block in blocks], to_numpy(small)
 
 
 def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
-    """All partitions exist at once, twice where their rows are weighed, and the consensus beside them."""
+    """Check the memory for all partitions (twice if their rows are weighted) and the consensus."""
     array = views.arrays[0]
     n_columns = (copies * (views.n_views + 1) + 1) * n_clusters
     require_memory(
@@ -290,12 +290,12 @@ def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
 
 
 def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: Any) -> None:
-    """Views can be put side by side only if they have columns, no view is missing, and memory is large enough."""
+    """Raise an error if views cannot be put side by side: without columns, with missing views, or too large."""
     for (name, array), similarity, seen in zip(views.items(), similarities, views.observed.T, strict=True):
         reasons = {
             f"is stored in {device_name(array)}": is_device_array(array),
-            "is a kernel and has no columns": isinstance(similarity, PrecomputedSimilarity),
-            "is a partition that is given": isinstance(similarity, GivenPartition),
+            "is a precomputed kernel": isinstance(similarity, PrecomputedSimilarity),
+            "is a given partition": isinstance(similarity, GivenPartition),
             f"is missing for {np.sum(~seen)} of {len(seen)} samples": not seen.all(),
         }
         reason = next((text for text, holds in reasons.items() if holds), None)
@@ -315,5 +315,5 @@ def check_regularizations(regularizations: Sequence[float]) -> list[float]:
     """Values of λ as a list, none of them negative."""
     values = np.asarray(regularizations, dtype=float)
     if values.ndim != 1 or len(values) == 0 or not np.all(np.isfinite(values)) or values.min() < 0:
-        raise ValueError(f"regularizations must be a non-empty list of numbers >= 0, got {regularizations!r}.")
+        raise ValueError(f"regularizations must be a non-empty list of numbers >= 0; got {regularizations!r}.")
     return [float(value) for value in values]

@@ -32,21 +32,21 @@ from latefusion.validation import check_n_clusters, columns_of, is_frame, match_
 from latefusion.validation.sample_ids import index_of
 from latefusion.validation.views import fingerprint, named_views
 
-# One more direction than clusters for every so many clusters: where partitions cut clusters in different ways, that is
-# as good as k directions on average, and never far worse.
+# One more direction than clusters for every three clusters. If partitions split clusters in different ways, this is as
+# good as k directions on average, and never much worse.
 EXTRA_DIRECTIONS = 3
 
 
 class PartitionLabels(NamedTuple):
-    """What one partition says of its samples.
+    """Labels of one partition.
 
     Attributes
     ----------
     name : str
     assigned : ndarray of bool of shape (n_samples,)
-        Samples that the partition knows.
+        Samples with a cluster in the partition.
     labels : ndarray of shape (n_samples,) or None
-        Number of the cluster, of memberships that of the largest one, -1 where a sample is not assigned; None for an
+        Number of the cluster, for memberships that of the largest one, -1 for unassigned samples; None for an
         embedding.
     names : list of str
         Of the clusters.
@@ -78,29 +78,29 @@ class PartitionSchema:
 
 
 class ConsensusClustering(ClusterMixin, BaseEstimator):
-    """Consensus of clusterings of the same samples, whatever made them.
+    """Consensus of several clusterings of the same samples.
 
-    A clustering is the subspace of all vectors that are constant on its clusters (beside the constant one). The
-    consensus F is the subspace that all of them, each seen from its best side, are nearest to:
+    A clustering is represented by the subspace of all vectors that are constant on its clusters, without the constant
+    vector. The consensus F is the subspace that is nearest to all of them after the best rotation of each:
 
         max  Tr(FᵀU),  U = Σ_p β_p Z_p W_p + λM,   over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1,
 
-    late fusion by global alignment with Z_p, the normalised and centred cluster indicators, in the place of base
-    partitions. Of a clustering with more clusters W_p chooses the directions that the others know as well; one with
-    fewer takes part with what it has. The rows of U become labels.
+    This is late fusion by global alignment in which the base partitions are Z_p, the normalized and centered cluster
+    indicators. If a clustering has more clusters, W_p selects the directions that it shares with the others; if it has
+    fewer, all of its directions are used. The rows of U are converted to labels.
 
     Parameters
     ----------
     n_clusters : int, "auto" or None, default="auto"
-        Number of clusters. "auto" (or None) takes the number after which the eigenvalues of the mean co-membership fall
-        most; no more than the finest partition has.
+        Number of clusters. "auto" (or None) selects the number after which the eigenvalues of the mean co-membership
+        decrease most; at most the number of clusters of the finest partition.
     kind : {"auto", "labels", "memberships", "embedding"} or one of these per partition, default="auto"
-        What the partitions are, see `GivenPartition`.
+        Kind of the partitions, see `GivenPartition`.
     unassigned : object or list of objects, default=None
         Labels that mark a sample as unassigned, beside None and NaN; by default every negative integer.
     weights : {"auto", "equal"} or one number per partition, default="auto"
-        How much partitions count: as given; all alike; or by how well each agrees with others, beyond chance, where
-        several that say the same count as one. How well each agrees with the consensus, β, comes on top.
+        Weights of the partitions: given numbers; equal weights; or by the agreement of each with the others, beyond
+        chance, where equal partitions count as one. They are multiplied by β, the agreement with the consensus.
     regularization : float, default=1.0
         Pull λ towards the partition of the mean co-membership.
     max_iter : int, default=100
@@ -119,23 +119,23 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
     consensus_ : ndarray of shape (n_samples, n_shared_components)
-        The rows of U; a direction is the longer the more partitions know it. There are a third more of them than
+        The rows of U. A direction that more partitions share has a larger norm. There are a third more directions than
         clusters.
     view_weights_ : ndarray of shape (n_views,)
         Weight β of every partition; their squares sum to one.
     agreement_ : ndarray of shape (n_views,)
-        How much of its subspace every partition has in common with `labels_`, on the samples that it knows: 1 if they
-        are the same clustering, 0 if they have nothing to do with each other. Of labels that is the chi-squared
-        statistic of their contingency table over n, divided by one less than the larger number of clusters.
+        Overlap of the subspaces of every partition and `labels_`, on the samples that are assigned in it: 1 for the
+        same clustering, 0 for independent ones. For labels it is the chi-squared statistic of their contingency table
+        over n, divided by one less than the larger number of clusters.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1.
     novelty_ : ndarray of shape (n_samples,) or None
-        How far the clusters of a sample are from those of the other samples: 0 where others have the same in all
-        partitions, above 1 for combinations that are rare. None beyond 100 000 samples; then
+        How far the clusters of a sample are from those of the other samples: 0 if other samples have the same clusters
+        in all partitions, above 1 for rare combinations. None beyond 100 000 samples; then
         ``predict(X, return_novelty=True)`` computes it.
     n_clusters_ : int
     eigenvalues_ : ndarray
-        Of the mean co-membership without the constant vector, descending: 1 for a cut that all partitions know.
+        Of the mean co-membership without the constant vector, descending: 1 for a split that all partitions share.
     objective_ : ndarray
         Value after every iteration.
     n_iter_ : int
@@ -145,11 +145,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
     input_schema_ : PartitionSchema
         How partitions of new samples are read.
     sample_ids_ : ndarray of shape (n_samples,)
-        Where partitions carry ids, as series and data frames of pandas do; samples are in this order.
+        Only if partitions have ids, as series and data frames of pandas do; samples are in this order.
 
     See Also
     --------
-    consensus : the same in one line.
+    consensus : consensus clustering in one line.
     GivenPartition : clusterings among views of features.
 
     Notes
@@ -216,8 +216,8 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         ----------
         X : list or dict of partitions, data frame or array
             Per partition labels of shape (n_samples,) of any type, memberships of shape (n_samples, n_clusters), an
-            embedding, or a fitted clusterer, whose `labels_` are taken. A data frame, or an array of shape (n_samples,
-            n_views), holds one labelling per column.
+            embedding, or a fitted clusterer, whose `labels_` are used. A data frame, or an array of shape (n_samples,
+            n_views), holds one labeling per column.
         y : ignored
             Present by convention.
 
@@ -311,7 +311,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         Returns
         -------
         tuple of arrays of shape (n_new,)
-            Labels, then confidence and novelty as far as they were asked for.
+            Labels, then confidence and novelty if they are computed.
         """
         fitted: Any = self.consensus_map_
         rows = fitted.rows(views)
@@ -321,7 +321,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         return tuple(found)
 
     def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
-        """What every partition says of its samples.
+        """Labels of every partition.
 
         Parameters
         ----------
@@ -329,10 +329,10 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        opinions : list of PartitionLabels
+        labels : list of PartitionLabels
             One per partition.
         ids : ndarray of shape (n_samples,) or None
-            Identifiers of the samples, where partitions carry any.
+            Identifiers of the samples, if partitions have any.
         """
         check_is_fitted(self)
         partitions, ids = _read(X, list(self.view_names_))
@@ -343,7 +343,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             labels: NDArray[np.intp] | None = None
             names: list[str] = []
             if given.coding is not None or given.kind == "memberships":
-                # The last column of memberships says who is assigned.
+                # The last column of memberships is zero for unassigned samples.
                 shares = columns if given.coding is not None else columns[:, :-1]
                 labels = np.where(assigned, np.asarray(shares.argmax(axis=1)).ravel(), -1)
                 values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
@@ -367,20 +367,20 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         lengths = {str(name): one.shape[0] for name, one in zip(self.view_names_, columns, strict=True)}
         if len(set(lengths.values())) > 1:
             raise ValueError(
-                f"All partitions must be of the same samples, but their lengths differ: {lengths}. Mark samples that a "
-                f"partition does not know as unassigned."
+                f"All partitions must contain the same samples, but their lengths differ: {lengths}. Mark missing "
+                f"samples as unassigned."
             )
-        nowhere = np.flatnonzero(np.sum([np.diff(one.indptr) for one in columns], axis=0) == 0)
-        if len(nowhere):
-            first = int(nowhere[0]) if ids is None else ids[nowhere[0]]
+        unassigned = np.flatnonzero(np.sum([np.diff(one.indptr) for one in columns], axis=0) == 0)
+        if len(unassigned):
+            first = int(unassigned[0]) if ids is None else ids[unassigned[0]]
             raise ValueError(
-                f"{len(nowhere)} samples are unassigned in every partition, the first is sample {first!r}: nothing is "
-                f"known about them. Remove them, or add a partition that knows them."
+                f"{len(unassigned)} samples are unassigned in every partition; the first is sample {first!r}. Remove "
+                f"them, or add a partition in which they are assigned."
             )
         return Views(columns, list(self.view_names_), sample_ids=ids)
 
     def _fit_indicators(self, views: Views) -> None:
-        """From the columns of all partitions to the consensus, its labels, and the map that new samples need."""
+        """From the columns of all partitions to the consensus, its labels, and the map for new samples."""
         columns, width = side_by_side(views.arrays), views.shape[1]
         require_memory(
             3 * width**2 * 8,
@@ -403,7 +403,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             warn_not_converged(type(self).__name__, self.max_iter)
 
     def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
-        """How much every partition counts."""
+        """Weight of every partition."""
         if isinstance(self.weights, str):
             if self.weights == "equal":
                 return np.ones(self.n_views_)
@@ -412,11 +412,11 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         weights = self.weights if isinstance(self.weights, Mapping) else list(self.weights)
         given = np.asarray(per_view(weights, list(self.view_names_), "weights"), dtype=np.float64)
         if not np.all(np.isfinite(given)) or given.min() < 0 or given.max() <= 0:
-            raise ValueError(f"weights must be numbers >= 0, not all of them zero, got {self.weights!r}.")
+            raise ValueError(f"weights must be numbers >= 0, not all zero; got {self.weights!r}.")
         return given / given.max()
 
     def _number(self, values: NDArray[Any]) -> int:
-        """The number of clusters: given, or where the eigenvalues fall most."""
+        """The number of clusters: given, or after which the eigenvalues decrease most."""
         if isinstance(self.n_clusters, Integral):
             return int(self.n_clusters)
         finest = max(given.width for given in self.input_schema_.maps)
@@ -425,18 +425,18 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         return 2 + int(np.argmax(padded[:-1] - padded[1:]))
 
     def _check_number(self, columns: csr_array) -> None:
-        """Samples that no partition tells apart cannot be in different clusters."""
+        """Raise an error for more clusters than groups of samples that the partitions distinguish."""
         check_n_clusters(self.n_clusters_, columns.shape[0])
         generator = np.random.default_rng(0)
-        # Samples that are alike everywhere have the same product with a random vector, and others almost surely not.
+        # Samples with the same clusters have the same product with a random vector; others almost surely do not.
         table = np.concatenate(
             [given.weights @ generator.standard_normal(given.width) for given in self.input_schema_.maps]
         )
         n_groups = len(np.unique(np.round(columns @ table * np.sqrt(columns.shape[0]), 9)))
         if self.n_clusters_ > n_groups:
             raise ValueError(
-                f"n_clusters={self.n_clusters_}, but the partitions together tell only {n_groups} groups of samples "
-                f"apart. Ask for at most {n_groups} clusters, or add finer partitions."
+                f"n_clusters={self.n_clusters_} is too large: the partitions together distinguish only {n_groups} "
+                f"groups of samples. Use at most {n_groups} clusters, or add finer partitions."
             )
 
     def _store(self, views: Views, coefficients: Sequence[NDArray[Any]], result: SolverResult) -> None:
@@ -469,7 +469,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
         found = []
         for given, own in zip(self.input_schema_.maps, columns, strict=True):
-            # Samples that a partition does not know are no disagreement.
+            # Samples that are unassigned in a partition do not count as disagreement.
             labels = indicator(np.where(np.diff(own.indptr) > 0, self.labels_, -1), self.n_clusters_)
             basis = centered_basis(labels, np.ones(self.n_clusters_))
             cosines = given.weights.T @ (own.T @ labels) @ basis
@@ -485,7 +485,7 @@ def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options:
     partitions : list or dict of partitions, data frame or array
         Labels, memberships, embeddings and fitted clusterers, in any mixture; see `ConsensusClustering.fit`.
     n_clusters : int, "auto" or None, default="auto"
-        Number of clusters; by default the number after which the eigenvalues of the mean co-membership fall most.
+        Number of clusters; by default the number after which the eigenvalues of the mean co-membership decrease most.
     **options : keyword arguments
         All other parameters of `ConsensusClustering`.
 
@@ -508,23 +508,25 @@ def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options:
 
 
 def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], NDArray[Any] | None]:
-    """Partitions by name, in the order of ``names`` where they are known, rows matched by sample id, and the ids."""
+    """Partitions by name, in the order of ``names`` if given, rows matched by sample id, and the ids."""
     if is_frame(X):
         X = {str(column): X[column] for column in columns_of(X)}
     elif isinstance(X, np.ndarray):
         if X.ndim != 2:
             raise ValueError(
-                f"X has the shape {X.shape}: give a list of partitions, or an array with one labelling per column."
+                f"X must be a list of partitions, or an array with one labeling per column; got shape {X.shape}."
             )
         X = list(X.T)
     elif not isinstance(X, (Mapping, list, tuple, ValuesView)):
-        raise ValueError(f"Give a list or a dict of partitions, got {type(X).__name__}.")
+        raise ValueError(f"X must be a list or a dict of partitions; got {type(X).__name__}.")
     if names is not None and not isinstance(X, Mapping) and len(X) == len(names):
         X = dict(zip(names, X, strict=True))
     named = named_views(X)
     if names is not None:
         if set(named) != set(names):
-            raise ValueError(f"The consensus is one of the partitions {list(names)}, got {list(named)}. Give the same.")
+            raise ValueError(
+                f"The consensus was fitted on the partitions {list(names)}; got {list(named)}. Give the same."
+            )
         named = {name: named[name] for name in names}
     matched = match_rows(named, missing=True)  # a sample that is absent from a partition is unassigned there
     aligned = {name: one.reindex(matched.index) for name, one in named.items()} if matched.rows else named
@@ -553,6 +555,6 @@ def _labels_of(one: Any, name: str) -> Any:
         return one
     if not hasattr(one, "labels_"):
         raise ValueError(
-            f"Partition {name!r} is a {type(one).__name__} without labels_: fit it first, or pass what it predicts."
+            f"Partition {name!r} is a {type(one).__name__} without labels_. Fit it first, or pass its labels."
         )
     return one.labels_

@@ -36,7 +36,7 @@ from latefusion.types import Array, Views
 
 
 class Samples(NamedTuple):
-    """Some samples: their views, which of these they have (None for all), and self-similarities per view."""
+    """Some samples: their views, the mask of observed views (None for all), and self-similarities per view."""
 
     views: Sequence[Array]
     presence: NDArray[np.bool_] | None
@@ -90,13 +90,13 @@ class ConsensusMap:
     rule : object
         Turns consensus rows into labels and confidences.
     fill : Fill
-        What becomes of columns of missing views.
+        Values of the columns of missing views.
     row_weights : NeighborWeights or None
         Only for local alignment.
     directional : ndarray of bool of shape (n_views,)
         Views in which a row of zeros is a missing row, since only directions are compared.
     novelty : Novelty or None
-        Tells how far samples are from all training samples.
+        Distance of samples to the training samples.
     """
 
     n_views: int
@@ -169,7 +169,7 @@ class ConsensusMap:
         return self.blocks[: len(self.blocks) - len(self._imputed)]
 
     def _presence(self, views: Views) -> NDArray[np.bool_] | None:
-        """Which samples have which views, and last, where blocks need it, which have all; None for complete samples."""
+        """Mask of observed views, and last, if blocks need it, of complete samples; None if no view is missing."""
         observed = self.observed(views)
         if observed is None or bool(observed.all()):
             return None

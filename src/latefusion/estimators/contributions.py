@@ -1,12 +1,12 @@
-"""What every view has to do with the cluster of every single sample.
+"""Contributions of the views to the cluster of every sample.
 
 The objective Σ_p β_p Tr(Fᵀ H_p W_p) + λ Tr(Fᵀ M) is a sum over samples: view p adds β_p ⟨f_i, h_p(i) W_p⟩ at sample i.
-At a solution β_p is proportional to Tr(Fᵀ H_p W_p), so that over all samples a view adds the share β_p² of what all
-views do: contributions are to samples what squared weights are to the whole.
+At a solution β_p is proportional to Tr(Fᵀ H_p W_p), so the share of a view in the sum over all samples and views is
+β_p²: the contributions of single samples correspond to the squared weights of the whole data set.
 
-For a single sample, f_i also holds what no cluster is made of, noise that one view may be full of. So shares come from
-the mean of F over the sample's cluster in place of f_i, as in the paper's empirical error: they say how much a view
-speaks for the cluster that the sample is in.
+For a single sample, f_i also contains noise, which may come from one view. So contributions use the mean of F over the
+sample's cluster instead of f_i, as in the paper's empirical error. They measure how much a view supports the cluster of
+the sample.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def contributions(
     weights : ndarray of shape (n_partitions,)
         β_p.
     directions : ndarray of shape (n_samples, n_clusters)
-        What rotated rows are compared with: those of F, or the centres of their clusters.
+        Rows that rotated rows are compared with: those of F, or the centers of their clusters.
 
     Returns
     -------
@@ -69,14 +69,14 @@ def share_contributions(terms: NDArray[Any], observed: NDArray[np.bool_]) -> NDA
     Parameters
     ----------
     terms : ndarray of shape (n_samples, n_views)
-        A view that speaks against the cluster of a sample has a negative one: it contributes nothing.
+        Negative terms, of views that contradict the cluster of a sample, count as zero.
     observed : ndarray of bool of shape (n_samples, n_views)
-        A view that a sample lacks contributes nothing either.
+        Missing views count as zero.
 
     Returns
     -------
     ndarray of shape (n_samples, n_views)
-        Where all views of a sample speak against its cluster, they share alike; zero for a sample without any.
+        If all views of a sample contradict its cluster, they have equal shares; zero for a sample without any view.
     """
     positive = np.where(observed, np.maximum(terms, 0.0), 0.0)
     positive = np.where(positive.sum(axis=1, keepdims=True) > 0, positive, observed)

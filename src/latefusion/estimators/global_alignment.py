@@ -10,38 +10,37 @@ from latefusion.estimators.alignment import AlignmentClustering
 class GlobalAlignmentClustering(AlignmentClustering):
     """Multi-view clustering by global alignment (LF-MVC-GAM).
 
-    Every view gives a base partition; the consensus partition is the one that agrees best with all of them, each
-    turned by a rotation and multiplied by a weight, while staying near the partition of the mean kernel.
+    Every view has a base partition. The consensus partition maximizes the agreement with all of them, each multiplied
+    by a rotation and a weight, while staying near the partition of the mean kernel.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     regularization : float, default=1.0
-        Pull towards M, the partition of `reference` (the paper's λ).
+        Weight of M, the partition of `reference` (the paper's λ).
     views : mapping or sequence, default=None
-        When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
+        If X is one table: the columns of every view, as slices, positions or names. None for a single view.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
-        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
-        nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
-        per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
-        `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` carries its own parameters. A list or a dict by view
-        name gives every view its own.
+        Source of the base partitions: a kernel of the features ("kernel", the same as "auto"), a nearest-neighbor graph
+        ("graph"), precomputed kernels instead of features ("precomputed"), or a clustering, one label per sample
+        ("labels"; one-dimensional views of text or categories are always labels). An object such as
+        `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` has its own parameters. A list, or a dict by view
+        name, sets the similarity of every view.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
     reference : {"mean", "kernel", "graph"} or object, default="mean"
-        What M is made of, the partition that the consensus is pulled to. "mean" is the paper's: the mean of the
-        similarities of all views. "kernel", "graph" or an object such as `GraphSimilarity` is one similarity of all
-        views side by side, each brought to the same mean squared distance; it is at its best where views are of one
-        kind. Then training samples need all views.
+        The similarity whose partition is M. "mean" is the paper's: the mean of the similarities of all views. "kernel",
+        "graph" or an object such as `GraphSimilarity` is one similarity of the concatenation of all views, each scaled
+        to the same mean squared distance. It works best if all views contain the same kind of values, and does not
+        support missing views in training.
     missing : {"zero", "impute"}, default="zero"
-        What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
-        way. "zero" leaves the missing rows of base partitions zero, and compares two samples by the views that both
-        have for M. "impute" fills them in from the views that the sample has, by what views have in common, and takes M
-        from all partitions together; with kernels and many holes it is far better. Without missing views there is no
-        difference.
+        Treatment of missing views. The similarity of a view always uses the samples that have it. "zero" sets missing
+        rows of base partitions to zero, and computes M from the views that two samples share. "impute" imputes missing
+        rows from the other views of the sample, by factor analysis of all views, and computes M from all partitions
+        together; it is much better with kernels and many missing views. Without missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "identity" is the paper's; its result depends on the signs of eigenvectors, which are
         arbitrary. "align" does not, and needs fewer iterations.
@@ -82,8 +81,8 @@ class GlobalAlignmentClustering(AlignmentClustering):
         By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
         landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
-        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
-        lower for samples that lack views, the more so the more these count.
+        How clearly every sample belongs to its cluster: 0 if a second center is equally near, 1 at the center; lower
+        for samples with missing views, by the weights of these views.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
         samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.
@@ -104,12 +103,12 @@ class GlobalAlignmentClustering(AlignmentClustering):
 
     See Also
     --------
-    LocalAlignmentClustering : The same with rows weighed by how central a sample is.
+    LocalAlignmentClustering : The same with larger weights for central samples.
 
     Notes
     -----
     Solves max Tr(Fᵀ Σ_p β_p H_p W_p) + λ Tr(FᵀM) over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0. With kernels the
-    preparation costs O(m n²) time and O(n²) memory; after one QR factorisation of all partitions the iterations do not
+    preparation costs O(m n²) time and O(n²) memory; after one QR factorization of all partitions the iterations do not
     depend on n.
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
@@ -118,7 +117,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
     Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
     are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
     result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
-    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
+    to TF32 only if this is enabled in the library (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------

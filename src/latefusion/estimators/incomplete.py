@@ -1,4 +1,4 @@
-"""Agreement, confidence and labels where samples lack views."""
+"""Agreement, confidence and labels with missing views."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def observed_agreement(
 def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[Any]:
     """Confidence times the root of the share of the squared view weights that a sample's views have.
 
-    Where a sample lies between clusters does not say how much is known about it.
+    The distances of a sample to the clusters do not measure how much is known about the sample.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDAr
 
 
 def assign_known(assign: Assign, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
-    """Labels and their rule from the samples that have any view; the others get theirs by the rule.
+    """Labels and their rule from the samples that have any view; the rule gives labels to the others.
 
-    Rows of samples of which nothing is known coincide, and would be a cluster of their own, or draw one to themselves.
+    Rows of samples without any view coincide. They would be a cluster of their own, or attract a center.
 
     Parameters
     ----------

@@ -45,37 +45,36 @@ from latefusion.types import Views
 
 
 class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
-    """Multi-view clustering by late fusion that needs nothing but the views.
+    """Multi-view clustering by late fusion, with all choices made from the data without labels.
 
-    Every view is scaled by what it holds (counts, distributions, measurements in different units, coordinates). From
-    every view come several base partitions, of nearest-neighbour graphs and of a kernel, which are fused by global
-    alignment. Which kinds of partition and how strong the pull λ towards their mean is chosen by how much the clusters
-    say about neighbouring samples and about the clusterings of the single views; no labels are used.
+    Every view is scaled by its kind of values (counts, distributions, measurements in different units, coordinates).
+    Base partitions are computed from several nearest-neighbor graphs and a kernel of every view, and fused by global
+    alignment. The similarities, the weights of views and the regularization λ are chosen by the information of the
+    clusters about neighboring samples and about the clusterings of the single views.
 
     Parameters
     ----------
     n_clusters : int, "auto" or range, default=8
-        Number of clusters; "auto" tries 2 to 20, a range or list the numbers in it, and takes the one whose clusters
-        are found again in other samples and say most about the data.
+        Number of clusters. "auto" tries 2 to 20, a range or list its numbers. The number with the best product of
+        stability between halves of the data and information about nearest neighbors is chosen.
     regularization : float or "auto", default="auto"
-        Pull towards the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
+        Weight of the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping or sequence, default=None
-        When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
+        If X is one table: the columns of every view, as slices, positions or names. None for a single view.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
-        Where base partitions come from: "kernel" and "graph" leave no choice, "auto" tries both and their combination;
-        with "precomputed" the view is a kernel, from which distances for graphs are taken as well; with "labels" it is
-        a clustering, one label per sample, which a one-dimensional view of text or categories is in any case. An object
-        such as `KernelSimilarity` or `GivenPartition` gives the one base partition of its view.
+        Source of the base partitions. "kernel" and "graph" use only this similarity; "auto" tries both and their
+        combination. With "precomputed" the view is a kernel, which also defines the distances for graphs. With "labels"
+        the view is a clustering, one label per sample; one-dimensional views of text or categories are always labels.
+        An object such as `KernelSimilarity` or `GivenPartition` defines a single base partition of its view.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the scaled features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
     missing : {"impute", "zero"}, default="impute"
-        What is done about samples that lack views. Similarities of a view are those of the samples that have it, either
-        way. "impute" fills in the rows of its eigenvectors for the others, from the views that they have and by what
-        views have in common; "zero" leaves them zero. Rows of zeros in views of counts or distributions, which are
-        compared by direction, are missing as well then. Without missing views there is no difference, and rows of
-        zeros are rows like others.
+        Treatment of missing views. Similarities of a view always use the samples that have it. "impute" imputes the
+        missing rows of its eigenvectors from the other views of the sample, by factor analysis of all views; "zero"
+        sets them to zero. If views are missing, rows of zeros in views of counts or distributions, which are compared
+        by direction, are treated as missing as well. Without missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100
@@ -87,9 +86,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     n_init : int, default=10
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None
-        For the label assignment and, above 3000 samples, for the samples that the search looks at.
+        For the label assignment and, above 3000 samples, for the samples that the search uses.
     n_jobs : int, default=None
-        Similarities worked on at the same time (threads).
+        Number of similarities that are computed at the same time (threads).
     verbose : int, default=0
         Log every candidate.
 
@@ -100,26 +99,26 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     consensus_ : ndarray of shape (n_samples, n_clusters)
         The consensus partition F.
     view_weights_ : ndarray of shape (n_views,)
-        Weight of every view, their squares sum to one. All partitions of a view share it.
+        Weight of every view; the squares sum to one. All partitions of a view share it.
     selection_ : Selection
-        What was tried, the score of each, and why this one won.
+        The candidates, their scores, and the reason for the choice.
     number_selection_ : NumberOfClusters
-        The evidence for every number of clusters that was tried, where there was a choice.
+        The evidence for every number of clusters that was tried, if there was a choice.
     similarity_ : {"both", "graph", "kernel"}
-        Kind of base partitions that was chosen.
+        The chosen similarities.
     weighting_ : {"equal", "agreement"}
-        Whether all views count alike from the start, or by how well each agrees with the others; then all views side by
-        side are one more view.
+        Whether all views have equal initial weights, or weights by the agreement of each with the others. In the second
+        case the concatenation of all views is one more view.
     regularization_ : float
-        λ that was chosen.
+        The chosen λ.
     n_shared_components_ : int or None
-        Number of directions that views were taken to have in common when missing rows were filled in; None if none
-        were.
+        Number of shared components from which missing rows were imputed; None if no rows were imputed.
     view_kinds_ : dict
-        What every view was found to hold: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
-        "memberships" or "embedding"; "given" where the partition is another object.
+        Kind of values in every view: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
+        "memberships" or "embedding"; "given" if the similarity is another object.
     confidence_ : ndarray of shape (n_samples,)
-        From 0 (two clusters fit equally well) to 1; lower for samples that lack views, by how much these count.
+        From 0 (two clusters fit equally well) to 1; lower for samples with missing views, by the weights of these
+        views.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
         samples; then ``predict(X, return_novelty=True)`` computes it.
@@ -138,16 +137,16 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     converged_ : bool
     n_clusters_ : int
     observed_ : ndarray of bool of shape (n_samples, n_views)
-        Which samples have which views; rows of zeros that were taken as missing are not there.
+        Which samples have which views; False for rows of zeros that are treated as missing.
     n_observed_views_ : ndarray of shape (n_samples,)
-        Number of views that every sample has; zero for samples that have rows of zeros only.
+        Number of observed views of every sample; zero for samples with rows of zeros in all views.
     view_names_, n_views_, n_features_in_, n_features_per_view_
-        What was fitted on.
+        Names and sizes of the training views.
 
     See Also
     --------
-    GlobalAlignmentClustering : one partition per view, all choices yours.
-    LocalAlignmentClustering : central samples count more.
+    GlobalAlignmentClustering : one partition per view, with all choices as parameters.
+    LocalAlignmentClustering : the same with larger weights for central samples.
 
     Examples
     --------
@@ -310,7 +309,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         Returns
         -------
         ndarray of shape (n_samples, n_views)
-            Rows sum to one; zero where a sample lacks a view, or where the view contradicts its cluster. The
+            Rows sum to one; zero if the view is missing for the sample, or if it contradicts its cluster. The
             contribution of all views together is divided among views by their shares.
         """
         selected = self._training_state().selected
@@ -412,7 +411,7 @@ def check_numbers(n_clusters: Any) -> int | list[int]:
     numbers: Any = range(2, GREATEST_NUMBER + 1) if isinstance(n_clusters, str) else sorted({*n_clusters})
     if not numbers or not all(isinstance(one, Integral) and int(one) >= 2 for one in numbers):
         raise ValueError(
-            f"n_clusters must be an integer, 'auto', or a range or list of integers of at least 2, got {n_clusters!r}."
+            f"n_clusters must be an integer >= 1, 'auto', or a range or list of integers >= 2; got {n_clusters!r}."
         )
     return [int(one) for one in numbers]
 
@@ -445,7 +444,7 @@ def fused_map(
     ConsensusMap
     """
     kept, fill = space.partitions, space.partitions.fill
-    if fill is None:  # where training samples lack views, all partitions are needed to impute rows of others
+    if fill is None:  # if views are missing in training, all partitions are needed to impute rows of others
         kept = kept.restricted(list(plan))
         imputes = missing == "impute" and space.n_views > 1
         model = fit_imputation(kept, space.n_clusters) if imputes else None

@@ -1,4 +1,4 @@
-"""LF-MVC-LAM: alignment in which central samples count more, view by view."""
+"""LF-MVC-LAM: alignment with larger weights for central samples, per view."""
 
 from __future__ import annotations
 
@@ -20,44 +20,43 @@ from latefusion.partitions import Partitions, neighborhood_size
 class LocalAlignmentClustering(AlignmentClustering):
     """Multi-view clustering by local alignment (LF-MVC-LAM).
 
-    Every view gives a base partition. Its rows are multiplied by how often a sample is among the neighbours of the
-    others in that view, so that central samples count more than outliers; the consensus partition is the one that
-    agrees best with all of these, each turned by a rotation and multiplied by a weight.
+    Every view has a base partition. Each row is multiplied by the number of samples that have this sample among their
+    neighbors in the view, so that central samples have larger weights than outliers. The consensus partition maximizes
+    the agreement with all of these, each multiplied by a rotation and a weight.
 
     Parameters
     ----------
     n_clusters : int, default=8
         Number of clusters.
     regularization : float, default=1.0
-        Pull towards M, the partition of `reference` (the paper's λ).
+        Weight of M, the partition of `reference` (the paper's λ).
     neighborhood : float or int, default=0.3
-        Size of a neighbourhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
+        Size of a neighborhood (the paper's τ): a fraction of the samples, or a count if it is an integer.
     count_samples : int, default=None
-        Neighbourhoods from which the neighbour counts are estimated when no kernel is formed; None looks at all of them
-        up to 5000 samples and at 512 beyond. `neighbor_count_error_` says what that costs.
+        Number of neighborhoods from which the neighbor counts are estimated if no kernel is formed; None uses all of
+        them up to 5000 samples and 512 beyond. `neighbor_count_error_` is the resulting error.
     views : mapping or sequence, default=None
-        When X is one table: the columns of every view, as slices, positions or names. None makes it a single view.
+        If X is one table: the columns of every view, as slices, positions or names. None for a single view.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
-        Where base partitions come from: a kernel of the features ("kernel", which "auto" stands for), a
-        nearest-neighbour graph ("graph"), kernels given instead of features ("precomputed"), or a clustering, one label
-        per sample ("labels"; a one-dimensional view of text or categories is one in any case). An object such as
-        `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` carries its own parameters. A list or a dict by view
-        name gives every view its own.
+        Source of the base partitions: a kernel of the features ("kernel", the same as "auto"), a nearest-neighbor graph
+        ("graph"), precomputed kernels instead of features ("precomputed"), or a clustering, one label per sample
+        ("labels"; one-dimensional views of text or categories are always labels). An object such as
+        `KernelSimilarity`, `GraphSimilarity` or `GivenPartition` has its own parameters. A list, or a dict by view
+        name, sets the similarity of every view.
     kernel : {"gaussian", "linear", "polynomial", "laplace", "sigmoid"} or callable, default="gaussian"
         Kernel of the features.
     kernel_params : dict, default=None
         Parameters of the kernel; those left out are taken from the data.
     reference : {"mean", "kernel", "graph"} or object, default="mean"
-        What M is made of, the partition that the consensus is pulled to. "mean" is the paper's: the mean of the
-        similarities of all views. "kernel", "graph" or an object such as `GraphSimilarity` is one similarity of all
-        views side by side, each brought to the same mean squared distance; it is at its best where views are of one
-        kind. Then training samples need all views.
+        The similarity whose partition is M. "mean" is the paper's: the mean of the similarities of all views. "kernel",
+        "graph" or an object such as `GraphSimilarity` is one similarity of the concatenation of all views, each scaled
+        to the same mean squared distance. It works best if all views contain the same kind of values, and does not
+        support missing views in training.
     missing : {"zero", "impute"}, default="zero"
-        What is done about samples that lack views. The similarity of a view is that of the samples that have it, either
-        way. "zero" leaves the missing rows of base partitions zero, and compares two samples by the views that both
-        have for M. "impute" fills them in from the views that the sample has, by what views have in common, and takes M
-        from all partitions together; with kernels and many holes it is far better. Without missing views there is no
-        difference.
+        Treatment of missing views. The similarity of a view always uses the samples that have it. "zero" sets missing
+        rows of base partitions to zero, and computes M from the views that two samples share. "impute" imputes missing
+        rows from the other views of the sample, by factor analysis of all views, and computes M from all partitions
+        together; it is much better with kernels and many missing views. Without missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations. "identity" is the paper's; its result depends on the signs of eigenvectors, which are
         arbitrary. "align" does not, and needs fewer iterations.
@@ -93,17 +92,17 @@ class LocalAlignmentClustering(AlignmentClustering):
     converged_ : bool
         Whether the stopping rule was met.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
-        Base partitions (H_p), not weighed.
+        Base partitions (H_p), without weights.
     neighbor_counts_ : ndarray of shape (n_views + 1, n_samples)
-        How many samples have this one among their neighbours, by view, and last by the similarity of M.
+        How many samples have this one among their neighbors, by view, and last by the similarity of M.
     neighbor_count_error_ : float
         Mean relative standard error of these counts; 0 when they are exact.
     partition_info_ : dict of str to PartitionInfo
         By view name how its similarity was represented: exactly, by a graph or by a factor, its rank, the number of
         landmarks or anchors, and for a Nyström factor the share of the kernel that it captures.
     confidence_ : ndarray of shape (n_samples,)
-        How clearly every sample belongs to its cluster: 0 when a second one is as near, 1 when it sits on its centre;
-        lower for samples that lack views, the more so the more these count.
+        How clearly every sample belongs to its cluster: 0 if a second center is equally near, 1 at the center; lower
+        for samples with missing views, by the weights of these views.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
         samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.
@@ -129,12 +128,12 @@ class LocalAlignmentClustering(AlignmentClustering):
     Notes
     -----
     Solves max Tr(Fᵀ Σ_p β_p D_p H_p W_p) / n + λ Tr(Fᵀ D_0 M) / n over FᵀF = I, W_pᵀW_p = I, ‖β‖₂ = 1, β ≥ 0, where
-    the diagonal matrix D_p counts for every sample how many others have it among their neighbours (the sample itself
-    excluded) by the kernel of view p, and D_0 by that of M. Of equally similar neighbours the one with the lower
+    the diagonal matrix D_p counts for every sample how many others have it among their neighbors (the sample itself
+    excluded) by the kernel of view p, and D_0 by that of M. Of equally similar neighbors the one with the lower
     index comes first.
 
-    A new sample is weighed by the number of training samples in whose neighbourhood it would fall. One that coincides
-    with a training sample takes its count, so that `predict` on training data gives `labels_` back.
+    The weight of a new sample is the number of training samples whose neighborhood would contain it. A new sample that
+    coincides with a training sample has its count, so that `predict` on training data returns `labels_`.
 
     A view whose similarity has rank r < n_clusters gives r directions; the other columns of its base partition are
     zero.
@@ -142,7 +141,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     Arrays on a device (torch, CuPy) are clustered there, and `labels_`, `consensus_`, `partitions_` and `confidence_`
     are arrays of the same library on the same device. Kernels go through a factor: the linear kernel with the same
     result, others through a Nyström factor. The precision is that of the arrays; products of float32 arrays are rounded
-    to TF32 if, and only if, the library was told so (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
+    to TF32 only if this is enabled in the library (``torch.set_float32_matmul_precision``, ``CUPY_TF32``).
 
     References
     ----------
@@ -209,23 +208,23 @@ class LocalAlignmentClustering(AlignmentClustering):
     def neighborhood_path(
         self, X: Any, neighborhoods: Sequence[float], regularizations: Sequence[float] | None = None
     ) -> dict[float, RegularizationPath]:
-        """Solutions for many sizes of the neighbourhood, and many λ for each, from one set of base partitions.
+        """Solutions for many sizes of the neighborhood, and many λ for each, from one set of base partitions.
 
-        Similarities and base partitions are computed once. A size costs one count of the neighbours and one compression
+        Similarities and base partitions are computed once. A size costs one count of the neighbors and one compression
         of the partitions; λ costs next to nothing.
 
         Parameters
         ----------
         X : as in `fit`
         neighborhoods : sequence of float or int
-            Values of τ: fractions of the samples, or counts where they are integers.
+            Values of τ: fractions of the samples, or counts if they are integers.
         regularizations : sequence of float, default=None
             Values of λ, none negative; that of the estimator when None.
 
         Returns
         -------
         dict of float to RegularizationPath
-            By τ as it was given, one point per λ: ``path[0.3][0].labels``. The estimator itself is not fitted by this.
+            By the given τ, one point per λ: ``path[0.3][0].labels``. The estimator itself is not fitted by this.
         """
         sizes = _check_neighborhoods(neighborhoods)
         values = check_regularizations([self.regularization] if regularizations is None else regularizations)
@@ -261,7 +260,7 @@ def _check_neighborhoods(neighborhoods: Sequence[float]) -> list[float]:
         count = isinstance(size, Integral) and not isinstance(size, bool) and size >= 1
         share = isinstance(size, Real) and not isinstance(size, Integral) and 0 < size <= 1
         if not count and not share:
-            raise ValueError(f"neighborhoods must be fractions in (0, 1] or counts of at least 1, got {size!r}.")
+            raise ValueError(f"neighborhoods must be fractions in (0, 1] or counts >= 1; got {size!r}.")
     if not sizes or len(set(sizes)) < len(sizes):
-        raise ValueError(f"neighborhoods must be a non-empty list of different sizes, got {neighborhoods!r}.")
+        raise ValueError(f"neighborhoods must be a non-empty list of different sizes; got {neighborhoods!r}.")
     return sizes

@@ -1,4 +1,4 @@
-"""New samples: their consensus rows, their labels, and how sure these are."""
+"""New samples: their consensus rows, labels, confidence and novelty."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             With precomputed kernels, one array of shape (n_new, n_training) per view.
         diagonals : sequence or mapping of arrays of shape (n_new,), default=None
             For precomputed kernels: self-similarities k(x, x) of the new samples. May be left out (or None for a view)
-            where the diagonal of the training kernel is constant.
+            if the diagonal of the training kernel is constant.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         Returns
         -------
         tuple of arrays of shape (n_new,)
-            Labels, then confidence and novelty as far as they were asked for.
+            Labels, then confidence and novelty if they are computed.
         """
         fitted = self.consensus_map_
         rows, observed = fitted.rows(views, self._check_diagonals(views, diagonals)), fitted.observed(views)
@@ -136,7 +136,7 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         for view, name in enumerate(views.names):
             if present[view] and checked[view] is None and self.consensus_map_.needs_diagonal(view):
                 raise ValueError(
-                    f"The training kernel of view {name!r} has no constant diagonal, so new samples need their "
-                    f"self-similarities k(x, x): pass them as diagonals={{{name!r}: ...}}."
+                    f"The diagonal of the training kernel of view {name!r} is not constant, so the self-similarities "
+                    f"k(x, x) of new samples are required. Pass them as diagonals={{{name!r}: ...}}."
                 )
         return checked

@@ -1,8 +1,8 @@
-"""How far a sample is from all training samples.
+"""Novelty: the distance of a sample to the training samples.
 
 Confidence compares clusters with each other. A sample far away from all training samples can still be much nearer to
 one cluster than to the others. Novelty is the complement: with d(x) the distance of x to the nearest of some training
-samples, the references, it is d(x) over the distance that 99 % of the references do not exceed. A novelty above 1 says
+samples, the references, it is d(x) over the distance that 99 % of the references do not exceed. A novelty above 1 means
 that a sample is farther from the training samples than nearly all of them are from each other.
 
 Distances are taken after encoding every view, and on at most 32 random projections of it, which keep distances. Every
@@ -28,13 +28,13 @@ from latefusion.types import Array, Views
 
 N_REFERENCES = 256
 N_PROJECTIONS = 32
-# Distance to this nearest reference, lest a single odd reference make others look familiar.
+# Rank of the nearest reference that is used, so that a single outlier among the references has no influence.
 NEAREST = 3
 # Share of the references that are not novel.
 QUANTILE = 0.99
-# Beyond this many samples, the novelty of training samples is computed only where it is asked for.
+# Beyond this many samples, the novelty of training samples is computed on request only.
 LARGEST_TRAINING = 100_000
-# Distances that are held at a time.
+# Number of distances per block.
 BLOCK_ENTRIES = 2**19
 
 
@@ -75,7 +75,7 @@ class Novelty:
     sketches : tuple of Sketch
         One per view.
     references : tuple of ndarray of shape (n_references, n_projections)
-        One per view; zero where a reference lacks the view.
+        One per view; zero if the view is missing for the reference.
     observed : ndarray of bool of shape (n_references, n_views)
     level : float
         The distance that is a novelty of 1.
@@ -202,7 +202,7 @@ def training_novelty(
 
 
 def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[Any]:
-    """How views are compared: kernels and given partitions as they are, others scaled by what they hold.
+    """Encodings for distances: kernels and given partitions unchanged, other views scaled by their kind of values.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
 
 
 def _level(distances: NDArray[np.float64]) -> float:
-    """The distance that most references do not exceed, or, where most of them coincide, the shortest there is."""
+    """The distance that most references do not exceed, or, if most of them coincide, the smallest positive distance."""
     level = float(np.quantile(distances, QUANTILE))
     if level > 0:
         return level
@@ -247,7 +247,7 @@ def _level(distances: NDArray[np.float64]) -> float:
 
 
 def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distance to the third nearest reference; of samples that share views with fewer, to the farthest of these."""
+    """Distance to the third nearest reference, or to the farthest if the sample shares views with fewer than three."""
     n_nearest = min(NEAREST, squared.shape[1])
     nearest = np.partition(squared, n_nearest - 1, axis=1)[:, :n_nearest]
     return np.sqrt(np.max(np.where(np.isfinite(nearest), nearest, 0.0), axis=1))

@@ -1,4 +1,4 @@
-"""Results for many values of λ, which share base partitions and hence cost about as much as one."""
+"""Solutions for many values of λ, which share base partitions, so that they cost about as much as one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from latefusion.types import SolverResult
 
 
 class PathPoint:
-    """The solution for one λ. Sample-sized results are computed when they are asked for, and then kept.
+    """The solution for one λ. The consensus and the labels are computed on first access.
 
     Attributes
     ----------
@@ -60,9 +60,9 @@ class PathPoint:
 
 
 class RegularizationPath(Sequence[PathPoint]):
-    """Solutions for a sequence of λ, in the order in which they were given.
+    """Solutions for a sequence of λ, in the given order.
 
-    Indexing gives a `PathPoint`; the attributes stack what all points have.
+    Indexing returns a `PathPoint`; the attributes contain the values of all points.
 
     Attributes
     ----------

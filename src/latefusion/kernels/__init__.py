@@ -1,4 +1,4 @@
-"""One view to one Gram matrix: the paper's five kernels, centring, scaling, combination."""
+"""One view to one Gram matrix: the paper's five kernels, centering, scaling, combination."""
 
 from latefusion.kernels.functions import (
     KERNELS,

@@ -14,8 +14,8 @@ The Laplace kernel uses the Euclidean norm, as the paper does; scikit-learn's us
 division by s in the polynomial kernel cancels when the kernel is scaled to unit diagonal; it keeps high degrees from
 overflowing. The sigmoid kernel is not positive semi-definite in general.
 
-Arrays on a device are compared there: the kernels are written over the array namespace, and what the libraries do
-differently stands in the helpers at the end.
+Kernels of arrays on a device are computed there, by functions of the array namespace. Differences between libraries are
+handled by the helper functions at the end of this module.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ KernelFunction = Callable[..., Array]
 
 # The default width is an average over pairs; beyond this many samples an evenly spaced subset gives the same average.
 MEAN_DISTANCE_SAMPLES = 2000
-# Rows of an array on a device that are squared and summed up at a time.
+# Rows of an array on a device that are squared and summed at a time.
 NORM_ROWS = 2**16
 
 
@@ -196,7 +196,7 @@ KERNELS: dict[str, KernelFunction] = {
     "sigmoid": sigmoid_kernel,
 }
 
-# The values of a fitted kernel are checked where the view is known.
+# The values of a fitted kernel are checked by the caller, which has the name of the view.
 _UNCHECKED: dict[KernelFunction, KernelFunction] = {linear_kernel: _inner_products, polynomial_kernel: _powers}
 
 # The parameters that depend on the data, and the statistic of the training view (and of its column means, where they
@@ -211,7 +211,7 @@ _DATA_DRIVEN: dict[str, dict[str, Callable[[Array, Array | None], float]]] = {
 
 @dataclass(frozen=True)
 class FittedKernel:
-    """A kernel whose data-driven parameters are settled, so that new samples meet the same kernel as the training ones.
+    """A kernel with fixed parameters, so that training samples and new samples have the same kernel.
 
     Attributes
     ----------
@@ -220,8 +220,8 @@ class FittedKernel:
     params : dict
         All parameters, those taken from the training view included.
     shift : array of shape (n_features,) or None
-        Column means of the training view, taken away first where that changes neither distances nor centred inner
-        products: their rounding error shrinks.
+        Column means of the training view. They are subtracted first if this changes neither distances nor centered
+        inner products, to reduce the rounding error.
     """
 
     function: KernelFunction
@@ -240,7 +240,7 @@ class FittedKernel:
         return values if values.dtype in (np.float32, np.float64) else values.astype(np.float64)
 
     def diagonal(self, X: Array, block: int = 64) -> Array:
-        """Self-similarities k(x, x) of the rows of X, from small blocks so that any callable will do."""
+        """Self-similarities k(x, x) of the rows of X, from small blocks, for any callable."""
         blocks = [self(X[start : start + block]) for start in range(0, X.shape[0], block)]
         xp = namespace(blocks[0])
         return xp.concat([xp.linalg.diagonal(one) for one in blocks])
@@ -249,14 +249,14 @@ class FittedKernel:
 def fit_kernel(
     kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None, *, means: Array | None = None
 ) -> FittedKernel:
-    """Settle a kernel's parameters on a training view.
+    """Determine the parameters of a kernel from a training view.
 
     Parameters
     ----------
     kernel : {"linear", "polynomial", "gaussian", "laplace", "sigmoid"} or callable
     X : array or sparse matrix of shape (n_samples, n_features)
     params : mapping, default=None
-        Parameters that are given and hence not taken from the data.
+        Given parameters, which are not determined from the data.
     means : array of shape (n_features,), default=None
         Column means of the whole view, if X is a sample of its rows.
 
@@ -264,21 +264,21 @@ def fit_kernel(
     -------
     FittedKernel
     """
-    settled = {name: value for name, value in (params or {}).items() if value is not None}
+    fixed = {name: value for name, value in (params or {}).items() if value is not None}
     if callable(kernel):
-        return FittedKernel(kernel, settled)
-    _check_params(kernel, settled)
+        return FittedKernel(kernel, fixed)
+    _check_params(kernel, fixed)
     shifts = kernel in ("linear", "gaussian", "laplace") and not scipy.sparse.issparse(X)
     shift = (_column_shift(X) if means is None else means) if shifts else None
     for name, statistic in _DATA_DRIVEN.get(kernel, {}).items():
-        if name not in settled:
-            settled[name] = statistic(X, shift)
-    return FittedKernel(KERNELS[kernel], settled, shift)
+        if name not in fixed:
+            fixed[name] = statistic(X, shift)
+    return FittedKernel(KERNELS[kernel], fixed, shift)
 
 
 def _check_params(kernel: str, params: Mapping[str, Any]) -> None:
     if kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {list(KERNELS)} or a callable, got {kernel!r}.")
+        raise ValueError(f"kernel must be one of {list(KERNELS)} or a callable; got {kernel!r}.")
     known = [name for name in signature(KERNELS[kernel]).parameters if name not in ("X", "Y")]
     for name, value in params.items():
         if name not in known:
@@ -288,7 +288,7 @@ def _check_params(kernel: str, params: Mapping[str, Any]) -> None:
             rule = {"degree": "an integer above zero", "theta": "a finite number"}.get(
                 name, "a finite number above zero"
             )
-            raise ValueError(f"The parameter {name!r} of the {kernel} kernel must be {rule}, got {value!r}.")
+            raise ValueError(f"The parameter {name!r} of the {kernel} kernel must be {rule}; got {value!r}.")
 
 
 def mean_distance(X: Array) -> float:
@@ -307,7 +307,7 @@ def mean_distance(X: Array) -> float:
         X, _ = check_pairwise_arrays(X, None)
     X, _, unit = _within_reach(_spaced_rows(X), None)
     n_samples = X.shape[0]
-    # The distances of rows that are the same would be rounding errors, and so would be everything in their unit.
+    # Distances of equal rows would be rounding errors.
     if n_samples < 2 or _all_rows_same(X):
         return 1.0
     distances = _distances(X, None, squared=False)
@@ -319,7 +319,7 @@ def mean_distance(X: Array) -> float:
 def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:
     """The rows in a unit in which squares of their entries neither overflow nor vanish, and that unit.
 
-    It is a power of two, and one wherever that will do: no digit changes.
+    The unit is a power of two, so that no digit changes; it is one if possible.
     """
     if is_device_array(X):
         return X, X if Y is None else Y, 1.0
@@ -347,8 +347,8 @@ def _check_range(kernel: NDArray[Any], name: str) -> NDArray[Any]:
     # Minima and maxima, since an array of the kernel's size would take memory; NaN passes through both.
     if isinstance(kernel, np.ndarray) and kernel.size and not (np.isfinite(kernel.max()) and np.isfinite(kernel.min())):
         raise ValueError(
-            f"The {name} kernel of this view has values beyond the range of {kernel.dtype} numbers: divide the view by "
-            f"a constant first."
+            f"The {name} kernel of this view has values beyond the range of {kernel.dtype}. Divide the view by a "
+            f"constant first."
         )
     return kernel
 
@@ -374,24 +374,25 @@ def _column_shift(X: Array) -> Array:
 
 
 def _elementwise(function: str, values: Array) -> NDArray[Any]:
-    """A function of every entry, in the memory of the entries where the library is known to allow it."""
-    place = {"out": values} if isinstance(values, np.ndarray) else {}
-    results: NDArray[Any] = getattr(namespace(values), function)(values, **place)
+    """A function of every entry, in place for NumPy arrays."""
+    output = {"out": values} if isinstance(values, np.ndarray) else {}
+    results: NDArray[Any] = getattr(namespace(values), function)(values, **output)
     return results
 
 
 def _check_stayed(values: Any, X: Array) -> None:
     if device_name(values) != device_name(X):
         raise ValueError(
-            f"The kernel was given arrays of {device_name(X)} and returned a {type(values).__name__} of "
-            f"{device_name(values)}: a callable must leave its values where the data lie. Give NumPy arrays otherwise."
+            f"The kernel was called with arrays of {device_name(X)} and returned a {type(values).__name__} of "
+            f"{device_name(values)}. A callable must return values on the device of the data. Use NumPy arrays "
+            f"otherwise."
         )
 
 
 def _distances(X: Array, Y: Array | None, *, squared: bool) -> Array:
     if is_device_array(X):
         return _distances_on_device(X, X if Y is None else Y, squared=squared)
-    if (Y is None or Y is X) and _all_rows_same(X):  # what is computed would be rounding errors of their norms
+    if (Y is None or Y is X) and _all_rows_same(X):  # computed distances would be rounding errors of the norms
         return np.zeros((X.shape[0], X.shape[0]), dtype=X.dtype)
     if squared and isinstance(X, np.ndarray) and X.dtype == np.float32 and (Y is None or isinstance(Y, np.ndarray)):
         return _single_precision_squares(X, Y)
@@ -400,10 +401,10 @@ def _distances(X: Array, Y: Array | None, *, squared: bool) -> Array:
 
 
 def _single_precision_squares(X: NDArray[Any], Y: NDArray[Any] | None) -> NDArray[Any]:
-    """Squared distances without the detour over double precision that scikit-learn takes.
+    """Squared distances in single precision, without the conversion to double precision of scikit-learn.
 
-    The error is that of the squared norms, which a Gaussian of comparable width does not notice; unsquared distances,
-    whose root would magnify it, are not computed in this way.
+    The error is that of the squared norms, which is negligible for a Gaussian of comparable width. Distances that are
+    not squared are computed in double precision, since the square root magnifies the error.
     """
     other = X if Y is None or Y is X else Y
     squares: NDArray[Any] = X @ other.T

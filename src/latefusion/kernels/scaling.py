@@ -1,4 +1,4 @@
-"""Centring, unit-diagonal scaling and combination of Gram matrices; the same for new samples by training statistics."""
+"""Centering, unit-diagonal scaling and combination of Gram matrices, also for new samples by training statistics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 def center_kernel(kernel: NDArray[Any]) -> NDArray[Any]:
-    """The kernel of the features after their mean is taken away: K_ij - mean_i - mean_j + mean.
+    """The kernel of the centered features: K_ij - mean_i - mean_j + mean.
 
     Parameters
     ----------
@@ -36,8 +36,7 @@ def normalize_kernel(kernel: NDArray[Any]) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n_samples, n_samples)
-        The row and column of a sample whose diagonal entry is zero (it sits at the origin of the feature space) are
-        zero: such a sample resembles nobody.
+        The row and column of a sample whose diagonal entry is zero (at the origin of the feature space) are zero.
     """
     scaled = np.array(kernel, dtype=_float_type(kernel))
     diagonal = np.diagonal(scaled).copy()
@@ -60,7 +59,7 @@ def combine_kernels(kernels: Sequence[NDArray[Any]], weights: Sequence[float] | 
     if weights is None:
         weights = [1.0 / len(kernels)] * len(kernels)
     if len(weights) != len(kernels):
-        raise ValueError(f"There are {len(kernels)} kernels but {len(weights)} weights: give one weight per kernel.")
+        raise ValueError(f"There are {len(kernels)} kernels but {len(weights)} weights. Give one weight per kernel.")
     combined: NDArray[Any] = np.zeros(np.shape(kernels[0]), dtype=np.result_type(np.float32, *kernels))
     for weight, kernel in zip(weights, kernels, strict=True):
         combined += float(weight) * np.asarray(kernel)
@@ -69,7 +68,7 @@ def combine_kernels(kernels: Sequence[NDArray[Any]], weights: Sequence[float] | 
 
 @dataclass(frozen=True)
 class KernelStatistics:
-    """What centring and scaling need to know of the training kernel.
+    """Statistics of the training kernel for centering and scaling.
 
     Attributes
     ----------
@@ -78,9 +77,9 @@ class KernelStatistics:
     mean : float
         Mean of all its entries.
     inverse_root : ndarray of shape (n_samples,)
-        One over the root of the centred diagonal; zero where that diagonal vanishes.
+        One over the root of the centered diagonal; zero if that diagonal is zero.
     reference : float
-        Largest raw self-similarity: the unit in which a vanishing diagonal is recognised.
+        Largest raw self-similarity: the scale for detecting a zero diagonal.
     """
 
     column_means: NDArray[Any]
@@ -89,7 +88,7 @@ class KernelStatistics:
     reference: float
 
     def apply(self, cross: NDArray[Any], diagonal: NDArray[Any]) -> NDArray[Any]:
-        """Centre and scale the raw similarities of new samples (rows) to the training samples (columns).
+        """Center and scale the raw similarities of new samples (rows) to the training samples (columns).
 
         Parameters
         ----------
@@ -102,15 +101,15 @@ class KernelStatistics:
         ndarray of shape (n_new, n_samples)
         """
         row_means = cross.mean(axis=1)
-        centred = cross - row_means[:, None] - self.column_means + self.mean
-        centred_diagonal = diagonal - 2.0 * row_means + self.mean
-        centred *= _inverse_root(centred_diagonal, self.reference)[:, None]
-        centred *= self.inverse_root
-        return np.asarray(centred, dtype=cross.dtype)
+        centered = cross - row_means[:, None] - self.column_means + self.mean
+        centered_diagonal = diagonal - 2.0 * row_means + self.mean
+        centered *= _inverse_root(centered_diagonal, self.reference)[:, None]
+        centered *= self.inverse_root
+        return np.asarray(centered, dtype=cross.dtype)
 
 
 def standardize_kernel(kernel: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any], KernelStatistics]:
-    """Centre a kernel, scale it to unit diagonal, and keep what new samples will need.
+    """Center a kernel, scale it to unit diagonal, and return the statistics for new samples.
 
     Parameters
     ----------
@@ -148,7 +147,7 @@ def _scale_in_place(matrix: NDArray[Any], inverse_root: NDArray[Any]) -> NDArray
 
 
 def _inverse_root(diagonal: NDArray[Any], reference: float) -> NDArray[Any]:
-    # A centred diagonal this far below the raw one is rounding error, not a distance from the mean.
+    # A centered diagonal this far below the raw one is rounding error, not a distance from the mean.
     floor = np.finfo(diagonal.dtype).eps * 8 * reference
     present = diagonal > floor
     roots: NDArray[Any] = np.where(present, 1.0 / np.sqrt(np.where(present, diagonal, 1.0)), 0.0).astype(diagonal.dtype)

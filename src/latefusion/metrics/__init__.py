@@ -1,4 +1,4 @@
-"""How good is a clustering: scores against known classes, and the quantities of the paper's theory."""
+"""Scores of clusterings against known classes, agreement, information, and the quantities of the paper's theory."""
 
 from latefusion.metrics.agreement import pairwise_agreement, subspace_agreement
 from latefusion.metrics.information import neighbor_information, shared_information

@@ -1,4 +1,4 @@
-"""How much partitions agree with each other, without known classes."""
+"""Agreement of partitions with each other, without known classes."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def pairwise_agreement(labels: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
     Parameters
     ----------
     labels : sequence of ndarray of shape (n_samples,)
-        Numbers of clusters, -1 where a clustering knows nothing of a sample.
+        Numbers of clusters, -1 for samples without a cluster.
 
     Returns
     -------
     ndarray of shape (n_clusterings, n_clusterings)
-        NaN where two clusterings have fewer than two samples in common.
+        NaN if two clusterings have fewer than two samples in common.
     """
     table = np.eye(len(labels))
     for i, first in enumerate(labels):

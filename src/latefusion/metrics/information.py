@@ -1,8 +1,8 @@
-"""How much a clustering says about the data, without labels: two measures in the same unit.
+"""Information of a clustering about the data, without labels: two measures in the same unit.
 
-Both are mutual informations, divided by log k so that they lie between 0 and 1. They reward clusters that keep together
-what belongs together, and a clustering that puts nearly everything into one cluster says nothing, so neither has to be
-balanced against cluster sizes.
+Both are mutual informations, divided by log k so that they are between 0 and 1. They are high for clusters that are
+connected in the data. A clustering with nearly all samples in one cluster has almost no information, so neither measure
+needs a correction for cluster sizes.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ def neighbor_information(
     *,
     samples: NDArray[np.intp] | None = None,
 ) -> float:
-    """What the cluster of a sample says about the clusters of its neighbours.
+    """Information of the cluster of a sample about the clusters of its neighbors.
 
     Parameters
     ----------
     labels : ndarray of int of shape (n_samples,)
         Cluster numbers from 0 to n_clusters - 1.
     neighbors : ndarray of shape (n_samples, n_neighbors)
-        Row i holds the neighbours of sample i; negative numbers are passed over.
+        Row i contains the neighbors of sample i; negative numbers are ignored.
     n_clusters : int
     samples : ndarray of int, default=None
-        Samples whose neighbours are looked at; all by default.
+        Samples whose neighbors are used; all by default.
 
     Returns
     -------
     float
-        Mutual information of the two clusters over all pairs of neighbours, divided by log(n_clusters): 1 if clusters
-        are equally large and no pair is cut, 0 if neighbours are in the same cluster only by chance.
+        Mutual information of the two clusters over all pairs of neighbors, divided by log(n_clusters): 1 if clusters
+        are equally large and no pair is cut, 0 if neighbors are in the same cluster only by chance.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def neighbor_information(
 
 
 def shared_information(labels: NDArray[Any], others: NDArray[Any], n_clusters: int) -> float:
-    """What one clustering says about another.
+    """Information of one clustering about another.
 
     Parameters
     ----------
@@ -89,4 +89,4 @@ def _information(table: NDArray[Any], n_clusters: int) -> float:
     apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     seen = joint > 0
     information = np.sum(joint[seen] * np.log(joint[seen] / apart[seen])) / np.log(n_clusters)
-    return float(np.clip(information, 0.0, 1.0))  # rounding may pass either end
+    return float(np.clip(information, 0.0, 1.0))  # rounding may exceed the bounds

@@ -1,7 +1,7 @@
-"""Scores of a clustering against known classes; all of them ignore how the clusters are called.
+"""Scores of a clustering against known classes, independent of the names of the clusters.
 
 Labels may be integers, floats, booleans or strings, and classes and clusters need not have names of the same type.
-Everything rests on the contingency table N, where N_cv counts the samples of class c in cluster v:
+All scores are functions of the contingency table N, where N_cv is the number of samples of class c in cluster v:
 
 * accuracy: (1/n) max over one-to-one matchings π of Σ_v N_{π(v),v};
 * purity: (1/n) Σ_v max_c N_cv, which is never below the accuracy;
@@ -190,7 +190,7 @@ def clustering_scores(y_true: Array, y_pred: Array) -> dict[str, float]:
     >>> {name: round(value, 3) for name, value in clustering_scores([0, 0, 1, 1], [0, 0, 1, 2]).items()}
     {'accuracy': 0.75, 'nmi': 0.8, 'nmi_max': 0.667, 'purity': 1.0, 'ari': 0.571}
     """
-    # Cleaned once here; the functions below accept integer codes without a second look at the user's objects.
+    # Checked once here; the functions below accept integer codes without another check.
     _, in_class, _, in_cluster = _encode_pair(y_true, y_pred, ("y_true", "y_pred"))
     return {
         "accuracy": clustering_accuracy(in_class, in_cluster),
@@ -205,7 +205,7 @@ def match_labels(reference: Array, labels: Array) -> NDArray[Any]:
     """Rename the clusters in ``labels`` so that they agree with ``reference`` on as many samples as possible.
 
     Clusters are matched one to one to the groups of the reference, as in :func:`clustering_accuracy`, and take their
-    names; two clusterings then get the same colours in a plot. Clusters without a partner (there are more of them than
+    names; two clusterings then get the same colors in a plot. Clusters without a partner (there are more of them than
     groups in the reference) get names the reference does not use: the next integers, or ``unmatched_0``,
     ``unmatched_1``, ... among strings.
 
@@ -265,15 +265,15 @@ def encode_labels(labels: Array, name: str = "labels") -> tuple[NDArray[Any], ND
     array = to_numpy(labels) if hasattr(labels, "dtype") else np.asarray(labels, dtype=object)
     if array.ndim != 1:
         raise ValueError(
-            f"{name} has shape {array.shape}, but labels must be one-dimensional, one per sample: use ravel() on a "
-            f"column, argmax(axis=1) on an indicator matrix."
+            f"{name} must be one-dimensional, one label per sample; got shape {array.shape}. Use ravel() on a column, "
+            f"argmax(axis=1) on an indicator matrix."
         )
     if array.size == 0:
-        raise ValueError(f"{name} is empty: give the label of at least one sample.")
+        raise ValueError(f"{name} is empty. Give the label of at least one sample.")
     if array.dtype.kind == "O":
         array = _homogeneous(array, name)
     if array.dtype.kind not in "biufUST":
-        raise ValueError(f"{name} holds values of type {array.dtype}, but labels must be numbers or strings.")
+        raise ValueError(f"{name} must contain numbers or strings; got type {array.dtype}.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise _missing(name, np.flatnonzero(~np.isfinite(array)), "NaN or infinite")
     values, codes = np.unique(array, return_inverse=True)
@@ -287,20 +287,20 @@ def _homogeneous(array: NDArray[np.object_], name: str) -> NDArray[Any]:
     if (kinds == "other").any():
         value = array[np.flatnonzero(kinds == "other")[0]]
         raise ValueError(
-            f"{name} holds {value!r} of type {type(value).__name__}, but labels must be numbers or strings: convert "
-            f"them first, for instance with str."
+            f"{name} must contain numbers or strings; got {value!r} of type {type(value).__name__}. Convert "
+            f"the labels first, for example with str."
         )
     if len(set(kinds)) > 1:
         number, text = (array[np.flatnonzero(kinds == kind)[0]] for kind in ("number", "string"))
         raise ValueError(
-            f"{name} mixes numbers and strings, for instance {number!r} and {text!r}, so that it is unclear whether 1 "
-            f"and '1' are one label: convert all of them to one type."
+            f"{name} contains both numbers and strings, for example {number!r} and {text!r}, so it is ambiguous "
+            f"whether 1 and '1' are the same label. Convert all labels to one type."
         )
     return np.asarray(array.tolist())
 
 
 def _kind(value: object) -> str:
-    # pandas marks what is missing with objects of its own, which refuse to be compared
+    # pandas has its own objects for missing values, which cannot be compared
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return "missing"
     if isinstance(value, str):
@@ -313,8 +313,8 @@ def _kind(value: object) -> str:
 def _missing(name: str, where: NDArray[np.intp], what: str) -> ValueError:
     shown = ", ".join(str(position) for position in where[:5]) + (", ..." if len(where) > 5 else "")
     return ValueError(
-        f"{name} has {what} labels at {len(where)} position(s) ({shown}), but every sample needs one: leave these "
-        f"samples out of both label vectors."
+        f"{name} has {what} labels at {len(where)} position(s) ({shown}), but every sample needs one. Remove these "
+        f"samples from both label vectors."
     )
 
 
@@ -325,8 +325,8 @@ def _encode_pair(
     second_values, second_codes = encode_labels(second, names[1])
     if len(first_codes) != len(second_codes):
         raise ValueError(
-            f"{names[0]} has {len(first_codes)} labels but {names[1]} has {len(second_codes)}: both must label the "
-            f"same samples, in the same order."
+            f"{names[0]} has {len(first_codes)} labels but {names[1]} has {len(second_codes)}. Both must contain the "
+            f"same samples in the same order."
         )
     return first_values, first_codes, second_values, second_codes
 
@@ -338,7 +338,7 @@ def _count(rows: NDArray[np.intp], columns: NDArray[np.intp], shape: tuple[int, 
 
 def _normalized_mutual_info(in_class: Array, in_cluster: Array, average_method: AverageMethod) -> float:
     score = normalized_mutual_info_score(in_class, in_cluster, average_method=average_method)
-    # The quotient of two rounded entropies can pass 1 by an ulp.
+    # The quotient of two rounded entropies can exceed 1 by an ulp.
     return float(min(score, 1.0))
 
 

@@ -30,7 +30,7 @@ class ObjectiveGap(NamedTuple):
     surrogate : float
         ② Tr(BBᵀ) − Tr²(FᵀB)/k.
     bound : float
-        ③ m²k − Tr²(FᵀB)/k: minimising it over F is maximising the alignment Tr(FᵀB).
+        ③ m²k − Tr²(FᵀB)/k: minimizing it over F is maximizing the alignment Tr(FᵀB).
     """
 
     residual: float
@@ -41,7 +41,7 @@ class ObjectiveGap(NamedTuple):
 def objective_gap(
     partitions: Sequence[Array], rotations: Sequence[Array], weights: Array, consensus: Array
 ) -> ObjectiveGap:
-    """How far the alignment objective is from the kernel k-means loss it stands for.
+    """Gap between the alignment objective and the kernel k-means loss that it bounds.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def objective_gap(
     -----
     ① <= ② is Lemma 1 of the paper, Tr²(P) <= k Tr(PᵀP) with P = FᵀB, and holds for every input. ② <= ③ is Lemma 2,
     Tr(BBᵀ) <= m²k, and needs orthogonal W_p, 0 <= β_p <= 1 and ‖H_p‖_F <= √k. Orthonormal base partitions have that
-    norm exactly. The weighted partitions of the local method, D_p H_p / n with neighbour counts below n, are not
+    norm exactly. The weighted partitions of the local method, D_p H_p / n with neighbor counts below n, are not
     orthonormal, but their norm is smaller and ③ still bounds; without the factor 1/n it need not. With ‖β‖₂ = 1 the
     lemma is loose: Tr(BBᵀ) <= (Σ_p β_p √k)² <= mk.
 
@@ -94,10 +94,10 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
     representations : array of shape (n_samples, n_components)
         Rows h(x_i).
     labels : array-like of shape (n_samples,), default=None
-        Clusters of these samples; the centre c_v is the mean of h over cluster v, as in the proof of the paper's range
+        Clusters of these samples; the center c_v is the mean of h over cluster v, as in the proof of the paper's range
         theorem.
     centers : array of shape (n_clusters, n_components), default=None
-        Centres found elsewhere, in place of ``labels``: use :func:`cluster_means` of the training samples to evaluate
+        Centers found elsewhere, in place of ``labels``: use :func:`cluster_means` of the training samples to evaluate
         new ones.
 
     Returns
@@ -106,7 +106,7 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
 
     Notes
     -----
-    The paper states that every term lies in [1 − 4m, 1 + 4m]. Its proof takes λM for a combination of the base
+    The paper states that every term is in [1 − 4m, 1 + 4m]. Its proof takes λM for a combination of the base
     partitions with weights 1/√m. What it needs is ‖h(x_i)‖ <= 2√m. Rows of orthonormal partitions have at most unit
     length, so ‖h(x_i)‖ <= Σ_p β_p + λ <= √m + λ: the range is certain for λ <= √m, and it is
     [1 − (√m + λ)², 1 + (√m + λ)²] in general.
@@ -123,7 +123,7 @@ def empirical_error(representations: Array, labels: Array | None = None, *, cent
     """
     if (labels is None) == (centers is None):
         raise ValueError(
-            "Give either labels (the centres are then the cluster means) or centers (of the training samples), and not "
+            "Give either labels (the centers are then the cluster means) or centers (of the training samples), and not "
             "both."
         )
     rows = _check_matrix(representations, "representations")
@@ -183,7 +183,7 @@ def generalization_bound(n_samples: int, n_views: int, n_clusters: int, *, delta
 
     Notes
     -----
-    This is the formula as printed in the paper's theorem. Three things stand behind it. The error must lie in
+    This is the formula as printed in the paper's theorem. Three points limit its use. The error must be in
     [1 − 4m, 1 + 4m] (see :func:`empirical_error`: certain for λ <= √m). The last step of the proof takes the products
     <h(x), c_v> that multiply the Gaussian variables to be at most 1. And the appendix arrives at twice the Rademacher
     complexity, which its own inequalities bound by 2 √(π/2) k/√n, while the printed first term has no factor 2. Read
@@ -199,7 +199,7 @@ def generalization_bound(n_samples: int, n_views: int, n_clusters: int, *, delta
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise ValueError(f"{name}={value!r} should be an integer of at least 1.")
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r} should lie strictly between 0 and 1: it is a probability of failure.")
+        raise ValueError(f"delta must be a probability between 0 and 1 (exclusive); got {delta!r}.")
     complexity = math.sqrt(math.pi / 2) * n_clusters / math.sqrt(n_samples)
     return complexity + 8 * n_views * math.sqrt(math.log(1 / delta) / (2 * n_samples))
 
@@ -238,7 +238,7 @@ def _check_gap_input(
     error = float(np.abs(gram @ gram - gram).max())
     if error > math.sqrt(np.finfo(held.consensus.dtype).eps):
         raise ValueError(
-            f"The columns of consensus are not orthonormal (FᵀF misses a projection by {error:.2g}): orthonormalise it "
+            f"The columns of consensus are not orthonormal (FᵀF misses a projection by {error:.2g}): orthonormalize it "
             f"first, for instance with latefusion.arrays.polar; rows scaled to unit length are no longer orthonormal."
         )
     return held

@@ -1,12 +1,11 @@
-"""All base partitions of a problem: one per view, that of the mean similarity, and what extends them to new samples.
+"""Base partitions of all views and of their mean similarity, with their extension to new samples.
 
-With S_p the similarity of view p (a standardised kernel or a normalised graph), the base partition H_p holds its k
+With S_p the similarity of view p (a standardized kernel or a normalized graph), the base partition H_p holds its k
 leading eigenvectors and M those of the mean of all S_p. For a new sample with similarities s to the training samples
 the same eigenvectors extend as h = sᵀ V Λ^{-1}, which returns the training row for a training sample.
 
-A view whose similarity has fewer than k positive eigenvalues contributes as many directions as it has: the other
-columns of H_p are zero. Completing them from the null space, as an eigensolver would, adds directions that mean
-nothing, differ from machine to machine, and cannot be extended.
+If the similarity of a view has fewer than k positive eigenvalues, the other columns of H_p are zero. An eigensolver
+would complete them from the null space. Such directions are arbitrary, differ between machines, and cannot be extended.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ def fit_base_partitions(
     Parameters
     ----------
     views : sequence of arrays
-        Rows of samples that lack the view are not read.
+        Rows of missing views are not read.
     similarities : sequence of Similarity
         One per view.
     n_clusters : int
@@ -70,14 +69,15 @@ def fit_base_partitions(
         A similarity of all views side by side, which M is taken from instead of the mean similarity. Samples must have
         all views.
     n_neighbors : int or tuple of int, default=None
-        Size of the neighborhoods to count for local alignment; no counts when None. In a view that few samples have it
-        is as much smaller. For several sizes every entry of ``counts`` is a list with one `NeighborCounts` per size.
+        Size of the neighborhoods to count for local alignment; no counts when None. It is reduced in proportion to the
+        number of samples that have a view. For several sizes every entry of ``counts`` is a list with one
+        `NeighborCounts` per size.
     count_samples : int, default=None
-        Number of neighborhoods to look at for the counts where no view is a dense kernel; None looks at all of them
-        up to 5000 samples and at 512 beyond.
+        Number of neighborhoods used for the counts if no view is a dense kernel; None uses all of them up to 5000
+        samples and 512 beyond.
     n_jobs : int, default=None
-        Views treated at the same time (threads); each holds its similarity while it is worked on, a dense kernel one
-        n x n array.
+        Number of views that are processed at the same time (threads). Each needs memory for its similarity; a dense
+        kernel is one n x n array.
 
     Returns
     -------
@@ -86,8 +86,8 @@ def fit_base_partitions(
     Notes
     -----
     Narrow factors with dense rows take two passes over the views, see `gram_partitions`. Other factors, and graphs, are
-    solved by products with vectors, see `mean_partition`. An n x n array exists only where a view is a dense kernel;
-    then the others are formed as well, for the mean.
+    solved by products with vectors, see `mean_partition`. An n x n array is formed only if a view is a dense kernel;
+    then the other similarities are formed as well, for the mean.
     """
     if reference is not None:
         found = _fit_reference(views, similarities, reference, n_clusters, n_neighbors, count_samples, n_jobs)
@@ -99,7 +99,7 @@ def fit_base_partitions(
 
 
 class _Problem(NamedTuple):
-    """What is asked for; see `fit_base_partitions`."""
+    """Options of `fit_base_partitions`."""
 
     n_clusters: int
     mask: Mask | None = None
@@ -123,7 +123,7 @@ class _Problem(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A view's similarity (None where it went into the mean already), its extension, and what is known so far."""
+    """The similarity of a view (None if it was added to the mean already), its extension, and its eigenvectors."""
 
     similarity: Any
     extension: Any
@@ -229,7 +229,7 @@ def _form(results: Sequence[_View], mean: RunningMean, problem: _Problem) -> Non
     others = [(position, one.similarity) for position, one in enumerate(results) if one.similarity is not None]
     if not others:
         return
-    # A factor, and what neighborhoods are ranked by, are formed and scaled; a graph is added to a copy.
+    # A factor, and the closeness that ranks neighborhoods, are formed and scaled; a graph is added to a copy.
     n_samples, plain = len(mean.value), not any(isinstance(one, Factor) for _, one in others)
     n_copies = 1 if problem.n_neighbors is None and plain else 2
     require_memory(
@@ -247,7 +247,7 @@ def _form(results: Sequence[_View], mean: RunningMean, problem: _Problem) -> Non
 def _count(
     views: Sequence[Array], results: Sequence[_View], closeness: RunningMean, problem: _Problem, *, formed: bool
 ) -> tuple[list[Any], tuple[Any, ...] | None]:
-    """Extensions that know their columns, and neighbor counts, of the mean closeness where no view is missing."""
+    """Extensions with their columns, and neighbor counts, also of the mean closeness if no view is missing."""
     extensions, counts = [one.extension for one in results], [one.counts for one in results]
     if problem.n_neighbors is None:
         return extensions, None
@@ -289,7 +289,7 @@ def _mean(
 
 
 def _settled(partitions: Partitions, similarities: Sequence[Any]) -> Partitions:
-    """All eigenvalues of a given partition are one: where it has more than k directions, take those nearest to M."""
+    """Select the k directions nearest to M in given partitions, since all of their eigenvalues are one."""
     assert partitions.mean is not None
     average, blocks = partitions.mean.rows, list(partitions.blocks)
     for position, (factor, vectors) in enumerate(zip(similarities, partitions.vectors, strict=True)):
@@ -315,9 +315,9 @@ def _fit_reference(
     """Base partitions with M from all views side by side.
 
     With X_p the columns of view p and a_p² one over its mean squared distance, M holds the leading eigenvectors of one
-    similarity of [a_1 X_1 | … | a_m X_m]. Where views are of one kind, two samples that are near each other in all of
-    them together are told from two that are so in a single one, which no mean of similarities can do. The row of M of
-    a new sample that lacks a view is zero.
+    similarity of [a_1 X_1 | … | a_m X_m]. If all views contain the same kind of values, this distinguishes samples that
+    are near in all views together from samples that are near in a single view, which a mean of similarities cannot. The
+    row of M is zero for a new sample with a missing view.
     """
     together, scales = join_coordinates(views, np.ones(len(views)))
     problem = _Problem(n_clusters, n_neighbors=n_neighbors, count_samples=count_samples)

@@ -26,7 +26,7 @@ def fit_partitions(
     searches: Sequence[NeighborSearch] | None = None,
     n_jobs: int | None = None,
 ) -> Partitions:
-    """Leading eigenvectors of some similarities; rows of samples that lack a view are zero.
+    """Leading eigenvectors of some similarities; rows of missing views are zero.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def fit_partitions(
         Eigenvectors of every similarity.
     n_clusters : int
     searches : sequence of NeighborSearch, default=None
-        Of the coordinates of every source, where neighbors are needed elsewhere as well.
+        Of the coordinates of every source, if neighbors have been searched already.
     n_jobs : int, default=None
-        Similarities worked on at the same time (threads).
+        Number of similarities that are processed at the same time (threads).
 
     Returns
     -------
@@ -76,10 +76,10 @@ def _fit_source(
 
 
 def _order_flat_spectra(spectra: Sequence[Spectrum], n_clusters: int) -> list[Spectrum]:
-    """Order the directions of spectra whose eigenvalues are all equal, as those of labels are.
+    """Order the directions of spectra whose eigenvalues are all equal, as those of labels.
 
     They become the eigenvectors of V_pᵀ S V_p with S the sum of all other similarities: those of S_p + ε S for a small
-    ε, so that the first ones are what the view has most in common with the others.
+    ε, so that the first ones have the largest agreement with the other views.
     """
     flat = [p for p, one in enumerate(spectra) if len(one.values) > 1 and np.ptp(one.values) == 0]
     found = list(spectra)
@@ -105,7 +105,7 @@ def fill_missing_rows(
     scoring: Sequence[PartitionKey],
     n_components_shared: int | None = None,
 ) -> Partitions:
-    """The same with rows for samples that lack views, if there are any.
+    """Partitions with rows for missing views, if there are any.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def mix_rows(
     ----------
     partitions : Partitions
     rows : sequence of ndarray of shape (n_new, n_components)
-        Zero where a sample lacks the view.
+        Zero if the view is missing.
     mask : ndarray of bool of shape (n_new, n_views) or None
     coefficients : ndarray of shape (n_columns, n_clusters)
 
@@ -201,7 +201,7 @@ def block_agreement(partitions: Partitions, first: PartitionKey, second: Partiti
     Returns
     -------
     float
-        Zero where too few samples have both views.
+        Zero if too few samples have both views.
     """
     positions = [partitions.position(first), partitions.position(second)]
     one, other = (partitions.vectors[position][:, :n_clusters] for position in positions)
@@ -215,14 +215,14 @@ def block_agreement(partitions: Partitions, first: PartitionKey, second: Partiti
 
 
 def root_values(values: NDArray[Any], n_clusters: int) -> NDArray[Any]:
-    """Roots of eigenvalues, scaled so that the leading eigenvalues have a mean of one; zero where all are zero."""
+    """Roots of eigenvalues, scaled so that the leading eigenvalues have a mean of one; zero if all are zero."""
     level = values[:n_clusters].mean()
     roots: NDArray[Any] = np.sqrt(values / level) if level > 0 else np.zeros(len(values))
     return roots
 
 
 def _orthonormal(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Orthonormal columns of the same span; zero columns where its dimension is smaller."""
+    """Orthonormal columns of the same span; zero columns if its dimension is smaller."""
     left, values, _ = np.linalg.svd(vectors, full_matrices=False)
     basis: NDArray[Any] = left * (values > np.sqrt(np.finfo(values.dtype).eps) * max(values, default=0.0))
     return basis

@@ -2,8 +2,8 @@
 
 With Φ_p the factor of view p and Φ = [Φ_1 | … | Φ_m], the similarities Φ_pΦ_pᵀ and their mean ΦΦᵀ/m have the
 eigenvectors Φ_p V_p Λ_p^{-1/2} and Φ V Λ^{-1/2}, where V_p, Λ_p and V, Λ belong to the diagonal blocks and to the
-whole of the small matrix ΦᵀΦ. The first pass sums up that matrix, the second multiplies the rows by the small matrices
-that come out of it.
+whole of the small matrix ΦᵀΦ. The first pass computes that matrix, the second multiplies the rows by the resulting
+projections.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from latefusion.types import Array
 
 # Entries of a block of features: large enough for matrix products at full speed, small enough for the cache.
 BLOCK_ENTRIES = 2**19
-# The same on a device, which wants larger pieces to be busy.
+# The same on a device, which needs larger blocks.
 DEVICE_BLOCK_ENTRIES = 2**28
-# Features that are costly to compute are kept between the passes while they need no more than this.
+# Features that are costly to compute are stored between the passes if they need no more than this.
 KEPT_BYTES = 2**28
 
 Result = TypeVar("Result")
@@ -92,13 +92,13 @@ def gram_partitions(
     if n_neighbors is not None and count_samples is None and few:
         extensions, counts = count_by_closeness(views, extensions, n_neighbors)
     elif n_neighbors is not None:
-        samples, judges = draw_samples(stack.n_samples, count_samples)
+        samples, references = draw_samples(stack.n_samples, count_samples)
         columns = stack.take(samples)
         extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
         sampled = SampledNeighborhoods(
             samples,
-            judges,
-            factor_closeness(stack.take(judges), columns),
+            references,
+            factor_closeness(stack.take(references), columns),
             n_samples=stack.n_samples,
             n_neighbors=n_neighbors,
             n_views=len(factors),
@@ -148,7 +148,7 @@ class FactorStack:
         self.kept: dict[int, Array] | None = {} if costly and size <= KEPT_BYTES else None
 
     def share(self, work: Callable[[Sequence[slice]], Result]) -> list[Result]:
-        """Deal out the row ranges to threads; what each of them found in its own."""
+        """Distribute the row ranges over threads; returns the result of each thread."""
         return share_blocks(work, row_blocks(self.n_samples, self.block), on_device=self.on_device)
 
     def features(self, rows: slice) -> Array:
@@ -177,7 +177,7 @@ class FactorStack:
 
 
 def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
-    """The matrix that turns rows of Φ into rows of all base partitions and, last, of the mean similarity's.
+    """The matrix that maps rows of Φ to rows of all base partitions and, last, of the partition of the mean similarity.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def factor_partitions(
     neighborhoods: SampledNeighborhoods | None,
     columns: Sequence[Array] = (),
 ) -> Array:
-    """Rows of all partitions, in one pass that also counts neighbours.
+    """Rows of all partitions, in one pass that also counts neighbors.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ def factor_partitions(
     neighborhoods : SampledNeighborhoods or None
         Filled with the counts of all samples.
     columns : sequence of arrays, default=()
-        Features of the samples whose neighbourhoods are looked at, one array per view.
+        Features of the samples whose neighborhoods are used, one array per view.
 
     Returns
     -------
@@ -272,7 +272,7 @@ def factor_partitions(
     """
     rows_of_all = stack.xp.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype, device=stack.device)
     small = stack.xp.astype(projections, stack.dtype)
-    # The mean of all products is the product of all features: cheaper than adding up, which reads every product again.
+    # The mean of all products is the product of all features, which is cheaper than a sum over views.
     together: Any = stack.xp.concat(list(columns), axis=1) / len(columns) if columns else None
 
     def closeness(features: Array) -> Iterator[Array]:
@@ -284,7 +284,7 @@ def factor_partitions(
             features = stack.features(rows)
             rows_of_all[rows, :] = features @ small
             if neighborhoods is not None:
-                # Narrow features come in blocks that are too long for their closeness to all columns.
+                # Blocks of narrow features have too many rows for their closeness to all columns.
                 entries = DEVICE_BLOCK_ENTRIES if stack.on_device else CLOSENESS_ENTRIES
                 for part in row_blocks(rows.stop - rows.start, max(1, entries // columns[0].shape[0])):
                     counted = slice(rows.start + part.start, rows.start + part.stop)

@@ -1,6 +1,6 @@
-"""Imputation of the rows of missing views, from what the views have in common.
+"""Imputation of the rows of missing views, from components that the views share.
 
-Let x_i hold the rows of sample i in all partitions side by side, one block of columns per view. A missing view is a
+Let x_i be the rows of sample i in all partitions side by side, one block of columns per view. A missing view is a
 missing block. The blocks share a few components:
 
     x_i = V u_i + e_i,    u_i ~ N(0, I),    e_i ~ N(0, σ_p²) in the columns of view p.
@@ -43,7 +43,7 @@ class PatternSums(NamedTuple):
         The views of these samples.
     n_samples : int
     matrix : ndarray
-        XᵀX of shape (n_columns, n_columns), or X itself where that is smaller.
+        XᵀX of shape (n_columns, n_columns), or X itself if that is smaller.
     """
 
     present: NDArray[np.bool_]
@@ -89,7 +89,7 @@ class FactorModel:
     owners : ndarray of int of shape (n_columns,)
         The view of every column.
     scales : ndarray of shape (n_columns,)
-        Factor of every column: how much it counts. A column with factor zero stays zero.
+        Factor (weight) of every column. A column with factor zero stays zero.
     scoring : ndarray of bool of shape (n_columns,)
         Columns from which scores are computed; the others are imputed only.
     """
@@ -101,7 +101,7 @@ class FactorModel:
     scoring: NDArray[np.bool_]
 
     def impute(self, rows: NDArray[Any], mask: NDArray[np.bool_]) -> NDArray[Any]:
-        """Rows with imputed blocks; observed blocks stay as they are.
+        """Rows with imputed blocks; observed blocks are unchanged.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ class FactorModel:
         owners : ndarray of int of shape (n_more,)
             The view of every column.
         loadings : ndarray of shape (n_more, n_components), default=None
-            What imputes them; by default they stay zero.
+            Loadings of the new columns; by default they stay zero.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class FactorModel:
         )
 
     def scorer(self, columns: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:
-        """The matrix that turns scaled entries of these columns into scores, and the covariance of the scores."""
+        """The matrix that maps scaled entries of these columns to scores, and the covariance of the scores."""
         own = self.loadings[columns]
         weighted = own / self.noise[self.owners[columns], None]
         covariance: FloatArray = np.linalg.inv(own.T @ weighted + np.eye(own.shape[1]))
@@ -159,13 +159,13 @@ class FactorModel:
 
 @dataclass(frozen=True)
 class Fill:
-    """What becomes of the columns of views that a sample lacks.
+    """Values of the columns of missing views.
 
     Attributes
     ----------
     rescaled : ndarray of bool of shape (n_columns,)
-        Columns that add up over views. Where a sample has a share D of the views, they are multiplied by D^{-1/2}. This
-        turns a sum of similarities S into D^{-1/2} S D^{-1/2}, in which no sample counts less for having few views.
+        Columns that are summed over views. If a sample has a share D of the views, they are multiplied by D^{-1/2}. A
+        sum of similarities S becomes D^{-1/2} S D^{-1/2}, in which samples with few views have the same weight.
     model : FactorModel or None
         Imputes the columns of missing views; None leaves them zero.
     """
@@ -179,7 +179,7 @@ class Fill:
         Parameters
         ----------
         rows : ndarray of shape (n_samples, n_columns)
-            Zero where a sample lacks the view.
+            Zero if the view is missing.
         mask : ndarray of bool of shape (n_samples, n_views)
 
         Returns
@@ -196,7 +196,7 @@ class Fill:
 
 
 def patterns(mask: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_]]]:
-    """Groups of samples with the same views: their positions, and which views these are."""
+    """Groups of samples with the same observed views: their positions, and these views."""
     kinds, inverse = np.unique(mask, axis=0, return_inverse=True)
     order = np.argsort(inverse.ravel(), kind="stable")
     edges = np.cumsum(np.bincount(inverse.ravel(), minlength=len(kinds)))[:-1]
@@ -204,14 +204,14 @@ def patterns(mask: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArra
 
 
 def sum_patterns(rows: NDArray[Any], mask: NDArray[np.bool_], owners: NDArray[np.intp]) -> list[PatternSums]:
-    """Sums of a sample of the rows, apart by the views that samples have.
+    """Sums over a random subset of the rows, one per pattern of observed views.
 
     Parameters
     ----------
     rows : ndarray of shape (n_samples, n_columns)
         Blocks of missing views are not read.
     mask : ndarray of bool of shape (n_samples, n_views)
-        Where a sample has the block of a view. Samples without any view are left out.
+        Mask of observed views. Samples without any view are excluded.
     owners : ndarray of int of shape (n_columns,)
         The view of every column.
 
@@ -244,7 +244,7 @@ def fit_factor_model(
     scales: NDArray[Any] | None = None,
     scoring: NDArray[np.bool_] | None = None,
 ) -> FactorModel:
-    """Learn what the blocks of several views have in common.
+    """Fit the components that the blocks of several views share.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def fit_factor_model(
         The view of every column.
     n_components : int
     scales : ndarray of shape (n_columns,), default=None
-        How much every column counts; a column of scale zero is left out. All alike by default.
+        Weight of every column; a column with weight zero is excluded. Equal weights by default.
     scoring : ndarray of bool of shape (n_columns,), default=None
         Columns from which scores are computed; all by default.
 
@@ -288,7 +288,7 @@ def _maximize(model: FactorModel, sums: Sequence[PatternSums]) -> FactorModel:
     entries = np.maximum(1.0, sizes * np.bincount(owners, minlength=n_views))
     variance = np.bincount(owners, np.diagonal(total), minlength=n_views) / entries
     floor = LEAST_NOISE * np.where(variance > 0, variance, 1.0)
-    # Start: leading components of the rows with zeros in missing blocks, which are made longer where these are many.
+    # Start: leading components of the rows with zeros in missing blocks, scaled up by the share of missing blocks.
     roots = np.sqrt(np.maximum(sizes / n_samples, 1 / n_samples))[owners]
     n_found = min(model.loadings.shape[1], len(columns))
     values, vectors = top_eigenpairs(total / roots / roots[:, None], n_found)

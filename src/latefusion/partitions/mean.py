@@ -2,7 +2,7 @@
 
 The mean similarity of factors Φ_p and graphs S_q is (Σ Φ_p Φ_pᵀ + Σ S_q) / m. Of graphs alone it is a sparse matrix, of
 factors alone it is the factor [Φ_1 | … | Φ_m] / √m, and of both it is an operator that Lanczos multiplies vectors with.
-Only where a view is a dense kernel the mean is dense, and is added up view by view.
+If a view is a dense kernel, the mean is dense, and is summed view by view.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from latefusion.types import Array
 
 
 class RunningMean:
-    """Mean of matrices that come one by one; dense as soon as one of them is.
+    """Mean of matrices that are added one by one; dense if one of them is.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class RunningMean:
     Attributes
     ----------
     value : ndarray or sparse matrix of shape (n_samples, n_samples) or None
-        None if no matrix came.
+        None if no matrix was added.
     """
 
     def __init__(self, n_terms: int) -> None:
@@ -54,15 +54,15 @@ class RunningMean:
 def mean_partition(
     graphs: Sequence[Any], factors: Sequence[Any], mean: NDArray[Any] | None, n_clusters: int, precision: Any
 ) -> tuple[NDArray[Any], list[NDArray[Any]]]:
-    """Leading eigenvectors of the mean similarity, and every view's share in what extends them to new samples.
+    """Leading eigenvectors of the mean similarity, and the share of every view in their extension to new samples.
 
     Parameters
     ----------
     graphs : sequence of sparse matrices of shape (n_samples, n_samples), or None
-        Used where a view has no factor, and the mean has not been formed.
+        Used for views without a factor, if the mean has not been formed.
     factors : sequence of arrays, sparse matrices or operators of shape (n_samples, width_p), or None
     mean : ndarray of shape (n_samples, n_samples) or None
-        The mean, where it has been formed.
+        The mean, if it has been formed.
     n_clusters : int
     precision : dtype
 

@@ -1,14 +1,13 @@
 """Views that are missing for some samples: similarities among all samples, and imputed rows of base partitions.
 
 With S_p the similarity of the n_p samples that have view p, and E_p the matrix that puts their rows among all n (zero
-rows for the others), the base partition is H_p = (n_p / n)^{1/2} E_p V_p. Entries of orthonormal columns are the larger
-the fewer they are; the factor takes that back, so that a view of few samples gains no weight by it. The mean similarity
-is
+rows for the others), the base partition is H_p = (n_p / n)^{1/2} E_p V_p. Fewer rows of orthonormal columns have larger
+entries; the factor corrects for this, so that a view of few samples gains no weight. The mean similarity is
 
     D^{-1/2} (Σ_p E_p S_p E_pᵀ / m) D^{-1/2},    D the share of views that a sample has.
 
-It compares two samples by the views that both have, and no sample counts less for having few. Nothing is formed that
-complete views would not form: factors stay factors, graphs sparse.
+It compares two samples by the views that both have, and samples with few views have the same weight. Factors remain
+factors, and graphs remain sparse.
 
 Missing rows of H_p stay zero or are imputed, see `latefusion.partitions.imputation`.
 """
@@ -45,7 +44,7 @@ def scatter_similarity(similarity: Any, observed: Mask | None, factors: NDArray[
     ----------
     similarity : ndarray or sparse matrix of shape (n_observed, n_observed)
     observed : ndarray of bool of shape (n_samples,) or None
-        None if no sample lacks the view: then the similarity is returned as it is.
+        None if the view is not missing for any sample: then the similarity is returned unchanged.
     factors : ndarray of shape (n_samples,) or None
         D^{-1/2}.
 
@@ -100,12 +99,12 @@ def impute_partitions(partitions: Partitions) -> Partitions:
     Parameters
     ----------
     partitions : Partitions
-        With zeros where training samples lack views; then M is not needed.
+        With zeros for missing views of training samples; then M is not needed.
 
     Returns
     -------
     Partitions
-        Where training samples lack views, M consists of the leading directions of all imputed H_p together.
+        If training samples have missing views, M consists of the leading directions of all imputed H_p together.
     """
     rows, n_views = np.concatenate(partitions.vectors, axis=1), len(partitions.blocks)
     mask, n_clusters = partitions.mask, rows.shape[1] // n_views

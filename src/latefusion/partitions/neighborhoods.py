@@ -1,6 +1,6 @@
-"""Neighbourhoods of LF-MVC-LAM: how often every sample is among the nearest of the others.
+"""Neighborhoods of LF-MVC-LAM: in how many neighborhoods every sample is.
 
-The paper sums over samples i the partition restricted to the neighbourhood N(i). That sum is the partition with row j
+The paper sums over samples i the partition restricted to the neighborhood N(i). That sum is the partition with row j
 multiplied by c(j) = #{i : j in N(i)}, so only these counts are needed, and never a matrix per sample.
 """
 
@@ -18,37 +18,37 @@ from latefusion.arrays import beside, device_of, namespace, row_blocks
 from latefusion.partitions.missing import scatter_rows
 from latefusion.types import Array
 
-# One size of all neighbourhoods, or several, which are counted together.
+# One size of all neighborhoods, or several, which are counted together.
 Sizes = int | Sequence[int]
 
-# Neighbourhoods that are looked at when there are too many samples for all of them.
+# Number of neighborhoods that are used if there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
-# Rows from which the threshold of a sampled neighbourhood is read off; a quantile of this many has an error below 1 %.
+# Rows from which the threshold of a sampled neighborhood is estimated; their quantiles have an error below 1 %.
 THRESHOLD_ROWS = 10_000
 
-# Up to this many samples all neighbourhoods are looked at, also where no similarity matrix is formed.
+# Up to this many samples all neighborhoods are used, also if no similarity matrix is formed.
 EXACT_COUNTS = 5000
 # Rows of a similarity matrix are ranked in blocks of at most this many entries, so that no second n x n array exists.
 BLOCK_ENTRIES = 2**24
-# The same where the similarities are computed for the purpose.
+# The same for similarities that are computed only to rank them.
 CLOSENESS_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
 class NeighborCounts:
-    """Neighbor counts of the training samples, and what counts new samples.
+    """Neighbor counts of the training samples, and the thresholds that count new samples.
 
     Attributes
     ----------
     counts : ndarray of shape (n_samples,)
         c(j), the number of samples that have j in their neighborhood. A sample is not in its own. Estimates if only
-        some neighborhoods were looked at.
+        some neighborhoods were used.
     thresholds : ndarray of shape (n_columns,)
         Similarity of a sample to the last member of its neighborhood.
     samples : ndarray of shape (n_columns,) or None
-        The samples whose neighborhoods were looked at; all of them when None.
+        The samples whose neighborhoods were used; all of them when None.
     size : int or None
-        Number of training samples where ``counts`` has only those of ``samples``, which is enough for new samples.
+        Number of training samples if ``counts`` has only those of ``samples``, which are sufficient for new samples.
     """
 
     counts: Array
@@ -69,24 +69,24 @@ class NeighborCounts:
         return count_errors(self.counts, self.n_samples, len(self.samples))
 
     def for_new_samples(self) -> NeighborCounts:
-        """The same without the counts that are of no use to new samples."""
+        """The same without the counts that new samples do not need."""
         if self.samples is None or self.size is not None:
             return self
         known = namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
         return NeighborCounts(known, self.thresholds, self.samples, self.n_samples)
 
     def count_new(self, closeness: Array) -> Array:
-        """In how many training neighborhoods new samples would fall, from their similarities (n_new, n_columns).
+        """Number of training neighborhoods that would contain new samples, from their similarities (n_new, n_columns).
 
-        A new sample that coincides with a training sample (similarity one) takes its count: a sample is not in its own
+        A new sample that coincides with a training sample (similarity one) has its count: a sample is not in its own
         neighborhood, and of equally similar samples only those with the lowest index were counted.
         """
-        # The last member of a neighborhood sits on the threshold itself, and similarities round differently here.
+        # The similarity of the last member is the threshold itself, and similarities are rounded differently here.
         xp = namespace(closeness)
         rounding = float(xp.finfo(closeness.dtype).eps)
         inside = xp.count_nonzero(closeness >= self.thresholds - rounding**0.6, axis=1)
-        # Indefinite kernels have similarities above one, too, so the one nearest to one is looked for. A similarity
-        # that falls with the distance itself, not its square, feels the root of the rounding error.
+        # Indefinite kernels have similarities above one as well, so the one nearest to one is used. The error of a
+        # similarity that falls with the distance itself, not its square, is the root of the rounding error.
         apart = xp.abs(closeness - 1.0)
         nearest = xp.argmin(apart, axis=1)
         coincides = xp.min(apart, axis=1) <= rounding**0.4
@@ -129,14 +129,14 @@ class NeighborWeights:
         Parameters
         ----------
         closeness : sequence of arrays of shape (n_present, n_columns) or None
-            Per block, of the samples that have it; None where no sample does.
+            Per block, of the samples that have it; None if no sample has it.
         presence : ndarray of bool of shape (n_samples, n_blocks) or None
-            None where all samples have all blocks.
+            None if all samples have all blocks.
 
         Returns
         -------
         array of shape (n_samples, n_blocks)
-            Missing views have the weight of M: it counts where their columns are imputed.
+            Missing views have the weight of M, which applies to imputed columns.
         """
         n_views, n_blocks = len(self.counters), len(closeness)
         if presence is None:
@@ -184,7 +184,7 @@ def training_counts(
         Which samples have which views; None for all. Counts are multiplied by n / n_p, and those of M are their mean
         over the views that a sample has.
     imputed : bool
-        Whether samples take the counts of M in views that they lack; zero otherwise.
+        Whether missing views have the counts of M; zero otherwise.
 
     Returns
     -------
@@ -203,9 +203,9 @@ def training_counts(
 
 
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
-    """Number of neighbours for a fraction of the samples (at most 1.0) or a count (an integer).
+    """Number of neighbors for a fraction of the samples (at most 1.0) or a count (an integer).
 
-    Halves round up, as in the authors' code; the result lies between 1 and ``n_samples - 1``.
+    Halves are rounded up, as in the authors' code; the result is between 1 and ``n_samples - 1``.
     """
     if isinstance(neighborhood, (int, np.integer)) and not isinstance(neighborhood, bool):
         size = int(neighborhood)
@@ -227,7 +227,7 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted; between 1 and ``n_samples - 1``.
+        Size of every neighborhood, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
@@ -244,7 +244,7 @@ def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
 def _count_exactly(
     n_samples: int, n_neighbors: Sizes, n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
 ) -> list[Any]:
-    """Counts by several similarities, from blocks of rows of each, which are written over."""
+    """Counts by several similarities, from blocks of rows of each, which are overwritten."""
     sizes = _as_sequence(n_neighbors)
     counts = np.zeros((n_parts, len(sizes), n_samples), dtype=np.intp)
     thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_parts)]
@@ -264,29 +264,29 @@ def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
 
 
 def _as_asked(by_size: list[NeighborCounts], n_neighbors: Sizes) -> Any:
-    """The counts of every size, or those of the only one where no sequence of sizes was asked for."""
+    """The counts of every size, or those of the only size if it is not a sequence."""
     return by_size if isinstance(n_neighbors, Sequence) else by_size[0]
 
 
 def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    """How often every sample is a neighbour of some samples, given their rows, and the threshold of each of these.
+    """Neighbor counts from the rows of some samples, and the thresholds of these samples.
 
     Both have one row per size.
     """
     own = np.arange(len(rows))
     rows[own, start + own] = -np.inf
-    places = [rows.shape[1] - size for size in sizes]
-    edges = np.partition(rows, places, axis=1)[:, places].T
+    positions = [rows.shape[1] - size for size in sizes]
+    edges = np.partition(rows, positions, axis=1)[:, positions].T
     return np.stack([_count_members(rows, edge, size) for edge, size in zip(edges, sizes, strict=True)]), edges
 
 
 def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> NDArray[np.intp]:
     above = rows > edge[:, None]
     counts: NDArray[np.intp] = np.count_nonzero(above, axis=0)
-    # Places left after the strictly nearer samples go to the ties, lowest index first.
-    places = n_neighbors - np.count_nonzero(above, axis=1)
+    # The remaining neighbors after the strictly nearer samples are ties, lowest index first.
+    positions = n_neighbors - np.count_nonzero(above, axis=1)
     tied = rows == edge[:, None]
-    tied &= np.cumsum(tied, axis=1) <= places[:, None]
+    tied &= np.cumsum(tied, axis=1) <= positions[:, None]
     counts += np.count_nonzero(tied, axis=0)
     return counts
 
@@ -301,20 +301,20 @@ def count_by_closeness(
     views : sequence of arrays
     extensions : sequence of SimilarityExtension
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
+        Size of every neighborhood, the sample itself not counted.
     n_columns : int, default=None
-        Neighbourhoods to look at; None takes all of them up to 5000 samples, and 512 beyond.
+        Number of neighborhoods to use; None uses all of them up to 5000 samples, and 512 beyond.
 
     Returns
     -------
     extensions : list of SimilarityExtension
-        Knowing the samples whose neighbourhoods were looked at.
+        With the samples whose neighborhoods were used.
     counts : list of NeighborCounts
         Per view, and last for the mean of all closeness; for several sizes a list of them each.
     """
     n_samples, n_views = views[0].shape[0], len(views)
     exact = n_columns is None and n_samples <= EXACT_COUNTS
-    samples, judges = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
+    samples, references = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
     extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
     step = max(1, CLOSENESS_ENTRIES // len(samples))
 
@@ -326,7 +326,7 @@ def count_by_closeness(
             n_samples, n_neighbors, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
         )
     sampled = SampledNeighborhoods(
-        samples, judges, closeness(judges), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
+        samples, references, closeness(references), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
     )
     for rows in row_blocks(n_samples, step):
         sampled.count(rows, closeness(rows))
@@ -336,42 +336,42 @@ def count_by_closeness(
 def draw_samples(
     n_samples: int, n_columns: int | None = None, seed: int = 0
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Draw the samples whose neighbourhoods are looked at, and those that tell how far these neighbourhoods reach.
+    """Draw the samples whose neighborhoods are used, and those from which their thresholds are estimated.
 
     Parameters
     ----------
     n_samples : int
     n_columns : int, default=None
-        Number of neighbourhoods; 512 when None.
+        Number of neighborhoods; 512 when None.
     seed : int, default=0
 
     Returns
     -------
-    samples, judges : ndarray of int
+    samples, references : ndarray of int
         Ascending.
     """
     generator = np.random.default_rng(seed)
     size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
     samples = np.sort(generator.choice(n_samples, size, replace=False))
-    judges = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
-    return samples, judges
+    references = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
+    return samples, references
 
 
 class SampledNeighborhoods:
-    """Neighbourhoods of a random sample of the samples; the counts of all samples are estimated from them.
+    """Neighborhoods of a random sample of the samples; the counts of all samples are estimated from them.
 
-    If j lies in h of s sampled neighbourhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn
-    once for all views, so that the mean similarity costs no more than the views.
+    If j is in h of s sampled neighborhoods, (n - 1) h / s is an unbiased estimate of c(j). The samples are drawn once
+    for all views, so that the mean similarity has no extra cost.
 
     Parameters
     ----------
-    samples, judges : ndarray of int
+    samples, references : ndarray of int
         From `draw_samples`.
-    closeness : sequence of arrays of shape (n_judges, n_columns)
-        Of the judges to the samples, one per view; the thresholds of the neighbourhoods are read off from it.
+    closeness : sequence of arrays of shape (n_references, n_columns)
+        Of the references to the samples, one per view; the thresholds of the neighborhoods are read off from it.
     n_samples : int
     n_neighbors : int or sequence of int
-        Size of every neighbourhood, the sample itself not counted.
+        Size of every neighborhood, the sample itself not counted.
     n_views : int
 
     Attributes
@@ -383,7 +383,7 @@ class SampledNeighborhoods:
     def __init__(
         self,
         samples: NDArray[np.intp],
-        judges: NDArray[np.intp],
+        references: NDArray[np.intp],
         closeness: Iterable[Array],
         *,
         n_samples: int,
@@ -395,14 +395,14 @@ class SampledNeighborhoods:
         self.n_views = n_views
         sizes = _as_sequence(n_neighbors)
         self.thresholds = sampled_thresholds(
-            samples, judges, closeness, n_samples=n_samples, n_neighbors=sizes, n_views=n_views
+            samples, references, closeness, n_samples=n_samples, n_neighbors=sizes, n_views=n_views
         )
         self.xp, self.device = namespace(self.thresholds[0]), device_of(self.thresholds[0])
         shape = (n_views + 1, len(sizes), n_samples)
         self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
 
     def count(self, rows: slice, closeness: Iterable[Array], *, with_mean: bool = False) -> None:
-        """Count a block of rows, given its closeness to the samples in every view, and perhaps the mean of all."""
+        """Count a block of rows, given its closeness to the samples in every view, and optionally the mean of all."""
         for p, inside in enumerate(count_inside(closeness, self.thresholds, with_mean=with_mean)):
             self._inside[p, :, rows] = self.xp.astype(inside, self.xp.float64)
 
@@ -422,21 +422,21 @@ class SampledNeighborhoods:
 
 def sampled_thresholds(
     samples: NDArray[np.intp],
-    judges: NDArray[np.intp],
+    references: NDArray[np.intp],
     closeness: Iterable[Array],
     *,
     n_samples: int,
     n_neighbors: Sequence[int],
     n_views: int,
 ) -> list[Array]:
-    """How far the neighbourhoods of some samples reach, as others tell.
+    """Thresholds of the neighborhoods of some samples, estimated from others.
 
     Parameters
     ----------
-    samples, judges : ndarray of int
+    samples, references : ndarray of int
         From `draw_samples`.
-    closeness : iterable of arrays of shape (n_judges, n_columns)
-        Of the judges to the samples, one per view.
+    closeness : iterable of arrays of shape (n_references, n_columns)
+        Of the references to the samples, one per view.
     n_samples : int
     n_neighbors : sequence of int
     n_views : int
@@ -446,21 +446,21 @@ def sampled_thresholds(
     list of arrays of shape (n_sizes, n_columns)
         Per view, and last for the mean similarity.
     """
-    places = [max(1, round(size * len(judges) / n_samples)) for size in n_neighbors]
+    positions = [max(1, round(size * len(references) / n_samples)) for size in n_neighbors]
     thresholds: list[Array] = []
     own: Any = None
     for similarity in _with_mean(closeness, n_views):
         if own is None:
-            own = beside(judges[:, None] == samples, similarity)
+            own = beside(references[:, None] == samples, similarity)
         similarity[own] = -np.inf
-        thresholds.append(_largest(similarity, places))
+        thresholds.append(_largest(similarity, positions))
     return thresholds
 
 
 def count_inside(
     closeness: Iterable[Array], thresholds: Sequence[Array], *, with_mean: bool = False
 ) -> Iterator[Array]:
-    """In how many of the sampled neighbourhoods every row falls, for every size: per view, and last for the mean.
+    """Number of sampled neighborhoods that contain every row, for every size: per view, and last for the mean.
 
     Parameters
     ----------
@@ -485,16 +485,15 @@ def count_inside(
 
 
 def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns: int, *, xp: Any) -> Array:
-    """Counts from the number of sampled neighbourhoods that a sample falls into.
+    """Counts from the number of sampled neighborhoods that contain a sample.
 
     Parameters
     ----------
     inside : array of shape (..., n_rows)
     own : ndarray of shape (n_rows,)
-        One for a sampled sample, zero for others: it lies above its own threshold, but nobody is in their own
-        neighbourhood.
+        One for a sampled sample, zero for others: it is above its own threshold, but not in its own neighborhood.
     n_samples, n_columns : int
-        Of all samples, and of those whose neighbourhoods were looked at.
+        Of all samples, and of those whose neighborhoods were used.
     xp : module
 
     Returns
@@ -505,9 +504,9 @@ def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns:
     return xp.clip(inside - beside(own, inside), min=0.0) * beside(scale, inside)
 
 
-def _largest(similarity: Array, places: Sequence[int]) -> Array:
-    """The entries at these places of every descending column, one row each; leaves NumPy arrays in disorder."""
-    from_below = [similarity.shape[0] - place for place in places]
+def _largest(similarity: Array, positions: Sequence[int]) -> Array:
+    """The entries at these positions of every descending column, one row each; reorders NumPy arrays."""
+    from_below = [similarity.shape[0] - place for place in positions]
     if isinstance(similarity, np.ndarray):
         similarity.partition(from_below, axis=0)  # in place, to save a copy
         return similarity[from_below]

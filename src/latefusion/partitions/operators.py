@@ -1,13 +1,13 @@
-"""Leading eigenvectors of similarities that are known by their products only: factors of any kind, graphs among them.
+"""Leading eigenvectors of similarities that are given by products only: factors and graphs.
 
-Which way is cheapest depends on the factor Φ (n x w), S = ΦΦᵀ:
+The cheapest method depends on the factor Φ (n x w), S = ΦΦᵀ:
 
 - few columns: the eigenvectors of the small matrix ΦᵀΦ, one product with Φ per column, in large blocks;
 - a sparse Φ, as that of an anchor graph: the same, ΦᵀΦ being sparse;
 - many columns: Lanczos on ΦᵀΦ or ΦΦᵀ, whichever is smaller, a few products per eigenvector, one at a time.
 
-Randomised range finders need many times more products than Lanczos for the same accuracy where eigenvalues fall slowly,
-so they have no place here.
+Randomized range finders are not used: they need many times more products than Lanczos for the same accuracy if
+eigenvalues decrease slowly.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from latefusion.similarities.factor import Factor, LinearMap
 # and sparse views.
 PRODUCTS_PER_VECTOR = 10
 SPARE_VECTORS = 10
-# How many columns of a dense Φ can be multiplied in one block in the time of a single one; a sparse Φ gains less.
+# Columns of a dense Φ that can be multiplied in one block in the time of a single one; fewer for a sparse Φ.
 DENSE_BLOCK_GAIN = 15
 # A wider ΦᵀΦ would need more than 300 MB.
 LARGEST_GRAM = 6000
@@ -36,7 +36,7 @@ BLOCK_ENTRIES = 2**21
 
 
 def feature_matrix(factor: Factor) -> Any:
-    """All rows of Φ in the form that is cheapest to hold and multiply: dense, sparse, or as an operator.
+    """All rows of Φ in the form that is cheapest to store and multiply: dense, sparse, or as an operator.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def feature_matrix(factor: Factor) -> Any:
     Returns
     -------
     ndarray, sparse matrix or LinearOperator of shape (n_samples, width)
-        In double precision: Lanczos cannot converge any further than its products are exact.
+        In double precision: the accuracy of Lanczos is that of its products.
     """
     if factor.features is not None:
         return factor.features.astype(np.float64)
@@ -58,7 +58,7 @@ def feature_matrix(factor: Factor) -> Any:
 
 
 def takes_gram(width: int, n_clusters: int, *, dense: bool) -> bool:
-    """Whether ΦᵀΦ is formed: one product per column of Φ, against those that Lanczos takes.
+    """Whether ΦᵀΦ is formed: whether one product per column of Φ is cheaper than the products of Lanczos.
 
     Parameters
     ----------
@@ -150,21 +150,21 @@ def leading_eigenvectors(similarity: Any, n_clusters: int) -> tuple[NDArray[Any]
         Columns that belong to no eigenvalue but zero are zero.
     """
     values, vectors = top_eigenpairs(similarity, n_clusters)
-    # Below a share of the largest, an eigenvalue is rounding error, and dividing by it would extend noise.
+    # An eigenvalue below a share of the largest is rounding error; dividing by it would amplify noise.
     inverse = inverse_values(values, values.dtype).astype(vectors.dtype)
     vectors = vectors * (inverse > 0)
     return vectors, vectors * inverse
 
 
 def leading_projection(features: Any, n_clusters: int, precision: Any) -> NDArray[Any]:
-    """The matrix that turns rows of Φ into the leading eigenvectors of ΦΦᵀ, V Λ^{-1/2} of the eigenpairs of ΦᵀΦ.
+    """The matrix that maps rows of Φ to the leading eigenvectors of ΦΦᵀ, V Λ^{-1/2} of the eigenpairs of ΦᵀΦ.
 
     Parameters
     ----------
     features : ndarray, sparse matrix or LinearOperator of shape (n_samples, width)
     n_clusters : int
     precision : dtype
-        Of the view, which says how small an eigenvalue is rounding error.
+        Of the view, which defines the threshold of rounding errors.
 
     Returns
     -------
@@ -202,7 +202,7 @@ def gram_matrix(features: Any) -> Any:
 
 
 def inverse_values(values: NDArray[Any], precision: Any) -> NDArray[Any]:
-    """One over descending eigenvalues, and zero for those so far below the first that they are rounding error."""
+    """One over descending eigenvalues, and zero for those that are rounding error."""
     present = values > rounding_threshold(np.finfo(precision).eps, values[0])
     inverse: NDArray[Any] = np.where(present, 1 / np.where(present, values, 1.0), 0.0)
     return inverse

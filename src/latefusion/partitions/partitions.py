@@ -1,8 +1,8 @@
 """Partitions of the training samples, and the map that extends them to new samples.
 
-A partition holds the leading eigenvectors V_j of one similarity of one view. All partitions of a problem stand side by
-side in B = [V_1 | … | V_s]. For a new sample x with features φ_j(x) the same eigenvectors extend as φ_j(x) P_j, which
-returns the row of V_j for a training sample.
+A partition consists of the leading eigenvectors V_j of one similarity of one view. B = [V_1 | … | V_s] is the matrix of
+all partitions side by side. The row of a new sample x with features φ_j(x) is φ_j(x) P_j, which is the row of V_j for a
+training sample.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PRODUCT_ROWS = 2**14
 
 
 class PartitionKey(NamedTuple):
-    """Which similarity of which view; the number of views stands for all of them together."""
+    """A view and its similarity; the number of views is the key of all views together."""
 
     view: int
     name: str
@@ -41,13 +41,13 @@ class Block:
     Attributes
     ----------
     view : int
-        Position of the view; the number of views stands for all of them together.
+        Position of the view; the number of views for all of them together.
     name : str
         Name of the similarity, such as "kernel" or "graph 10".
     encoding : Encoding
-        From the view as it was given to the coordinates that the similarity compares.
+        From the given view to the coordinates that the similarity compares.
     extension : SimilarityExtension
-        Gives the features φ_j of a sample.
+        Computes the features φ_j of a sample.
     projection : array of shape (n_features, n_columns)
         P_j.
     """
@@ -73,12 +73,12 @@ class Block:
 
 
 class Mean(NamedTuple):
-    """M, the partition of the mean similarity, which alignments are pulled towards.
+    """M, the partition of the mean similarity, which regularizes alignments.
 
     The row of M of a sample x is [φ_1(x) P_1 | … ] · mixing over the blocks of M. These are one of
 
     - the features of every view times N_p, its share of M, which add up: ``mixing`` is a column of identities;
-    - the blocks of all H_p once more, where missing rows of H_p are imputed and M is a linear function of them;
+    - the blocks of all H_p once more, if missing rows of H_p are imputed and M is a linear function of them;
     - a single block of all views side by side.
 
     Attributes
@@ -103,20 +103,20 @@ class Partitions:
     ----------
     blocks : tuple of Block
     vectors : tuple of array of shape (n_samples, n_columns)
-        Rows of the training samples in every block. Zero or imputed for samples that lack the view.
+        Rows of the training samples in every block. Zero or imputed for missing views.
     values : tuple of ndarray of shape (n_columns,)
         Eigenvalues, descending. Empty for alignments, which do not use them.
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which views samples have; None if no view is missing.
     fill : Fill or None
         How rows of samples with missing views are filled. Applies to the columns of views, which come first, and to
-        those of the blocks of M, where there is one.
+        those of the blocks of M, if there is one.
     mean : Mean or None
         For alignments.
     counts : tuple or None
         For local alignment: the `NeighborCounts` of every view, of the samples that have it, and last those of the
-        similarity of M, or None where the mean of the counts stands for them. For several sizes of neighborhoods, a
-        list of them each.
+        similarity of M, or None if the mean of the counts is used for them. For several sizes of neighborhoods, a list
+        of them each.
     """
 
     blocks: tuple[Block, ...]
@@ -164,7 +164,7 @@ class Partitions:
 
     @cached_property
     def root(self) -> NDArray[Any]:
-        """A matrix with the inner products of B and as few rows as possible: all that solvers see."""
+        """A matrix with the inner products of B and as few rows as possible, which is the input of solvers."""
         if self.n_samples <= self.columns[-1].stop:
             return self.basis()
         return root_of_products(self.products)
@@ -189,7 +189,7 @@ class Partitions:
         )
 
     def restricted(self, keys: Sequence[PartitionKey]) -> Partitions:
-        """Some of the blocks, where no view is missing."""
+        """Some of the blocks, if no view is missing."""
         positions = [self.position(key) for key in keys]
         found = replace(
             self,

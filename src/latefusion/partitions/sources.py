@@ -26,17 +26,17 @@ class Source:
     Attributes
     ----------
     kind : str
-        What the view holds, such as "counts" or "kernel"; "joint" for all views together.
+        Kind of values in the view, such as "counts" or "kernel"; "joint" for all views together.
     coordinates : array of shape (n_observed, n_features)
         Points whose Euclidean distances are those of the view, of the samples that have it.
     similarities : mapping of str to Similarity
         By name.
     encoding : Encoding
-        From the view as it was given to coordinates.
+        From the given view to coordinates.
     observed : ndarray of bool of shape (n_samples,) or None
         Which samples have the view; None for all.
     kernel : ndarray of shape (n_observed, n_observed) or None
-        The kernel, where that is what was given. A `PrecomputedSimilarity` compares its entries, other similarities
+        The precomputed kernel, if the view is one. A `PrecomputedSimilarity` compares its entries, other similarities
         the coordinates.
     """
 
@@ -52,7 +52,7 @@ class Source:
         return self.kernel if self._compares_kernel(name) else self.coordinates
 
     def encoding_of(self, name: str) -> Any:
-        """From the view as it was given to the data that the similarity of this name compares."""
+        """From the given view to the data that the similarity of this name compares."""
         if self._compares_kernel(name):
             assert isinstance(self.encoding, KernelPoints)
             return self.encoding.kernel
@@ -69,7 +69,7 @@ class Source:
         )
 
     def cross(self, block: Block, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
-        """Rows of some samples in a block that was fitted on others; zero for samples that lack the view."""
+        """Rows of some samples in a block that was fitted on others; zero if the view is missing."""
         if self.observed is not None:
             rows = np.zeros((len(unseen), block.projection.shape[1]), dtype=block.projection.dtype)
             here = self.observed[unseen]
@@ -96,7 +96,7 @@ class Source:
 def feature_source(
     view: Array, similarities: Mapping[str, Similarity], observed: NDArray[np.bool_] | None = None
 ) -> Source:
-    """The source of a view of features, scaled by what they are.
+    """The source of a view of features, scaled by their kind of values.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def joint_source(sources: Sequence[Source], similarities: Mapping[str, Similarit
     Returns
     -------
     Source
-        Sparse as soon as one view is.
+        Sparse if one view is.
     """
     coordinates, scales = join_coordinates([source.coordinates for source in sources], shares)
     return Source("joint", coordinates, similarities, SideBySide(tuple(one.encoding for one in sources), scales))
@@ -168,14 +168,14 @@ def join_coordinates(coordinates: Sequence[Array], shares: NDArray[Any]) -> tupl
     -------
     coordinates : array of shape (n_samples, total n_features)
     scales : ndarray of shape (n_views,)
-        Factor of every view; zero where all samples coincide.
+        Factor of every view; zero if all samples coincide.
     """
     scales = joint_scales(np.array([column_statistics(one).mean_squared_distance for one in coordinates]), shares)
     return put_side_by_side(coordinates, scales), scales
 
 
 def joint_scales(distances: NDArray[Any], shares: NDArray[Any]) -> NDArray[np.float64]:
-    """Factors that bring views to the same mean squared distance times their share; zero where that distance is."""
+    """Factors that scale views to the same mean squared distance times their share; zero if that distance is zero."""
     return np.where(distances > 0, np.sqrt(shares / np.where(distances > 0, distances, 1.0)), 0.0)
 
 
@@ -231,7 +231,7 @@ def without_view(sources: Sequence[Source], view: int) -> tuple[list[Source], ND
 
 
 def mask_zero_rows(sources: Sequence[Source], mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Take rows of zeros as missing in views that are compared by directions.
+    """Treat rows of zeros as missing in views that are compared by directions.
 
     Parameters
     ----------

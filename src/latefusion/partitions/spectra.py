@@ -1,8 +1,8 @@
-"""Leading eigenpairs of one similarity of one view, and the map that gives new samples their rows.
+"""Leading eigenpairs of one similarity of one view, and the map that extends them to new samples.
 
-A base partition needs k eigenvectors. A few more of them, with their eigenvalues, say nearly all that there is to know
-of a similarity for clustering: what it has in common with others, and its part in their mean. `fuse_spectra` works from
-them alone, so that the samples are looked at once, however many ways of fusing are tried.
+A base partition needs k eigenvectors. A few more of them, with their eigenvalues, represent a similarity almost
+completely for clustering: its agreement with others, and its part in their mean. `fuse_spectra` uses only these, so
+that the samples are read once for any number of candidates.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ class Spectrum:
     Attributes
     ----------
     values : ndarray of shape (n_components,)
-        Descending; zero where they are rounding error.
+        Descending; zero if they are rounding error.
     vectors : ndarray of shape (n_samples, n_components)
-        Orthonormal; zero where the value is.
+        Orthonormal; zero if the value is zero.
     extension : SimilarityExtension
     projection : ndarray of shape (n_features, n_components)
-        What turns the features of a new sample, as the extension gives them, into its row.
+        Maps the features of a new sample, from the extension, to its row.
     """
 
     values: NDArray[Any]
@@ -43,11 +43,11 @@ class Spectrum:
     projection: NDArray[Any]
 
     def scattered(self, observed: NDArray[np.bool_], n_known: int) -> Spectrum:
-        """The same among more samples, of which only some have the view: zero rows for the others.
+        """The same with zero rows for the samples without the view.
 
-        Entries of orthonormal columns are the larger the fewer they are. The factor (n_p / n)^{1/2} takes that back, so
-        that a row means the same in every view, and a view of few samples gains nothing by it. n counts the samples
-        that have any view: the others must not make base partitions fainter beside their mean.
+        Fewer rows of orthonormal columns have larger entries. The factor (n_p / n)^{1/2} corrects for this, so that
+        rows of all views have the same scale. n is the number of samples that have any view: the others must not reduce
+        the weight of base partitions relative to their mean.
         """
         factor = self.vectors.dtype.type(np.sqrt(np.count_nonzero(observed) / n_known))
         vectors = np.zeros((len(observed), self.vectors.shape[1]), dtype=self.vectors.dtype)
@@ -67,9 +67,9 @@ def fit_spectrum(
     n_components : int
         Number of eigenpairs.
     n_clusters : int
-        What the similarity is to be good for.
+        Number of clusters that the similarity should separate.
     search : NeighborSearch, default=None
-        That of the view, where several graphs share it.
+        That of the view, if several graphs share it.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def fit_spectrum(
     matrix, extension = similarity.similarity(view, n_clusters, *shared)
     precision = np.result_type(view.dtype, np.float32)
     if isinstance(matrix, Factor) and isinstance(matrix.feature_map, GivenMap):
-        # All of its eigenvalues are one: none of its directions comes before another until other views are heard.
+        # All of its eigenvalues are one. The order of its directions depends on the other views.
         vectors, projection = matrix.feature_map(view), np.eye(matrix.feature_map.width)
         values = np.round(np.sum(vectors**2, axis=0))
     elif isinstance(matrix, Factor):

@@ -85,7 +85,7 @@ class CandidateSpace:
     searches: Sequence[NeighborSearch]
 
     def filled(self, missing: str = "impute", n_components_shared: int | None = None) -> CandidateSpace:
-        """The same with rows for samples that lack views, if there are any; see `fill_missing_rows`."""
+        """The same with rows for missing views, if there are any; see `fill_missing_rows`."""
         scoring = [key for key in self.partitions.keys if key.name in similarity_names(self.sources[key.view], "both")]
         filled = fill_missing_rows(self.partitions, missing, self.n_clusters, scoring, n_components_shared)
         return replace(self, partitions=filled)
@@ -139,8 +139,10 @@ class CandidateSpace:
             basis=None if mask is None else self.partitions.basis(),
             mask=mask,
         )
-        judged = self.partitions.n_samples if mask is None else np.maximum(1, mask[mask.sum(axis=1) > 1].sum(axis=0))
-        beyond = np.maximum(agreement - self.n_clusters / judged, 0.0)
+        n_compared = (
+            self.partitions.n_samples if mask is None else np.maximum(1, mask[mask.sum(axis=1) > 1].sum(axis=0))
+        )
+        beyond = np.maximum(agreement - self.n_clusters / n_compared, 0.0)
         if beyond.max() < np.sqrt(np.finfo(beyond.dtype).eps):  # with as many clusters as samples, all agree by chance
             return np.ones(self.n_views)
         trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
@@ -177,7 +179,7 @@ def fit_space(
     n_clusters: int,
     n_jobs: int | None = None,
 ) -> CandidateSpace:
-    """Fit the named similarities of views; rows of samples that lack a view are zero."""
+    """Fit the named similarities of views; rows of missing views are zero."""
     searches = [NeighborSearch(source.coordinates) for source in sources]
     partitions = fit_partitions(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
     return CandidateSpace(sources, partitions, len(sources), n_clusters, searches)

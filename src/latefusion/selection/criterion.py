@@ -143,7 +143,7 @@ class Criterion:
     ----------
     neighborhoods : Neighborhoods
     view_labels : list of list of ndarray of shape (n_samples,)
-        Clusterings of every view on its own; -1 for samples that lack it.
+        Clusterings of every view on its own; -1 if the view is missing.
     shares : ndarray of shape (n_views,)
         How much every view counts; they sum to one.
     known : ndarray of bool of shape (n_samples,) or None

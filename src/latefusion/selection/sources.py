@@ -99,7 +99,7 @@ def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observe
     known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
     if spec not in known:
         raise ValueError(
-            f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method `similarity`, "
+            f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method `similarity`; "
             f"got {spec!r}."
         )
     return feature_source(view, known[spec], observed)

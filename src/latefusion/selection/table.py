@@ -92,7 +92,7 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
     best = max(candidates, key=lambda one: one.score.value)
     gain = best.score.value - default.score.value
     error = standard_error(best.score.parts - default.score.parts)
-    # A gain that is printed as 0.000 is no reason to leave the default.
+    # A gain that is printed as 0.000 does not justify leaving the default.
     chosen = best if gain > error and round(gain, 3) > 0 else default
     rows = tuple(_row(one, chosen=one is chosen) for one in candidates)
     what = _described(chosen)

@@ -6,7 +6,7 @@ The problem (Eq. 8 of the paper; "global alignment")::
     over F (n x k, FᵀF = I), W_p (k x k, W_pᵀ W_p = I), β (m, ‖β‖₂ = 1, β ≥ 0)
 
 Local alignment (Eq. 9) has the same form with H_p replaced by D_p H_p / n and M by D_0 M / n, where the diagonal
-matrix D_p holds how often every sample is a neighbour of the others in view p; see `weigh_partitions`.
+matrix D_p holds how often every sample is a neighbor of the others in view p; see `weigh_partitions`.
 
 =================  ======  ============================================================
 here               paper   meaning
@@ -20,9 +20,9 @@ here               paper   meaning
 ``regularization`` λ       pull of the consensus towards ``average``
 =================  ======  ============================================================
 
-Cost. One iteration costs O(m n k²). All that the iterations see of the samples are inner products of columns, so with
-Z = [H_1 | … | H_m | M] = QR they may run on the column blocks of the small matrix R instead, O(m² k³) whatever n is;
-the consensus is then put together from the partitions by `mix_partitions`. Every λ reuses the same R.
+Cost. One iteration costs O(m n k²). The iterations depend on the samples only through inner products of columns, so
+with Z = [H_1 | … | H_m | M] = QR they may run on the column blocks of the small matrix R instead, O(m² k³) for any n;
+the consensus is then computed from the partitions by `mix_partitions`. Every λ reuses the same R.
 
 Wang, Liu, Zhu: Late Fusion Multi-view Clustering via Global and Local Alignment Maximization.
 """
@@ -47,14 +47,14 @@ from latefusion.types import Array, SolverResult
 
 # The authors' rule compares objectives only from the third iteration on.
 MIN_ITER = 3
-# Rows whose inner products are summed up at a time.
+# Rows whose inner products are summed at a time.
 COMPRESSION_ROWS = 2**12
-# The same on a device, which wants larger pieces to be busy.
+# The same on a device, which needs larger blocks.
 DEVICE_COMPRESSION_ROWS = 2**18
 
 
 class AlignmentState(NamedTuple):
-    """What a callback sees after every iteration."""
+    """Argument of the callback after every iteration."""
 
     consensus: Array
     rotations: list[Array]
@@ -74,27 +74,27 @@ def solve_alignment(
     callback: Callable[[AlignmentState], None] | None = None,
     xp: Any,
 ) -> SolverResult:
-    """Maximise the alignment of one consensus partition with rotated base partitions.
+    """Maximize the alignment of one consensus partition with rotated base partitions.
 
     Parameters
     ----------
     partitions : sequence of arrays of shape (n_samples, n_clusters)
         Base partitions H_p, or their compressed form. With ``init="align"`` they may have other numbers of columns: a
-        view of r directions has a W_p of shape r x k, which also says which k of more than k directions are meant.
+        view of r directions has a W_p of shape r x k, which also selects k of more than k directions.
     average : array of shape (n_samples, n_clusters)
         Partition M of the mean kernel, or its compressed form.
     regularization : float
         λ.
     init : {"align", "identity"}, default="align"
         Start of the rotations: "identity" is the paper's, and depends on the arbitrary signs of eigenvectors; "align"
-        turns every base partition towards ``average`` first, W_p = polar(H_pᵀ M), which depends on subspaces only.
+        rotates every base partition towards ``average`` first, W_p = polar(H_pᵀ M), which depends on subspaces only.
     max_iter : int, default=100
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
     accumulate : bool, default=False
-        Reproduce the loop that the authors released: it never clears the sum Σ_p β_p H_p W_p, so that every iteration
-        sees those of all before it, and its weights start at 1/m. The objective then is not monotone and ends lower;
-        only good for comparing with results of that code.
+        Reproduce the loop of the authors' code: it never clears the sum Σ_p β_p H_p W_p, so that every iteration adds
+        to those before it, and its weights start at 1/m. The objective is then not monotone and ends lower. Use this
+        only to compare with results of that code.
     callback : callable, default=None
         Called with an `AlignmentState` after every iteration.
     xp : module
@@ -151,7 +151,7 @@ def _update_rotations(partitions: Sequence[Array], consensus: Array, xp: Any) ->
 
 
 def _update_weights(alignments: Array, previous: Array, xp: Any) -> Array:
-    # Eq. (15): β = δ / ‖δ‖₂. If no view has any part in the consensus (δ = 0) every β is as good: keep the last.
+    # Eq. (15): β = δ / ‖δ‖₂. If no view agrees with the consensus (δ = 0), every β is optimal: keep the last.
     norm = xp.linalg.vector_norm(alignments)
     return alignments / norm if float(norm) > 0 else previous
 
@@ -222,9 +222,9 @@ def compress_partitions(partitions: Sequence[Array], average: Array, *, xp: Any)
     """Small matrices with the same inner products as the partitions: the column blocks of R in [H_1 | … | M]ᵀ[…] = RᵀR.
 
     A solver run on them takes the same steps as on the partitions. R comes from the eigenvectors of the small matrix of
-    inner products, which is summed up in double precision block by block; directions that are rounding error are left
-    out, so a view given twice does no harm. Not worth it, and returned as they are, when there are no more samples
-    than columns.
+    inner products, which is summed in double precision block by block. Directions that are rounding error are removed,
+    so a repeated view causes no problem. If there are not more samples than columns, the partitions are returned
+    unchanged.
 
     Parameters
     ----------
@@ -281,23 +281,23 @@ def compress_products(products: Array, n_clusters: int, *, xp: Any) -> tuple[lis
 def weigh_partitions(
     partitions: Sequence[Array], average: Array, counts: Sequence[Array], n_samples: int
 ) -> tuple[list[Array], Array]:
-    """Partitions of local alignment: row j multiplied by its neighbour count over the number of training samples.
+    """Partitions of local alignment: row j multiplied by its neighbor count over the number of training samples.
 
     Parameters
     ----------
     partitions : sequence of arrays of shape (n_rows, n_clusters)
     average : array of shape (n_rows, n_clusters)
     counts : sequence of arrays of shape (n_rows,)
-        Neighbour counts c_p per view, and last those of the mean kernel.
+        Neighbor counts c_p per view, and last those of the mean kernel.
     n_samples : int
         Number of training samples.
 
     Returns
     -------
     partitions : list of arrays of shape (n_rows, n_clusters)
-        D_p H_p / n. The factor 1/n is the authors' code's; it scales the objective and nothing else.
+        D_p H_p / n. The factor 1/n is that of the authors' code; it only scales the objective.
     average : array of shape (n_rows, n_clusters)
-        D_0 M / n. The paper speaks of local kernel k-means here; the code weighs the global M, and so do we.
+        D_0 M / n. The paper uses local kernel k-means here; the authors' code and this one use the global M.
     """
     weighed = [
         partition * (count / n_samples)[:, None]

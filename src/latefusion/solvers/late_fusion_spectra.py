@@ -8,12 +8,12 @@ that global alignment needs is a linear function of the rows of B:
   eigenvalues, brings similarities of different kinds to one scale;
 - the consensus F.
 
-So the inner products BᵀB are all that has to be known of the samples. Any choice of similarities and of λ is solved
-in that small space, and the consensus is B times a small matrix, for training samples and new ones alike.
+So the inner products BᵀB are sufficient. Any choice of similarities and of λ is solved in that small space, and the
+consensus is B times a small matrix, for training samples and new samples.
 
-Every similarity has a factor: H_j and V_j enter multiplied by it. Of c similarities that say the same, each with a
-factor of 1/√c, the consensus and the mean see as much as of a single one: so several similarities of one view share its
-weight, and a view given twice changes nothing.
+Every similarity has a factor, by which H_j and V_j are multiplied. If c equal similarities have factors of 1/√c, the
+consensus and the mean are the same as for a single one. So several similarities of one view share its weight, and a
+repeated view changes nothing.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def fuse_spectra(
     members : sequence of WeightedSpectrum
         The similarities to fuse.
     pull : sequence of WeightedSpectrum
-        The similarities whose mean the consensus is pulled to.
+        The similarities whose mean has the partition M.
     n_clusters : int
     regularizations : sequence of float
         Values of λ.
@@ -130,7 +130,7 @@ def mean_coefficients(root: FloatArray, members: Sequence[WeightedSpectrum], n_c
     scales = np.zeros(root.shape[1])
     for member in members:
         level = member.values[:n_clusters].mean()
-        # A view whose members have no eigenvalue at all cannot separate any samples, and takes no part.
+        # A view whose members have no positive eigenvalue cannot separate samples, and is not used.
         scales[member.columns] = member.factor * np.sqrt(member.values / level) if level > 0 else 0.0
     used = np.flatnonzero(scales)
     coefficients = np.zeros((root.shape[1], n_clusters))
@@ -148,7 +148,7 @@ def mean_coefficients(root: FloatArray, members: Sequence[WeightedSpectrum], n_c
 
 
 def _leading(root: FloatArray, member: WeightedSpectrum, n_clusters: int) -> FloatArray:
-    """The compressed base partition; columns that the similarity lacks are zero."""
+    """The compressed base partition; zero columns if the similarity has fewer eigenvectors."""
     partition = np.zeros((root.shape[0], n_clusters))
     columns = root[:, member.columns][:, :n_clusters]
     partition[:, : columns.shape[1]] = columns
@@ -165,7 +165,7 @@ def agreement_with_others(
     basis: FloatArray | None = None,
     mask: NDArray[np.bool_] | None = None,
 ) -> FloatArray:
-    """How well every view agrees with what the other views say together.
+    """Agreement of every view with the mean of the other views.
 
     Parameters
     ----------
@@ -174,18 +174,18 @@ def agreement_with_others(
     owners : sequence of int
         The view of every member.
     overlap : ndarray of shape (n_views, n_views)
-        Which views say the same, from 0 to 1; such views are no witnesses for each other.
+        How equal two views are, from 0 to 1; equal views do not count as evidence for each other.
     n_clusters : int
     basis : ndarray of shape (n_samples, n_columns), default=None
-        B, where samples lack views.
+        B, if views are missing.
     mask : ndarray of bool of shape (n_samples, n_views), default=None
-        Which views they have. A view is then judged by the samples that have it and another one.
+        Mask of observed views. The agreement of a view then uses the samples that have it and another view.
 
     Returns
     -------
     ndarray of shape (n_views,)
         Mean over a view's members of ‖M_{-p}ᵀ H_p‖² / k, M_{-p} the partition of the mean similarity of the others: k/n
-        for a view that has nothing to do with them, 1 for one that says the same. One if there are no others.
+        for an independent view, 1 for an equal one. One if there are no other views.
     """
     agreement = np.ones(len(overlap))
     for view in range(len(overlap)):
@@ -209,7 +209,7 @@ def agreement_with_others(
 
 
 def _orthonormal(rows: FloatArray) -> FloatArray:
-    """Orthonormal columns that span the same, fewer where there are not enough rows."""
+    """Orthonormal columns with the same span, fewer if there are not enough rows."""
     left, values, _ = np.linalg.svd(rows, full_matrices=False)
     found: FloatArray = left * (values > np.sqrt(np.finfo(np.float64).eps) * max(values, default=0.0))
     return found

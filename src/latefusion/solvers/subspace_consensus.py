@@ -1,6 +1,6 @@
-"""Late fusion of subspaces, which are all that given clusterings are, in the small space that they span.
+"""Late fusion of subspaces, which represent given clusterings, in the small space that they span.
 
-Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalised and centred
+Let O_p (n x r_p, orthonormal columns) be a basis of the subspace of partition p, for labels the normalized and centered
 cluster indicators. The consensus solves
 
     max  Tr(Fᵀ Σ_p β_p f_p O_p W_p) + λ Tr(FᵀM)   over FᵀF = I_d, W_p a (partial) isometry r_p x d, ‖β‖₂ = 1,
@@ -9,9 +9,9 @@ which is global alignment whose base partitions H_p = O_p W_p are free within th
 eigenvalues of O_pO_pᵀ are one, and no d eigenvectors lead. M holds the d leading eigenvectors of Σ_p f_p² O_pO_pᵀ; a
 factor f_p = √w lets a partition count w times, so c equal partitions with f_p = 1/√c count as one.
 
-What goes to label assignment is U = Σ_p β_p f_p O_p W_p + λM, of which F is the orthonormal factor: the length of a
-direction in U says how many partitions know it, so that a direction too many does little harm, in contrast to F, where
-all are of one length.
+Labels are assigned to the rows of U = Σ_p β_p f_p O_p W_p + λM, of which F is the orthonormal factor. The norm of a
+direction in U grows with the number of partitions that share it, so that a superfluous direction has little effect. In
+F all directions have the same norm.
 
 All inner products of the bases come from contingency tables, so nothing here has the size of the samples.
 """
@@ -34,7 +34,7 @@ from latefusion.types import SolverResult
 
 FloatArray = NDArray[np.floating]
 
-# No subspace is trusted less than this share of the most trusted one, lest its weight be zero over zero.
+# Smallest agreement of a subspace relative to the largest one, to avoid a weight of zero over zero.
 LEAST_TRUST = 1e-3
 
 
@@ -113,7 +113,7 @@ class Subspaces:
         return overlap
 
     def trust(self, same: NDArray[np.float64], n_samples: int) -> NDArray[np.float64]:
-        """How well every subspace agrees with others that are not the same, beyond chance, relative to the best.
+        """Agreement of every subspace with those that are not equal to it, beyond chance, relative to the largest.
 
         The agreement of two is the mean squared cosine over the smaller dimension, so that a finer clustering agrees
         with a coarser one that it refines. Of random subspaces it is the larger dimension over the number of samples.
@@ -121,7 +121,7 @@ class Subspaces:
         Parameters
         ----------
         same : ndarray of shape (m, m)
-            Which of them say the same, from 0 to 1; these are no witnesses for each other.
+            How equal two subspaces are, from 0 to 1; equal ones do not count as evidence for each other.
         n_samples : int
 
         Returns
@@ -133,9 +133,9 @@ class Subspaces:
         chance = np.maximum.outer(self.widths, self.widths) / n_samples
         beyond = np.maximum(self.squared_cosines / smaller - chance, 0.0)
         witnesses = (1.0 - same) / same.sum(axis=1)
-        heard = witnesses.sum(axis=1)
-        trust = np.sum(witnesses * beyond, axis=1) / np.where(heard > 0, heard, 1.0)
-        if not heard.all() or trust.max() < LEAST_TRUST:
+        n_witnesses = witnesses.sum(axis=1)
+        trust = np.sum(witnesses * beyond, axis=1) / np.where(n_witnesses > 0, n_witnesses, 1.0)
+        if not n_witnesses.all() or trust.max() < LEAST_TRUST:
             return np.ones(len(self.columns))
         relative: NDArray[np.float64] = np.maximum(trust / trust.max(), LEAST_TRUST)
         return relative

@@ -1,4 +1,4 @@
-"""The door: any input of a user becomes checked `Views`, or an error that says what is wrong and what to do."""
+"""Conversion of any input to checked `Views`, or an error that states the problem and the remedy."""
 
 from latefusion.validation.columns import column_groups
 from latefusion.validation.frames import columns_of, is_frame

@@ -27,7 +27,7 @@ def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str
     width : int
         Number of columns of the table.
     columns : list or None
-        Their names, where it has any.
+        Names of the columns; None if they have no names.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str
     if views is None:
         return {"view_0": np.arange(width)}
     if len(views) == 0:
-        raise ValueError("views is empty: name at least one group of columns, or leave it out for a single view.")
+        raise ValueError("views is empty. Give at least one group of columns, or leave it out for a single view.")
     return {name: _positions(group, name, width, columns) for name, group in named_views(views).items()}
 
 
@@ -86,7 +86,7 @@ def _positions(group: ViewColumns, name: str, width: int, columns: list[Any] | N
     if isinstance(group, slice):
         if not all(bound is None or isinstance(bound, Integral) for bound in (group.start, group.stop, group.step)):
             raise ValueError(
-                f"View {name!r} is given by {group}: a slice takes positions. List column names one by one."
+                f"View {name!r} is given by {group}, but slices must contain positions. List the column names instead."
             )
         positions = np.arange(width)[group]
     else:
@@ -100,7 +100,7 @@ def _positions(group: ViewColumns, name: str, width: int, columns: list[Any] | N
         else:
             positions = _by_name(wanted, name, columns)
     if len(positions) == 0:
-        raise ValueError(f"View {name!r} has no columns: name at least one.")
+        raise ValueError(f"View {name!r} has no columns. Give at least one.")
     return positions
 
 
@@ -109,7 +109,7 @@ def _wanted_columns(group: ViewColumns, name: str, columns: list[Any] | None) ->
         return [group]
     if not isinstance(group, Iterable):
         raise ValueError(
-            f"View {name!r} must be a slice, a list of positions or a list of column names, got {group!r}."
+            f"View {name!r} must be a slice, a list of positions or a list of column names; got {group!r}."
         )
     return list(group)
 
@@ -117,22 +117,24 @@ def _wanted_columns(group: ViewColumns, name: str, columns: list[Any] | None) ->
 def _by_number(wanted: list[Any], name: str, width: int, columns: list[Any] | None) -> NDArray[np.intp]:
     outside = [int(one) for one in wanted if not -width <= one < width]
     if outside:
-        raise ValueError(f"View {name!r} asks for columns {outside}, but X has {width} columns.")
+        raise ValueError(f"View {name!r} contains the column positions {outside}, but X has {width} columns.")
     names = set(columns or ())
     unclear = [int(one) for one in wanted if columns and one in names and columns[one] != one]
     if unclear:
         raise ValueError(
-            f"View {name!r} asks for columns {unclear}, which are positions, but also the names of other columns of X. "
-            f"Turn the column names into text."
+            f"View {name!r} contains {unclear}, which are both positions of columns and names of other columns of X. "
+            f"Convert the column names to text."
         )
     return np.array(wanted, dtype=np.intp)
 
 
 def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray[np.intp]:
     if columns is None:
-        raise ValueError(f"View {name!r} is given by column names, but X has none: pass positions or a data frame.")
+        raise ValueError(
+            f"View {name!r} is given by column names, but X has no column names. Pass positions or a data frame."
+        )
     position_of = {column: position for position, column in enumerate(columns)}
     unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
     if unknown:
-        raise ValueError(f"View {name!r} names columns that X does not have: {unknown}. Check their spelling.")
+        raise ValueError(f"View {name!r} contains column names that X does not have: {unknown}. Check their spelling.")
     return np.array([position_of[one] for one in wanted], dtype=np.intp)

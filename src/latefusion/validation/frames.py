@@ -1,6 +1,6 @@
-"""Data frames: numbers out of columns, views out of column levels, and frames of the same kind on the way out.
+"""Data frames: numbers of columns, views of column levels, and results as frames of the same library.
 
-pandas and polars are met, never imported; pyarrow and other libraries are met through narwhals.
+pandas and polars are supported without importing them; pyarrow and other libraries are supported through narwhals.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _narwhals(frame: Any) -> Any:
 
 
 def frame_to_array(frame: Any, label: str) -> Array:
-    """The numbers of a data frame; columns of text, dates or categories are refused by name."""
+    """The numbers of a data frame; columns of text, dates or categories raise an error with their names."""
     columns = columns_of(frame)
     repeated = sorted(str(name) for name, times in Counter(columns).items() if times > 1)
     if repeated:
@@ -85,8 +85,7 @@ def frame_to_array(frame: Any, label: str) -> Array:
     refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
     if refused:
         raise ValueError(
-            f"{label} holds columns that are not numbers: {refused}. Encode them as numbers, for example one-hot, or "
-            "drop them."
+            f"{label} contains columns that are not numeric: {refused}. Encode them, for example one-hot, or drop them."
         )
     if hasattr(frame, "iloc"):
         single = all(str(dtype).lower() == "float32" for dtype in dtypes)

@@ -20,7 +20,7 @@ LOOSE_SHARE = 0.5
 
 
 def empty_rows(array: Array) -> NDArray[np.bool_]:
-    """Rows that hold nothing but NaN; of a sparse matrix, rows whose stored entries are all NaN, at least one.
+    """Rows in which all values are NaN; in a sparse matrix, rows whose stored entries are all NaN, at least one.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def empty_rows(array: Array) -> NDArray[np.bool_]:
     ndarray of bool of shape (n_samples,)
     """
     if not scipy.sparse.issparse(array):
-        empty: NDArray[np.bool_] = np.isnan(array[:, 0])  # one column tells most rows apart
+        empty: NDArray[np.bool_] = np.isnan(array[:, 0])  # one column rules out most rows
         candidates = np.flatnonzero(empty)
         empty[candidates] = np.isnan(array[candidates]).all(axis=1)
         return empty
@@ -41,10 +41,10 @@ def empty_rows(array: Array) -> NDArray[np.bool_]:
 
 
 def check_holes(views: Views, n_clusters: int) -> None:
-    """Refuse training views that cannot be fused.
+    """Raise an error for training views that cannot be fused.
 
-    A sample in no view, a view of no sample or of fewer samples than clusters, and groups of samples without a view in
-    common are errors that name them.
+    Errors are samples without any view, views without any sample or with fewer samples than clusters, and groups of
+    samples that share no view.
 
     Parameters
     ----------
@@ -58,14 +58,14 @@ def check_holes(views: Views, n_clusters: int) -> None:
 
 
 def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_clusters: int) -> None:
-    """Refuse views that too few samples have."""
+    """Raise an error for views that are missing for too many samples."""
     for name, size in zip(names, sizes, strict=True):
         if size == 0:
             raise ValueError(f"View {name!r} is missing for all {n_samples} samples. Remove it.")
         if size < max(2, n_clusters):
             raise ValueError(
-                f"View {name!r} has {size} of {n_samples} samples, fewer than n_clusters={n_clusters} "
-                f"needs. Remove this view, ask for fewer clusters, or add samples that have it."
+                f"View {name!r} has {size} of {n_samples} samples, fewer than n_clusters={n_clusters}. Remove this "
+                f"view, use fewer clusters, or add samples with this view."
             )
 
 
@@ -111,7 +111,7 @@ def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: i
 
 
 def check_some_view(views: Views) -> None:
-    """Refuse samples that are in no view."""
+    """Raise an error for samples without any view."""
     assert views.mask is not None
     unseen = np.flatnonzero(~views.mask.any(axis=1))
     if len(unseen):
@@ -120,14 +120,14 @@ def check_some_view(views: Views) -> None:
 
 
 def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
-    """The error for samples that are in no view, of which the first are named."""
+    """The error for samples without any view, with the first of them."""
     shown = ", ".join(repr(one) for one in ids[:SHOWN])
     more = f" and {n_samples - SHOWN} more" if n_samples > SHOWN else ""
-    return ValueError(f"{n_samples} samples are in no view at all: sample {shown}{more}. Remove them.")
+    return ValueError(f"All views are missing for {n_samples} samples: sample {shown}{more}. Remove them.")
 
 
 def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
-    """Refuse groups of samples that share no view: their clusters cannot be matched."""
+    """Raise an error for groups of samples that share no view, since their clusters cannot be matched."""
     n_groups, group = _groups(mask)
     if n_groups == 1:
         return
@@ -136,9 +136,9 @@ def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
         own = [name for name, one in zip(names, group, strict=True) if one == number]
         described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
     raise ValueError(
-        f"The samples fall into {n_groups} groups that share no view: {'; '.join(described)}. No sample links "
-        f"their clusters: cluster each group on its own, or add samples that have views of several groups. If sample "
-        f"ids should match, check that they are written in the same way in all views."
+        f"The samples form {n_groups} groups that share no view: {'; '.join(described)}. The clusters of different "
+        f"groups cannot be matched. Cluster each group on its own, or add samples that have views of several groups. "
+        f"If sample ids should match, check that they are written in the same way in all views."
     )
 
 

@@ -17,11 +17,11 @@ from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
 # Relative to the largest entry; published kernels are symmetric to 1e-16.
 SYMMETRY_TOLERANCE = 1e-5
-# Relative to the largest eigenvalue of the centred, unit-diagonal kernel; rounding stays below 1e-10.
+# Relative to the largest eigenvalue of the centered, unit-diagonal kernel; rounding stays below 1e-10.
 INDEFINITE_TOLERANCE = 0.01
 # Up to this size all eigenvalues cost less than a Lanczos run that has to converge at the lower end.
 FULL_SPECTRUM_LIMIT = 400
-# The kernel made symmetric, and its standardised form.
+# The kernel made symmetric, and its standardized form.
 CHECK_COPIES = 2
 
 
@@ -91,23 +91,23 @@ def _check_definite(kernel: NDArray[Any], name: str, coordinates: Coordinates) -
     if len(kernel) < 2:
         return
     standardized, statistics = standardize_kernel(kernel)
-    centred = np.diagonal(kernel) - 2 * statistics.column_means + statistics.mean
+    centered = np.diagonal(kernel) - 2 * statistics.column_means + statistics.mean
     rounding = 8 * np.finfo(kernel.dtype).eps * np.max(np.abs(kernel))
-    worst = int(np.argmin(centred))
-    if centred[worst] < -max(INDEFINITE_TOLERANCE * np.max(np.abs(centred)), rounding):
+    worst = int(np.argmin(centered))
+    if centered[worst] < -max(INDEFINITE_TOLERANCE * np.max(np.abs(centered)), rounding):
         raise ValueError(
-            f"The kernel of view {name!r} is indefinite: after centring, {coordinates.sample(worst)} has the "
-            f"self-similarity {centred[worst]:.3g}, because other samples are more similar to it than it is to itself. "
-            f"Check how it was computed."
+            f"The kernel of view {name!r} is indefinite: after centering, {coordinates.sample(worst)} has the "
+            f"self-similarity {centered[worst]:.3g}, because other samples are more similar to it than it is to "
+            f"itself. Check how the kernel was computed."
         )
     if not np.any(statistics.inverse_root > 0):
-        raise ValueError(f"The kernel of view {name!r} is constant: it cannot separate clusters. Drop this view.")
+        raise ValueError(f"The kernel of view {name!r} is constant, so it cannot separate clusters. Remove this view.")
     lowest, highest = _extreme_eigenvalues(standardized)
     if lowest < -INDEFINITE_TOLERANCE * highest:
         raise ValueError(
-            f"The kernel of view {name!r} is indefinite: after centring and scaling its eigenvalues run from "
-            f"{lowest:.3g} to {highest:.3g}, but a kernel has none below zero. Check how it was computed, or clip its "
-            f"negative eigenvalues."
+            f"The kernel of view {name!r} is indefinite: after centering and scaling, its eigenvalues range from "
+            f"{lowest:.3g} to {highest:.3g}, but a kernel must have no negative eigenvalues. Check how the kernel was "
+            f"computed, or clip its negative eigenvalues."
         )
 
 
@@ -148,7 +148,7 @@ def check_diagonals(
     if isinstance(diagonals, Mapping):
         unknown = [name for name in diagonals if name not in names]
         if unknown:
-            raise ValueError(f"diagonals names views that do not exist: {unknown}. The views are {list(names)}.")
+            raise ValueError(f"diagonals contains unknown views: {unknown}. The views are {list(names)}.")
         diagonals = [diagonals.get(name) for name in names]
     if len(diagonals) != len(names):
         raise ValueError(f"diagonals has {len(diagonals)} entries, but there are {len(names)} views: {list(names)}.")

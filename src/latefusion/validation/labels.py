@@ -1,4 +1,4 @@
-"""Views that hold the labels of a clustering: from names of any type to a column of numbers."""
+"""Views that contain cluster labels: conversion of labels of any type to a column of integers."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from latefusion.similarities import GivenPartition
 
 
 def label_coding(view: Any, spec: Any, name: str) -> LabelCoding | None:
-    """The coding of a view that holds labels; None for other views.
+    """The coding of a view that contains labels; None for other views.
 
     Parameters
     ----------
     view : array, data frame, series or list
     spec : object
-        Its ``similarity``. A view holds labels where this says so, or where it is one-dimensional text or categories.
-        Numbers in one dimension may be a feature.
+        The ``similarity`` of the view. A view contains labels if this is "labels", or if it is a one-dimensional array
+        of text or categories. A one-dimensional array of numbers may be a feature.
     name : str
         For error messages.
 
@@ -34,7 +34,7 @@ def label_coding(view: Any, spec: Any, name: str) -> LabelCoding | None:
 
 
 def label_codes(view: Any, coding: LabelCoding, name: str) -> NDArray[np.float64]:
-    """Numbers in the place of labels, -1 for samples that are unassigned; shape (n_samples, 1).
+    """Labels as integers, -1 for unassigned samples; shape (n_samples, 1).
 
     Parameters
     ----------

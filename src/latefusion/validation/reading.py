@@ -1,4 +1,4 @@
-"""The only door: arrays, data frames, MuData, kernels and labels become checked `Views`, at fit and for new samples."""
+"""Conversion of arrays, data frames, MuData, kernels and labels to checked `Views`, at fit and for new samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from latefusion.validation.views import (
     check_magnitude,
     check_n_clusters,
     check_not_constant,
-    check_one_place,
+    check_one_device,
     fingerprint,
     is_collection,
     named_views,
@@ -38,24 +38,24 @@ from latefusion.validation.views import (
 
 @dataclass(frozen=True)
 class InputRules:
-    """What an estimator accepts, by its class and parameters.
+    """The input that an estimator accepts, by its class and parameters.
 
     Attributes
     ----------
     estimator : str
         Name of its class, for error messages.
     views : mapping, sequence or None
-        Columns of one table that are a view.
+        Columns of every view in one table.
     similarity : object, sequence or mapping
         For all views, one per view in order, or by name.
     missing : bool
         Whether views may be missing for some samples.
     labels : bool
-        Whether a view may hold labels.
+        Whether a view may contain labels.
     numpy_only : str
         Why arrays on a device are refused, as a sentence that follows "but"; empty if they are accepted.
     n_clusters : int or None
-        What the training samples must allow for.
+        Number of clusters that the training samples must allow.
     """
 
     estimator: str
@@ -69,27 +69,27 @@ class InputRules:
 
 @dataclass(frozen=True)
 class InputSchema:
-    """What `fit` learns about its input, and new samples are read by.
+    """Properties of the training input, by which new samples are read.
 
     Attributes
     ----------
     names : tuple of str
         Of the views.
     kinds : tuple of {"features", "precomputed", "labels"}
-        What every view holds.
+        Kind of input of every view.
     widths : tuple of int
         Number of columns of every view.
     n_samples : int
-    place : str
+    device : str
         Array library and device.
     dtype : object
-        Type of the numbers, there.
+        Float type of arrays on a device.
     columns : dict of str to list
         Names of the columns of views that are data frames.
     codings : dict of str to LabelCoding
-        Of views that hold labels.
+        Of views that contain labels.
     mask : ndarray of bool of shape (n_samples, n_views) or None
-        Which training samples a precomputed kernel has; None for all of them, or without such kernels.
+        Training samples with a row in each precomputed kernel; None if all have one, or without such kernels.
     table_width : int or None
         Number of columns, where X was one table.
     table_columns : list or None
@@ -102,7 +102,7 @@ class InputSchema:
     kinds: tuple[str, ...]
     widths: tuple[int, ...]
     n_samples: int
-    place: str
+    device: str
     dtype: Any
     columns: dict[str, list[Any]] = field(default_factory=dict)
     codings: dict[str, LabelCoding] = field(default_factory=dict)
@@ -128,11 +128,11 @@ def feature_names(columns: Sequence[Any]) -> NDArray[Any] | None:
 
 
 class _Given(NamedTuple):
-    """Views as the user has them: by name, with all that is known beside the values."""
+    """Views as given by the user: by name, with ids, mask and codings."""
 
     views: dict[str, Any]
     columns: dict[str, Any]  # for messages
-    named: bool = False  # by the user; else by position, which does not tell what is missing
+    named: bool = False  # by the user; names by position do not identify missing views
     mask: NDArray[np.bool_] | None = None
     ids: Any = None
     table_width: int | None = None
@@ -140,7 +140,7 @@ class _Given(NamedTuple):
 
 
 def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> tuple[Views, InputSchema]:
-    """Checked views of any kind of input; everything else is an error that names view, sample, rule and remedy.
+    """Checked views of any supported input; errors name view, sample, rule and remedy.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = Non
     what : str
         Name of the parameter, for error messages.
     default : object, default=None
-        For views that a mapping does not name; without one it has to name all of them.
+        For views that are not in a mapping. Without a default, a mapping must contain all views.
 
     Returns
     -------
@@ -204,19 +204,19 @@ def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = Non
         unknown = [key for key in parameter if key not in names]
         absent = [key for key in names if key not in parameter and default is None]
         if unknown:
-            raise ValueError(f"{what} names views that do not exist: {unknown}. The views are {list(names)}.")
+            raise ValueError(f"{what} contains unknown views: {unknown}. The views are {list(names)}.")
         if absent:
-            raise ValueError(f"{what} has no value for the views {absent}: name every view once.")
+            raise ValueError(f"{what} has no value for the views {absent}. Give one value per view.")
         return [parameter.get(key, default) for key in names]
     if isinstance(parameter, (list, tuple)):
         if len(parameter) != len(names):
-            raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} views: give one per view.")
+            raise ValueError(f"{what} has {len(parameter)} entries for {len(names)} views. Give one value per view.")
         return list(parameter)
     return [parameter] * len(names)
 
 
 def is_precomputed(spec: Any) -> bool:
-    """Whether a partition means that its view is a kernel."""
+    """Whether a `similarity` means that its view is a kernel."""
     return isinstance(spec, PrecomputedSimilarity) or (isinstance(spec, str) and spec == "precomputed")
 
 
@@ -230,7 +230,7 @@ def _open(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given:
     if not is_collection(X):
         return _open_table(X, rules, schema)
     if rules.views is not None:
-        raise ValueError("views= splits the columns of one table, but X already consists of views: leave one out.")
+        raise ValueError("views= requires one table, but X consists of several views. Remove views=.")
     named = _split_kernels(X, rules, schema) if getattr(X, "ndim", 2) == 3 else named_views(X)
     if schema is not None and len(named) == len(schema.names) and _is_unnamed(X):
         named = dict(zip(schema.names, named.values(), strict=True))
@@ -249,12 +249,12 @@ def _is_unnamed(X: Any) -> bool:
 def _split_kernels(X: Any, rules: InputRules, schema: InputSchema | None) -> dict[str, Any]:
     if not is_precomputed(rules.similarity):
         raise ValueError(
-            f"X has three dimensions {X.shape}, which means kernels of shape (n_samples, n_samples, n_views) and "
-            f"needs similarity='precomputed'. Pass feature views as a list or dict of two-dimensional arrays."
+            f"X has three dimensions {X.shape}. Kernels of shape (n_samples, n_samples, n_views) require "
+            f"similarity='precomputed'. Pass views of features as a list or dict of two-dimensional arrays."
         )
     if X.shape[0] != X.shape[1] and schema is None:
         hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
-        raise ValueError(f"Kernels must have the shape (n_samples, n_samples, n_views), got {X.shape}.{hint}")
+        raise ValueError(f"Kernels must have the shape (n_samples, n_samples, n_views); got {X.shape}.{hint}")
     return named_views([X[:, :, position] for position in range(X.shape[2])])
 
 
@@ -265,7 +265,7 @@ def _open_table(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given
     if schema is not None and schema.table_width is not None:
         X = _order_table(X, rules.estimator, schema.feature_names)
     columns, ids = columns_of(X) if is_frame(X) else None, ids_of(X)
-    if isinstance(X, np.ma.MaskedArray):  # scikit-learn would read what is hidden
+    if isinstance(X, np.ma.MaskedArray):  # scikit-learn would ignore the mask
         X = np.ma.filled(X.astype(np.float64), np.nan)
     table = read_view(X, "X")[0] if is_device_array(X) else _check_table(X, rules.estimator)
     width = int(table.shape[1])
@@ -280,7 +280,7 @@ def _open_table(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given
 
 
 def _order_table(X: Any, estimator: str, known: NDArray[Any] | None) -> Any:
-    """A table of new samples with its columns in the training order; names that only one side has are a warning."""
+    """A table of new samples with its columns in the training order; warns if only one of the tables has names."""
     found = feature_names(columns_of(X)) if is_frame(X) else None
     if known is not None and found is not None:
         return reorder_columns({"X": X}, {"X": known.tolist()}, estimator)["X"]
@@ -294,7 +294,7 @@ def _order_table(X: Any, estimator: str, known: NDArray[Any] | None) -> Any:
 
 
 def _check_table(X: Any, estimator: str) -> Array:
-    """One table as scikit-learn reads it; values that are not finite are named later, with their view."""
+    """One table, read by scikit-learn; values that are not finite are reported later, with their view."""
     table = check_array(
         X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=estimator
     )
@@ -303,13 +303,13 @@ def _check_table(X: Any, estimator: str) -> Array:
 
 
 def _codings(views: Mapping[str, Any], specs: Sequence[Any], rules: InputRules) -> dict[str, LabelCoding]:
-    """The codings of views that hold labels."""
+    """The codings of views that contain labels."""
     found = {name: label_coding(view, spec, name) for (name, view), spec in zip(views.items(), specs, strict=True)}
     codings = {name: coding for name, coding in found.items() if coding is not None}
     if codings and not rules.labels:
         raise ValueError(
-            f"{rules.estimator} does not accept views of labels, but {list(codings)} hold labels. Use "
-            f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or drop them."
+            f"{rules.estimator} does not accept labels, but the views {list(codings)} contain labels. Use "
+            f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or remove these views."
         )
     return codings
 
@@ -319,7 +319,7 @@ def _kind(name: str, spec: Any, codings: Mapping[str, Any]) -> str:
 
 
 def _order_kernels(given: _Given, kinds: Mapping[str, str]) -> _Given:
-    """Kernels whose columns are named like their rows, with the columns in the order of the rows."""
+    """Kernels with the same names of rows and columns, with columns in the order of the rows."""
     views, columns = dict(given.views), dict(given.columns)
     for name, view in given.views.items():
         index, own = index_of(view), columns.get(name, ())
@@ -331,18 +331,18 @@ def _order_kernels(given: _Given, kinds: Mapping[str, str]) -> _Given:
 
 
 def _in_training_order(given: _Given, rules: InputRules, schema: InputSchema) -> _Given:
-    """Views of new samples: those of the training, columns of data frames in its order."""
+    """Views of new samples under the names of the training views, with columns in the training order."""
     missing = [name for name in schema.names if name not in given.views]
     unknown = [name for name in given.views if name not in schema.names]
     may_be_absent = rules.missing and given.named and len(missing) < len(schema.names)
     if unknown or (missing and not may_be_absent):
         raise ValueError(
-            f"{rules.estimator} was fitted on the views {list(schema.names)}, got {list(given.views)} (missing: "
+            f"{rules.estimator} was fitted on the views {list(schema.names)}; got {list(given.views)} (missing: "
             f"{missing}; unknown: {unknown}). Pass the same views."
         )
-    labelled = {f"View {name!r}": view for name, view in given.views.items()}
+    labeled = {f"View {name!r}": view for name, view in given.views.items()}
     expected = {f"View {name!r}": columns for name, columns in schema.columns.items()}
-    ordered = dict(zip(given.views, reorder_columns(labelled, expected, rules.estimator).values(), strict=True))
+    ordered = dict(zip(given.views, reorder_columns(labeled, expected, rules.estimator).values(), strict=True))
     columns = given.columns | {name: columns_of(view) for name, view in ordered.items() if is_frame(view)}
     return given._replace(views=ordered, columns=columns)
 
@@ -363,7 +363,7 @@ def _read(
     if matched.rows and not (given.mask is None and given.ids is None):
         raise ValueError(
             "The views have sample ids in different orders, but the mask and the sample_ids of `Views` refer to rows. "
-            "Bring the rows of all views into one order first."
+            "Sort the rows of all views in the same order first."
         )
     arrays, observed = {}, {}
     for position, (name, view) in enumerate(given.views.items()):
@@ -379,9 +379,9 @@ def _read(
             coordinates=coordinates,
         )
         if matched.rows:
-            array, seen = _place_rows(array, seen, matched.rows[name], square=square)
+            array, seen = _reorder_rows(array, seen, matched.rows[name], square=square)
         arrays[name], observed[name] = array, seen
-    check_one_place(arrays)
+    check_one_device(arrays)
     views = Views(arrays, mask=given.mask, sample_ids=matched.ids if given.ids is None else given.ids)
     if any(seen is not None for seen in observed.values()):
         whole = np.ones(len(views), dtype=bool)
@@ -393,18 +393,18 @@ def _read(
     return views
 
 
-def _place_rows(
+def _reorder_rows(
     array: Array, observed: NDArray[np.bool_] | None, rows: NDArray[np.intp], *, square: bool
 ) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Rows (and of a kernel columns) in the order of the samples; a sample without a row is zero and not observed."""
+    """Rows (and columns of kernels) in the order of the samples; rows of samples without the view are zero."""
     present = rows >= 0
     if square and array.shape[0] == array.shape[1]:
-        array = _place_rows(array.T, None, rows, square=False)[0].T
+        array = _reorder_rows(array.T, None, rows, square=False)[0].T
     if present.all():
         return array[rows], None if observed is None else observed[rows]
-    placed = np.zeros((len(rows), array.shape[1]), dtype=array.dtype)
-    placed[present] = array[rows[present]]
-    return placed, present if observed is None else present & observed[rows]
+    ordered = np.zeros((len(rows), array.shape[1]), dtype=array.dtype)
+    ordered[present] = array[rows[present]]
+    return ordered, present if observed is None else present & observed[rows]
 
 
 def _check_complete(views: Views, rules: InputRules) -> None:
@@ -414,13 +414,13 @@ def _check_complete(views: Views, rules: InputRules) -> None:
     if not rules.missing and not views.mask.all():
         missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
         raise ValueError(
-            f"{rules.estimator} needs every sample in every view, but some are missing: {missing}. Keep the complete "
+            f"{rules.estimator} does not support missing views, but some are missing: {missing}. Keep the complete "
             f"samples, or use a method for missing views such as LateFusionClustering."
         )
 
 
 def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> None:
-    """Refuse views on a device where the method, or the kind of partition, works on NumPy arrays only."""
+    """Raise an error for views on a device if the estimator or the similarity supports NumPy arrays only."""
     for (name, array), spec in zip(views.items(), specs, strict=True):
         if not is_device_array(array):
             continue
@@ -431,9 +431,9 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
                 f"CuPy)."
             )
         reasons = {
-            "kernels that are given": is_precomputed(spec),
-            "nearest-neighbour graphs": isinstance(spec, GraphSimilarity) or spec == "graph",
-            "partitions that are given": isinstance(spec, GivenPartition),
+            "precomputed kernels": is_precomputed(spec),
+            "nearest-neighbor graphs": isinstance(spec, GraphSimilarity) or spec == "graph",
+            "given partitions": isinstance(spec, GivenPartition),
         }
         reason = next((text for text, holds in reasons.items() if holds), None)
         if reason is not None:
@@ -446,9 +446,9 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
 def _training_views(
     views: Views, given: _Given, kinds: tuple[str, ...], codings: dict[str, LabelCoding], rules: InputRules
 ) -> tuple[Views, InputSchema]:
-    """Checks of training samples as a whole, and what there is to know about them."""
+    """Checks of all training samples, and the schema of the input."""
     if len(views) < 2:
-        raise ValueError("Clustering needs at least 2 samples, got n_samples=1.")
+        raise ValueError("Clustering requires at least 2 samples; got n_samples=1.")
     n_clusters = 1 if rules.n_clusters is None else rules.n_clusters
     if views.mask is not None:
         check_holes(views, n_clusters)
@@ -486,7 +486,7 @@ def _training_views(
 
 
 def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
-    """Views of new samples in the order of the training, where views that are absent are missing for all of them."""
+    """Views of new samples in the order of the training views; views that are not given are missing for all samples."""
     given = dict(views.items())
     arrays, observed = [], []
     for name, width, kind in zip(schema.names, schema.widths, schema.kinds, strict=True):
@@ -495,11 +495,11 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
             arrays.append(np.zeros((len(views), width), dtype=np.float32))
             observed.append(np.zeros(len(views), dtype=bool))
             continue
-        if device_name(array) != schema.place:
+        if device_name(array) != schema.device:
             raise ValueError(
                 f"View {name!r} is stored in {device_name(array)}, but {rules.estimator} was fitted on arrays in "
-                f"{schema.place}. Move the new samples there, or fit on arrays of the kind that you want to predict "
-                f"for."
+                f"{schema.device}. Move the new samples there, or fit on arrays of the same library and "
+                f"device."
             )
         if kind == "precomputed":
             array = check_cross_kernel(array, name, width)

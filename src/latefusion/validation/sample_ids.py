@@ -1,4 +1,4 @@
-"""Sample ids: rows of several views matched by id, and a diagnosis where ids do not match."""
+"""Sample ids: rows of several views matched by id, and a diagnosis if ids do not match."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class MatchedRows(NamedTuple):
     index : pandas.Index or None
         One entry per sample; None when no view has an index.
     rows : dict of str to ndarray of shape (n_samples,)
-        Per view the row of every sample, -1 where the view has none; empty when all rows are in order already.
+        Per view the row of every sample, -1 if the view is missing; empty if all rows are in order already.
     """
 
     index: Any
@@ -69,7 +69,7 @@ class MatchedRows(NamedTuple):
 
     @property
     def ids(self) -> NDArray[Any] | None:
-        """Sample ids; None where there is nothing but row numbers."""
+        """Sample ids; None if there are only row numbers."""
         plain = self.index is None or (not self.rows and is_plain(self.index))
         return None if plain else np.asarray(self.index)
 
@@ -80,13 +80,13 @@ def index_of(view: Any) -> Any:
 
 
 def ids_of(view: Any) -> Any:
-    """Sample ids of a data frame or series of pandas; None where its index is the row numbers, or there is none."""
+    """Sample ids of a data frame or series of pandas; None if its index contains row numbers, or there is none."""
     index = index_of(view)
     return None if index is None or is_plain(index) else index
 
 
 def is_plain(index: Any) -> bool:
-    """Whether an index is nothing but the row numbers."""
+    """Whether an index contains only row numbers."""
     return getattr(index.dtype, "kind", "O") in "iu" and np.array_equal(index, np.arange(len(index)))
 
 
@@ -113,8 +113,8 @@ def match_rows(views: Mapping[str, Any], *, missing: bool = False) -> MatchedRow
         if not index.is_unique:
             repeated = index[index.duplicated()]
             raise ValueError(
-                f"View {name!r} has the sample id {shown(repeated[0])} more than once, so its rows cannot be matched "
-                f"with other views. Sample ids must be unique: remove the repeated rows or give them ids of their own."
+                f"View {name!r} contains the sample id {shown(repeated[0])} more than once, so its rows cannot be "
+                f"matched with other views. Sample ids must be unique. Remove the repeated rows or change their ids."
             )
     if all(index.equals(order) for index in indexed.values()):
         return MatchedRows(order, {})
@@ -122,7 +122,7 @@ def match_rows(views: Mapping[str, Any], *, missing: bool = False) -> MatchedRow
     if unordered:
         raise ValueError(
             f"The views {list(indexed)} have sample ids in different orders, and {unordered} have no ids, so rows "
-            f"cannot be matched. Give every view an index of sample ids, or bring the rows of all views into one order."
+            f"cannot be matched. Give every view an index of sample ids, or sort all views in the same order."
         )
     # Plain row numbers are not ids: views of different lengths that have nothing else cannot be matched.
     strict = not missing or all(map(is_plain, indexed.values()))
@@ -151,7 +151,7 @@ def sample_index(views: Iterable[Any], ids: NDArray[Any] | None) -> Any:
     -------
     pandas.Index, ndarray or None
         An index of the type, and with the name, of the frames and series of pandas among the views; the ids where these
-        do not have all of them.
+        do not contain all of them.
     """
     indices = [index for index in map(index_of, views) if index is not None]
     if not indices:
@@ -185,7 +185,7 @@ def _check_same_ids(reference: str, expected: Any, name: str, found: Any) -> Non
         hint = " The rows are in the same order, so `reset_index(drop=True)` in each view is enough."
         advice = difference + hint * same_order
     elif len(plain) == 1:
-        advice = f"The index of view {plain[0]!r} holds row numbers only: set it to the sample ids of its rows."
+        advice = f"The index of view {plain[0]!r} contains only row numbers. Set it to the sample ids of its rows."
     else:
         advice = "Keep the samples that are in all views, and write their ids in the same way everywhere."
     raise ValueError(
@@ -280,7 +280,7 @@ def _normalized(ids: Sequence[Any], spellings: Sequence[Spelling]) -> list[Any]:
 
 
 def _warn_of_spelling(first: str, ids: Any, second: str, others: Any) -> None:
-    """Views have ids in common, but some of the others may be the same sample in another spelling."""
+    """Warn if ids that differ between views may be the same samples in another spelling."""
     own, other = ids.difference(others, sort=False), others.difference(ids, sort=False)
     difference = spelling_difference(first, own.tolist(), second, other.tolist())
     if difference:

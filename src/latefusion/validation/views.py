@@ -1,4 +1,4 @@
-"""Views of any kind, checked: two-dimensional, numeric, finite, of the same samples, and not constant."""
+"""Checks of views: two-dimensional, numeric, finite, of the same samples, and not constant."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from latefusion.validation.frames import frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
 from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
-# Distances and inner products add up squares of values; between them and the range of floats lies at least this factor.
+# Distances and inner products are sums of squares. Squares of values must be below the range of floats by this factor.
 SAFETY = 1e4
-# Entries read at a time when all values are looked at.
+# Entries per block in checks of all values.
 BLOCK_ENTRIES = 2**20
-# Rows that are looked at first to see that a view is not constant.
+# Rows that are checked first for a constant view.
 FIRST_ROWS = 100
-# Rows that are read to tell data sets apart, at least.
+# Smallest number of rows in a digest.
 FINGERPRINT_ROWS = 256
 
 
@@ -42,7 +42,7 @@ def is_collection(X: Any) -> bool:
 
 
 def refuse_single_columns(X: Any) -> None:
-    """Refuse a list of one-dimensional arrays, which may be views of one column or rows of one table.
+    """Raise an error for a list of one-dimensional arrays, which may be views of one column or rows of one table.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def _dimensions(item: Any) -> int:
 
 
 def named_views(X: Any) -> dict[str, Any]:
-    """The items of a collection by name; where they have none, ``view_0``, ``view_1``, ..."""
+    """The items of a collection by name; ``view_0``, ``view_1``, ... if they have no names."""
     if isinstance(X, (Views, Mapping)):
         pairs = [(str(name), array) for name, array in X.items()]
     else:
         pairs = [(f"view_{position}", array) for position, array in enumerate(X)]
     if not pairs:
-        raise ValueError("There are no views: give at least one array.")
+        raise ValueError("X contains no views. Give at least one array.")
     names = [name for name, _ in pairs]
     if len(set(names)) < len(names):
         raise ValueError(f"View names must differ when written as text, got {names}. Rename the views.")
@@ -83,12 +83,12 @@ def named_views(X: Any) -> dict[str, Any]:
 
 
 def parts(X: Any) -> list[Any]:
-    """What X consists of: its views, or X itself if it is one table."""
+    """The views of X, or X itself if it is one table."""
     return list(named_views(X).values()) if is_collection(X) and getattr(X, "ndim", 2) != 3 else [X]
 
 
 def fingerprint(views: Views) -> str:
-    """A digest of some rows of all views: whether samples without ids are those of an earlier call.
+    """A digest of some rows of all views, which identifies samples without ids.
 
     Parameters
     ----------
@@ -151,10 +151,10 @@ def read_view(
     if array.ndim != 2:
         hint = " Use array.reshape(-1, 1) for a single column, or similarity='labels' for this view if it is labels."
         hint = hint if array.ndim == 1 else ""
-        raise ValueError(f"{label} must have two dimensions (samples, features), got shape {array.shape}.{hint}")
+        raise ValueError(f"{label} must have two dimensions (samples, features); got shape {array.shape}.{hint}")
     if 0 in array.shape:
         raise ValueError(
-            f"{label} is empty: its shape is {array.shape}. Every view needs at least one sample and one column."
+            f"{label} is empty: its shape is {array.shape}. Every view must have at least one sample and one column."
         )
     array = _as_float(array, label)
     values = array.data if scipy.sparse.issparse(array) else array
@@ -200,10 +200,10 @@ def _hide(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool
 
 def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | None) -> Array:
     """A tensor that stays where it is: two dimensions, single or double precision, finite, all samples observed."""
-    place = device_name(array)
+    device = device_name(array)
     if is_lazy(array):
         raise ValueError(
-            f"{label} is a {type(array).__name__} of {place}, which cannot be written to or is not computed yet. "
+            f"{label} is a {type(array).__name__} of {device}, which cannot be written to or is not computed yet. "
             f"Pass arrays of NumPy, torch or CuPy, for example np.asarray(view), or use the estimators in "
             f"latefusion.distributed for Dask arrays."
         )
@@ -214,41 +214,41 @@ def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | 
         )
     if array.dtype not in (xp.float32, xp.float64):
         raise ValueError(
-            f"{label} has the type {array.dtype}: arrays on a device ({place}) must be float32 or float64. Convert it "
+            f"{label} has the type {array.dtype}: arrays on a device ({device}) must be float32 or float64. Convert it "
             f"there first (view.float() in torch, view.astype('float32') in CuPy), or pass NumPy arrays."
         )
     if observed is not None and not observed.all():
-        raise ValueError(f"{label} is stored in {place}, but samples that are missing from a view need NumPy arrays.")
+        raise ValueError(f"{label} is stored in {device}, but missing views require NumPy arrays.")
     if not np.isfinite(_largest(array)):
-        _refuse_values(array, label, place, xp)
+        _refuse_values(array, label, device, xp)
     return array
 
 
-def _refuse_values(array: Array, label: str, place: str, xp: Any) -> None:
+def _refuse_values(array: Array, label: str, device: str, xp: Any) -> None:
     bad = to_numpy(xp.stack(xp.nonzero(~xp.isfinite(array))))  # an error is allowed to be slow
     n_empty = int(xp.count_nonzero(xp.all(xp.isnan(array), axis=1)))
     if n_empty:
         raise ValueError(
-            f"{label} is stored in {place} and has {n_empty} rows that are all NaN, but samples that are missing "
-            f"from a view need NumPy arrays."
+            f"{label} is stored in {device} and has {n_empty} rows that are all NaN, but missing views require NumPy "
+            f"arrays."
         )
     raise ValueError(
-        f"{label} holds {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
+        f"{label} contains {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
         f"{bad[1, 0]}. Impute or drop them; the input must be finite."
     )
 
 
 def _largest(array: Array) -> float:
-    """Largest magnitude in an array on a device, NaN where there is one; nothing of its size is made."""
+    """Largest magnitude in an array on a device, NaN if there is one; allocates no array of its size."""
     xp = namespace(array)
     return float(xp.max(xp.stack([xp.max(array), -xp.min(array)])))
 
 
-def check_one_place(arrays: Mapping[str, Array]) -> None:
+def check_one_device(arrays: Mapping[str, Array]) -> None:
     """All views must belong to one array library and one device, where they share one float type."""
-    places = {name: device_name(array) for name, array in arrays.items()}
-    if len(set(places.values())) > 1:
-        raise ValueError(f"All views must be stored in one place, got {places}. Move them to one device first.")
+    devices = {name: device_name(array) for name, array in arrays.items()}
+    if len(set(devices.values())) > 1:
+        raise ValueError(f"All views must be on the same device; got {devices}. Move them to one device first.")
     types = {name: str(array.dtype) for name, array in arrays.items() if is_device_array(array)}
     if len(set(types.values())) > 1:
         raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
@@ -257,13 +257,15 @@ def check_one_place(arrays: Mapping[str, Array]) -> None:
 def _as_float(array: Array, label: str) -> Array:
     if array.dtype.kind == "c":
         raise ValueError(
-            f"{label} holds complex numbers. Complex data not supported: pass real and imaginary parts as columns."
+            f"{label} contains complex numbers. Complex data not supported: pass real and imaginary parts as columns."
         )
     if array.dtype.kind in "OUS":
         try:
             return array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{label} holds values that are not numbers ({error}). Encode or drop them.") from error
+            raise ValueError(
+                f"{label} contains values that are not numbers ({error}). Encode or remove them."
+            ) from error
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{label} has the type {array.dtype}, which is not numeric. Convert it to numbers first.")
     if array.dtype in (np.float32, np.float64):
@@ -287,17 +289,17 @@ def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: b
     advice = "Impute single values first, for example with sklearn.impute.SimpleImputer, or drop their rows or columns"
     if n_empty:
         advice += (
-            f"; the {n_empty} rows that are all NaN, samples without this view, need a method for missing "
+            f"; the {n_empty} rows that are all NaN (samples without this view) need a method for missing "
             f"views such as LateFusionClustering"
         )
     raise ValueError(
-        f"{label} holds {len(bad)} values that are NaN or infinite, the first in {coordinates.cell(row, column)} "
+        f"{label} contains {len(bad)} values that are NaN or infinite, the first in {coordinates.cell(row, column)} "
         f"({kind}). {advice}; the input must be finite."
     )
 
 
 def check_magnitude(array: Array, name: str) -> None:
-    """Refuse values so large that their squares, and with them distances and inner products, are infinite."""
+    """Raise an error for values so large that distances and inner products overflow."""
     if is_device_array(array):
         largest, limit = _largest(array), float(namespace(array).finfo(array.dtype).max)
     else:
@@ -309,27 +311,27 @@ def check_magnitude(array: Array, name: str) -> None:
     if largest > limit**0.5 / SAFETY:
         raise ValueError(
             f"View {name!r} has values of magnitude {largest:.3g}, whose squares overflow {array.dtype}. Divide "
-            f"it by a constant, or standardise its columns."
+            f"it by a constant, or standardize its columns."
         )
 
 
 def check_not_constant(array: Array, name: str) -> None:
-    """Refuse a view in which all samples are the same: its centred kernel is zero."""
+    """Raise an error for a view in which all samples are the same: its centered kernel is zero."""
     if array.shape[0] < 2:
         return
     limits = namespace(array).finfo if is_device_array(array) else np.finfo
     enough = float(getattr(limits(array.dtype), "smallest_normal", np.finfo(np.float32).tiny)) ** 0.5 * SAFETY
     if float(_spread(array[:FIRST_ROWS])) >= enough:  # nearly always; the rest need not be read
         return
-    spread = float(_spread(array))
-    if spread == 0:
+    largest_difference = float(_spread(array))
+    if largest_difference == 0:
         raise ValueError(
-            f"View {name!r} is constant: all samples have the same values, so it cannot separate clusters. Drop it."
+            f"View {name!r} is constant: all samples have the same values, so it cannot separate clusters. Remove it."
         )
-    if spread < enough:
+    if largest_difference < enough:
         raise ValueError(
-            f"View {name!r} is constant up to rounding: its values differ by at most {spread:.3g}, and the square of "
-            f"that underflows {array.dtype}. Multiply it by a constant, or standardise its columns."
+            f"View {name!r} is constant up to rounding: its values differ by at most {largest_difference:.3g}, the "
+            f"square of which underflows {array.dtype}. Multiply it by a constant, or standardize its columns."
         )
 
 
@@ -341,7 +343,7 @@ def _spread(array: Array) -> Any:
 
 
 def _sum_of_squares(values: Array) -> float:
-    """One fast pass that proves most arrays good: a finite sum of squares has no NaN, no infinity and no huge value."""
+    """A fast check that most arrays pass: if the sum of squares is finite, there is no NaN, infinity or overflow."""
     rows = values.reshape(1, -1) if values.ndim == 1 else values
     step = max(1, BLOCK_ENTRIES // max(1, rows.shape[1]))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -350,8 +352,8 @@ def _sum_of_squares(values: Array) -> float:
 
 
 def check_n_clusters(n_clusters: int, n_samples: int) -> None:
-    """Refuse more clusters than samples."""
+    """Raise an error for more clusters than samples."""
     if isinstance(n_clusters, bool):
-        raise ValueError(f"n_clusters={n_clusters} is not a number of clusters: pass an integer.")
+        raise ValueError(f"n_clusters must be an integer >= 1; got {n_clusters!r}.")
     if n_clusters > n_samples:
-        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Ask for fewer clusters.")
+        raise ValueError(f"n_samples={n_samples} should be >= n_clusters={n_clusters}. Use fewer clusters.")
