@@ -213,7 +213,7 @@ def changed(array, row, column, value):
 
 
 FEATURES = {
-    "row counts": ([A, B[:11]], ["'view_0': 12", "'view_1': 11", "same samples"]),
+    "row counts": ([A, B[:11]], ["'view_0': 12", "'view_1': 11", "same number of rows"]),
     "NaN": ({"p": A, "q": changed(B, 3, 1, np.nan)}, ["'q'", "1 values", "row 3, column 1", "NaN", "drop"]),
     "infinite": ({"p": A, "q": changed(B, 3, 1, -np.inf)}, ["'q'", "row 3, column 1", "infinite", "drop"]),
     "sparse NaN": ({"p": sp.csr_array(changed(A, 0, 0, np.nan))}, ["'p'", "1 values", "NaN"]),
@@ -405,7 +405,7 @@ ELSEWHERE = {
     ),
     "no diagonals": (
         lambda: predict({"p": linear_kernel(A)}, {"p": linear_kernel(A)[:3]}, similarity="precomputed"),
-        ["'p'", "constant diagonal", "k(x, x)", "diagonals="],
+        ["'p'", "not constant", "k(x, x)", "diagonals="],
     ),
     "other diagonals": (
         lambda: predict({"p": KA}, {"p": KA[:3]}, diagonals={"q": np.ones(3)}, similarity="precomputed"),
