@@ -20,7 +20,7 @@ from latefusion.distributed.rows import ProjectedFeatures, WeightedPartitions, w
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
-from latefusion.estimators.incomplete import observed_agreement
+from latefusion.metrics import observed_agreement
 from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean

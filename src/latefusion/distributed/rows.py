@@ -13,7 +13,7 @@ from latefusion.arrays import namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, observed
 from latefusion.distributed.passes import RowMap, sum_up
-from latefusion.estimators.incomplete import weigh_confidence
+from latefusion.estimators.new_samples import weigh_confidence
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_errors, count_inside, estimate_counts
 from latefusion.types import Array, Views

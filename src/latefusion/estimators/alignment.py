@@ -20,8 +20,7 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
-from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
-from latefusion.estimators.new_samples import NewSamplesMixin
+from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import fit_novelty, novelty_encodings, training_novelty
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
@@ -30,6 +29,7 @@ from latefusion.metrics import (
     empirical_error,
     generalization_bound,
     objective_gap,
+    observed_agreement,
 )
 from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.progress import progress_range, report_progress

@@ -19,9 +19,9 @@ from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
-from latefusion.estimators.incomplete import observed_agreement, weigh_confidence
-from latefusion.estimators.new_samples import NewSamplesMixin
+from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import fit_novelty, training_novelty
+from latefusion.metrics import observed_agreement
 from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.progress import report_progress

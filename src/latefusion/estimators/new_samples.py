@@ -11,7 +11,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from latefusion.arrays import to_numpy
 from latefusion.base import with_sample_ids
-from latefusion.estimators.incomplete import weigh_confidence
 from latefusion.types import Views
 from latefusion.validation import check_diagonals
 
@@ -140,3 +139,25 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
                     f"k(x, x) of new samples are required. Pass them as diagonals={{{name!r}: ...}}."
                 )
         return checked
+
+
+def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Confidence times the root of the share of the squared view weights that a sample's views have.
+
+    The distances of a sample to the clusters do not measure how much is known about the sample.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+    weights : ndarray of shape (n_views,)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if all samples have all views.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    if mask is None:
+        return confidence
+    weighed: NDArray[Any] = confidence * np.sqrt(mask @ weights**2 / np.sum(weights**2))
+    return weighed

@@ -1,6 +1,6 @@
 """Scores of clusterings against known classes, agreement, information, and the quantities of the paper's theory."""
 
-from latefusion.metrics.agreement import pairwise_agreement, subspace_agreement
+from latefusion.metrics.agreement import observed_agreement, pairwise_agreement, subspace_agreement
 from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
     adjusted_rand,
@@ -34,6 +34,7 @@ __all__ = [
     "neighbor_information",
     "normalized_mutual_info",
     "objective_gap",
+    "observed_agreement",
     "pairwise_agreement",
     "purity_score",
     "shared_information",

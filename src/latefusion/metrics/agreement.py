@@ -57,3 +57,25 @@ def pairwise_agreement(labels: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
             value = adjusted_rand(first[both], second[both]) if np.count_nonzero(both) > 1 else np.nan
             table[i, j] = table[j, i] = value
     return table
+
+
+def observed_agreement(
+    partition: NDArray[Any], consensus: NDArray[Any], mask: NDArray[np.bool_] | None, view: int
+) -> float:
+    """Agreement of a base partition with the consensus, on the samples that have the view.
+
+    Parameters
+    ----------
+    partition, consensus : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if all samples have all views.
+    view : int
+
+    Returns
+    -------
+    float
+    """
+    if mask is None or mask[:, view].all():
+        return subspace_agreement(partition, consensus)
+    observed = mask[:, view]
+    return subspace_agreement(np.linalg.qr(partition[observed])[0], np.linalg.qr(consensus[observed])[0])
