@@ -11,8 +11,9 @@ from sklearn.base import clone
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
 from latefusion.assignment import assign_by_kmeans
-from latefusion.estimators.incomplete import assign_known, observed_agreement, weigh_confidence
-from latefusion.metrics import clustering_accuracy
+from latefusion.estimators.new_samples import weigh_confidence
+from latefusion.metrics import clustering_accuracy, observed_agreement
+from latefusion.selection.search import assign_known
 
 K = 3
 GAM, LAM, LFC = GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering
