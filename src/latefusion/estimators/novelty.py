@@ -30,6 +30,8 @@ N_REFERENCES = 256
 N_PROJECTIONS = 32
 # Rank of the nearest reference that is used, so that a single outlier among the references has no influence.
 NEAREST = 3
+# Squared distances below this are rounding errors; those of two references are one on average.
+ROUNDING = 1e-12
 # Share of the references that are not novel.
 QUANTILE = 0.99
 # Beyond this many samples, the novelty of training samples is computed on request only.
@@ -46,15 +48,18 @@ class Sketch:
     ----------
     encoding : Encoding
     projection : ndarray of shape (n_coordinates, n_projections)
+    shift : ndarray of shape (n_projections,)
+        Mean of the projected references. Without it, distances far from the origin would be rounding errors.
     """
 
     encoding: Any
     projection: NDArray[Any]
+    shift: NDArray[np.float64]
 
     def __call__(self, view: Array) -> NDArray[np.float64]:
         """Projections of some samples."""
         rows = self.encoding(view) @ self.projection
-        return np.asarray(rows, dtype=np.float64)
+        return np.asarray(rows, dtype=np.float64) - self.shift
 
     def observed_rows(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Projections of samples, zero where the view is missing."""
@@ -126,7 +131,8 @@ class Novelty:
         ndarray of shape (n_samples, n_references)
         """
         if observed.all() and self.observed.all():  # one product for all views
-            return _squared_distances(np.hstack(rows), np.hstack(self.references)) / len(rows)
+            weight = len(rows) ** -0.5
+            return _squared_distances(weight * np.hstack(rows), weight * np.hstack(self.references))
         squared = np.zeros((len(observed), len(self.observed)))
         shared = np.zeros_like(squared)
         for own, references, seen, known in zip(rows, self.references, observed.T, self.observed.T, strict=True):
@@ -232,10 +238,10 @@ def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
         generator = np.random.RandomState(seed)
         projection = generator.standard_normal((width, N_PROJECTIONS)) / np.sqrt(N_PROJECTIONS)
     projection = projection.astype(np.result_type(coordinates.dtype, np.float32))
-    distance = 2 * np.sum(np.var(coordinates @ projection, axis=0, dtype=np.float64))  # mean of squared distances
-    return Sketch(
-        encoding, (projection / np.sqrt(distance) if distance > 0 else 0.0 * projection).astype(projection.dtype)
-    )
+    projected = np.asarray(coordinates @ projection, dtype=np.float64)
+    distance = 2 * np.sum(np.var(projected, axis=0))  # the mean squared distance of two references
+    scale = 1 / np.sqrt(distance) if distance > 0 else 0.0
+    return Sketch(encoding, projection * projection.dtype.type(scale), projected.mean(axis=0) * scale)
 
 
 def _level(distances: NDArray[np.float64]) -> float:
@@ -249,12 +255,14 @@ def _level(distances: NDArray[np.float64]) -> float:
 def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distance to the third nearest reference, or to the farthest if the sample shares views with fewer than three."""
     n_nearest = min(NEAREST, squared.shape[1])
-    nearest = np.partition(squared, n_nearest - 1, axis=1)[:, :n_nearest]
-    return np.sqrt(np.max(np.where(np.isfinite(nearest), nearest, 0.0), axis=1))
+    squared.partition(n_nearest - 1, axis=1)
+    nearest = squared[:, :n_nearest]
+    return np.sqrt(np.max(np.where(np.isfinite(nearest) & (nearest > ROUNDING), nearest, 0.0), axis=1))
 
 
 def _squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
-    squared = -2 * rows @ references.T
-    squared += np.sum(rows**2, axis=1)[:, None]
-    squared += np.sum(references**2, axis=1)
-    return np.maximum(squared, 0.0, out=squared)
+    """‖x‖² + ‖r‖² - 2 xᵀr by one product, since passes over all pairs take longer; rounding may make it negative."""
+    left = np.column_stack([rows, np.ones(len(rows)), np.sum(rows**2, axis=1)])
+    right = np.column_stack([-2 * references, np.sum(references**2, axis=1), np.ones(len(references))])
+    squared: NDArray[np.float64] = left @ right.T
+    return squared

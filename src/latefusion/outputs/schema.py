@@ -138,7 +138,9 @@ PARTS: dict[str, Part] = {
         directional=Flags | None,
         novelty=Novelty | None,
     ),
-    "Block": _part(Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers),
+    "Block": _part(
+        Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers, shift=Numbers
+    ),
     "NearestCenter": _part(NearestCenter, centers=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
