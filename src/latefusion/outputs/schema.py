@@ -138,9 +138,7 @@ PARTS: dict[str, Part] = {
         directional=Flags | None,
         novelty=Novelty | None,
     ),
-    "Block": _part(
-        Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers, shift=Numbers
-    ),
+    "Block": _part(Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers),
     "NearestCenter": _part(NearestCenter, centers=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
@@ -150,7 +148,7 @@ PARTS: dict[str, Part] = {
         NeighborCounts, counts=Numbers, thresholds=Numbers, samples=Numbers | None, size=int | None
     ),
     "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags, level=float),
-    "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers),
+    "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers, shift=Numbers),
     # Encodings.
     "Unchanged": _part(Unchanged, columns=Flags | None),
     "SideBySide": _part(SideBySide, encodings=tuple[Encoding, ...], scales=Numbers),
