@@ -69,10 +69,20 @@ def test_sparse_views_stay_sparse():
 
 
 def test_samples_that_coincide_are_not_novel():
-    view = np.repeat(np.eye(3), 20, axis=0)
-    model = lf.GlobalAlignmentClustering(3, random_state=0).fit([view, view + 1.0])
-    assert np.all(model.novelty_ <= 1)
-    assert novelty_of(model, [view[:1] + 5.0, view[:1] + 6.0])[0] > 1
+    view = np.repeat([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], 20, axis=0)
+    for offset in (0.0, 1e6):
+        model = lf.GlobalAlignmentClustering(3, random_state=0).fit([view + offset, 2 * view - offset])
+        assert np.all(model.novelty_ == 0)
+        near, far = novelty_of(model, [[[offset, offset], [5.0 + offset] * 2], [[-offset] * 2, [9.0 - offset] * 2]])
+        assert near == 0
+        assert far > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_about_one_in_a_hundred_new_samples_is_novel(seed):
+    views = lf.datasets.make_views(3000, 4, n_views=3, random_state=seed).views
+    model = lf.GlobalAlignmentClustering(4, random_state=0).fit(views[:1500])
+    assert 0.001 < np.mean(novelty_of(model, views[1500:]) > 1) < 0.04
 
 
 def test_one_product_for_all_views_gives_what_views_one_by_one_give(model, monkeypatch):
@@ -88,10 +98,3 @@ def test_a_sample_without_any_view_is_not_novel(model):
     observed = np.ones((300, 2), dtype=bool)
     observed[3] = False
     assert model.consensus_map_.novelty(DATA.views, observed)[3] == 0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_about_one_in_a_hundred_new_samples_is_novel(seed):
-    views = lf.datasets.make_views(3000, 4, n_views=3, random_state=seed).views
-    model = lf.GlobalAlignmentClustering(4, random_state=0).fit(views[:1500])
-    assert 0.001 < np.mean(novelty_of(model, views[1500:]) > 1) < 0.04
