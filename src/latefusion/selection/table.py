@@ -124,7 +124,7 @@ def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
 def _described(candidate: Candidate) -> str:
     parts = [
         f"similarity {candidate.choice.similarity!r}",
-        f"views {candidate.choice.weighting}",
+        f"views weighted {'equally' if candidate.choice.weighting == 'equal' else 'by agreement'}",
         f"regularization={candidate.regularization:g}",
     ]
     number = candidate.n_shared_components
