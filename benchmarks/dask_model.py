@@ -73,7 +73,7 @@ def seconds_per_row(paths, repeats):
         found[name], rows = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, *blocks))
     for name, (function, plan) in zip(("k-means, first", "k-means, next"), work["k-means"][:2], strict=True):
         found[name], _ = measure(lambda f=function, p=plan: chunks.in_one_thread(f, p, 0, rows))
-    found["labels"], _ = measure(lambda: chunks.in_one_thread(model._rule.predict, rows))
+    found["labels"], _ = measure(lambda: chunks.in_one_thread(model.consensus_map_.rule.predict, rows))
     return found
 
 
