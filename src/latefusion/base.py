@@ -24,8 +24,8 @@ from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
 from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_views
+from latefusion.validation.opening import parts
 from latefusion.validation.sample_ids import sample_index
-from latefusion.validation.views import parts
 
 logger = logging.getLogger("latefusion")
 
@@ -36,7 +36,7 @@ SIMILARITIES_BY_NAME = ("auto", "kernel", "graph", "precomputed", "labels")
 
 BASE_CONSTRAINTS: dict[str, list[Any]] = {
     "n_clusters": [Interval(Integral, 1, None, closed="left")],
-    "views": [Mapping, list, tuple, None],
+    "views": [Mapping, list, tuple, StrOptions({"auto"}), None],
     "similarity": [StrOptions(set(SIMILARITIES_BY_NAME)), HasMethods("similarity"), list, tuple, Mapping],
     "n_init": [Interval(Integral, 1, None, closed="left")],
     "random_state": ["random_state"],
@@ -46,6 +46,16 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
     "kernel_params": [Mapping, None],
 }
+
+
+# Parameters of estimators that take tables of any columns.
+TABLE_CONSTRAINTS: dict[str, list[Any]] = {
+    "column_kinds": [Mapping, None],
+    "encoders": [Mapping, HasMethods(["fit", "transform"]), None],
+    "missing_values": [object],
+    "missing_columns": [StrOptions({"error", "allow"})],
+}
+TABLE_PARAMETERS = tuple(TABLE_CONSTRAINTS)
 
 
 class MultiViewClusterMixin(ClusterMixin):
@@ -73,6 +83,7 @@ class MultiViewClusterMixin(ClusterMixin):
             self._accepts_labels,
             self._numpy_only(),
             self.n_clusters if n_clusters is None else n_clusters,
+            **{name: getattr(self, name) for name in TABLE_PARAMETERS if hasattr(self, name)},
         )
 
     def _fit_views(self, X: Any, *, n_clusters: int | None = None) -> Views:
@@ -112,15 +123,21 @@ class MultiViewClusterMixin(ClusterMixin):
 
     @property
     def view_inputs_(self) -> tuple[str, ...]:
-        """Kind of input of every view: "features", "precomputed" or "labels"."""
+        """Kind of input of every view: "features", "table", "precomputed" or "labels"."""
         return self.input_schema_.kinds
+
+    @property
+    def column_kinds_(self) -> dict[str, dict[str, str]]:
+        """Kind of every column of views that are tables, such as "category", or why it is left out, such as "id"."""
+        check_is_fitted(self)
+        return {view.name: view.table.kinds for view in self.input_schema_.views if view.table is not None}
 
     def _similarity_specs(self, views: Views) -> list[Any]:
         """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
         return [
-            "labels" if name in self.input_schema_.codings and not isinstance(spec, GivenPartition) else spec
-            for name, spec in zip(views.names, specs, strict=True)
+            "labels" if kind == "labels" and not isinstance(spec, GivenPartition) else spec
+            for kind, spec in zip(self.view_inputs_, specs, strict=True)
         ]
 
     def view_partitions(self) -> list[NDArray[Any] | None]:
@@ -181,6 +198,7 @@ class MultiViewClusterMixin(ClusterMixin):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
 

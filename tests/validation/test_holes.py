@@ -95,11 +95,7 @@ BAD = {
         {"a": without(A, range(6)), "b": without(B, range(6)), "c": without(C, range(6, 12))},
         ["2 groups", "6 samples have only ['a', 'b']", "6 samples have only ['c']", "on its own", "ids"],
     ),
-    "NaN in a row": ({"a": A, "b": np.where(np.arange(36).reshape(12, 3) == 10, np.nan, B)},
-                     ["'b'", "row 3, column 1", "NaN", "SimpleImputer"]),
-    "NaN in a sparse row": ([sp.csr_array(np.where(np.arange(48).reshape(12, 4) == 9, np.nan, A)), B],
-                            ["row 2, column 1", "SimpleImputer"]),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("estimator", OURS)
@@ -131,7 +127,7 @@ def test_other_methods_refuse_by_name():
             ValueError, match=f"{method.__name__} does not support missing views.*'view_0': 2.*LateFusionClustering"
         ):
             method(n_clusters=2).fit(Views([A, B], mask=np.arange(24).reshape(12, 2) % 14 != 0))
-        with pytest.raises(ValueError, match=r"2 rows that are all NaN.*LateFusionClustering"):
+        with pytest.raises(ValueError, match=r"does not support missing views.*'view_0': 2.*LateFusionClustering"):
             method(n_clusters=2).fit([without(A, [1, 2]), B])
 
 

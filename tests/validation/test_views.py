@@ -14,7 +14,8 @@ import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering, Views
 from latefusion.kernels import gaussian_kernel, linear_kernel
 from latefusion.validation import InputRules, is_collection, read_views
-from latefusion.validation.views import read_view, refuse_single_columns
+from latefusion.validation.opening import refuse_single_columns
+from latefusion.validation.views import as_numbers, hide_missing
 
 generator = np.random.default_rng(0)
 A, B = generator.standard_normal((12, 4)), generator.standard_normal((12, 3))
@@ -106,7 +107,7 @@ def test_types_become_floats(dtype, expected):
     for container in (np.asarray, sp.csr_array):
         if container is sp.csr_array and dtype == "float16":
             continue  # SciPy has no such sparse arrays
-        assert read_view(container(np.abs(A * 5).astype(dtype)), "v")[0].dtype == expected
+        assert as_numbers(container(np.abs(A * 5).astype(dtype)), "v").dtype == expected
 
 
 def test_arrays_that_need_no_change_are_not_copied():
@@ -134,7 +135,7 @@ def test_what_is_not_observed_is_never_read(container, square):
         holes[:, [2, 5]] = np.inf
         expected = expected * mask
     given = container(holes)
-    array, _ = read_view(given, "v", observed=mask, square=square)
+    array, _ = hide_missing(as_numbers(given, "v"), mask, square=square)
     np.testing.assert_array_equal(array.toarray() if sp.issparse(array) else array, expected)
     assert np.isnan(given.toarray() if sp.issparse(given) else given).any()
 
@@ -165,7 +166,7 @@ def test_reading_is_pure():
     X["t"] = pd.Series(X["t"], index=IDS)
     first, second = (read_views(X, rules) for _ in range(2))
     assert first[1].kinds == ("features", "features", "labels")
-    assert first[1].columns == {"p": list("abcd"), "q": list("xyz")}
+    assert [view.columns for view in first[1].views] == [list("abcd"), list("xyz"), None]
     assert first[1].fingerprint == second[1].fingerprint
     for one, other in zip(first[0].arrays, second[0].arrays, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -214,15 +215,7 @@ def changed(array, row, column, value):
 
 FEATURES = {
     "row counts": ([A, B[:11]], ["'view_0': 12", "'view_1': 11", "same number of rows"]),
-    "NaN": ({"p": A, "q": changed(B, 3, 1, np.nan)}, ["'q'", "1 values", "row 3, column 1", "NaN", "drop"]),
     "infinite": ({"p": A, "q": changed(B, 3, 1, -np.inf)}, ["'q'", "row 3, column 1", "infinite", "drop"]),
-    "sparse NaN": ({"p": sp.csr_array(changed(A, 0, 0, np.nan))}, ["'p'", "1 values", "NaN"]),
-    "masked array": ({"p": np.ma.masked_greater(A, 1.0)}, ["'p'", "NaN", "drop"]),
-    "nullable NA": ([FA, FB.astype("Float64").mask(FB > 1)], ["'view_1'", "NaN", "drop"]),
-    "polars null": (
-        [A, pl.DataFrame({"x": [None, *range(11)], "y": range(12)})],
-        ["'view_1'", "row 0, column 'x'", "NaN", "SimpleImputer"],
-    ),
     "no views": ([], ["no views", "at least one"]),
     "no views by name": ({}, ["no views", "at least one"]),
     "no columns": ({"p": A, "q": B[:, :0]}, ["'q'", "empty", "(12, 0)"]),
@@ -248,12 +241,6 @@ FEATURES = {
     "complex": ({"p": A, "q": B + 1j}, ["'q'", "complex", "real and imaginary"]),
     "dates": ({"p": A, "q": np.zeros((12, 2), "M8[s]")}, ["'q'", "datetime64[s]", "not numeric"]),
     "records": ({"p": np.zeros((12, 2), dtype=[("u", "f8")])}, ["'p'", "not numeric"]),
-    "text column": ({"p": A, "q": FB.assign(y="u")}, ["'q'", "'y'", TEXT, "Encode"]),
-    "date column": ({"p": A, "q": FB.assign(y=pd.Timestamp(2020, 1, 1))}, ["'q'", "'y'", "datetime64", "Encode"]),
-    "category column": ({"p": A, "q": FB.assign(y=pd.Categorical(["u"] * 12))}, ["'q'", "'y'", "category", "Encode"]),
-    "text column of a table": (FA.assign(b="u"), ["X", "'b'", TEXT, "Encode"]),
-    "category column of a table": (FA.assign(b=pd.Categorical(["u"] * 12)), ["X", "'b'", "category", "Encode"]),
-    "polars text": ([A, pl.DataFrame({"y": ["u"] * 12})], ["'view_1'", "'y'", "String", "Encode"]),
     "repeated columns": ([FA, FB.set_axis(["x", "x", "z"], axis=1)], ["'view_1'", "['x']", "Rename"]),
     "repeated columns of a table": (FA.set_axis(list("aabc"), axis=1), ["X", "['a']", "Rename"]),
     "repeated names": ({1: A, "1": B}, ["names must differ", "['1', '1']", "Rename"]),
@@ -282,26 +269,26 @@ def spoilt(frame, sample, column, value):
 
 BOTH = FA.join(FB).set_axis(IDS)
 CELLS = {
-    "a shuffled frame": (lambda: fit([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]), "sample 's3', column 'y'"),
+    "a shuffled frame": (lambda: fit([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.inf)]), "sample 's3', column 'y'"),
     "a frame of some samples": (
         lambda: fit([WITH_IDS[0][6:], spoilt(WITH_IDS[1], "s3", "y", np.inf)]),
         "sample 's3', column 'y'",
     ),
-    "row numbers": (lambda: fit([FA, spoilt(FB, 3, "y", np.nan)]), "row 3, column 'y'"),
-    "shuffled row numbers": (lambda: fit([FA, spoilt(FB[::-1], 3, "y", np.nan)]), "sample 3, column 'y'"),
-    "ids of views": (lambda: fit(Views([A, changed(B, 3, 1, np.nan)], sample_ids=IDS)), "sample 's3', column 1"),
-    "one table": (lambda: fit(spoilt(BOTH, "s3", "y", np.nan)), "sample 's3', column 'y'"),
+    "row numbers": (lambda: fit([FA, spoilt(FB, 3, "y", np.inf)]), "row 3, column 'y'"),
+    "shuffled row numbers": (lambda: fit([FA, spoilt(FB[::-1], 3, "y", np.inf)]), "sample 3, column 'y'"),
+    "ids of views": (lambda: fit(Views([A, changed(B, 3, 1, np.inf)], sample_ids=IDS)), "sample 's3', column 1"),
+    "one table": (lambda: fit(spoilt(BOTH, "s3", "y", np.inf)), "sample 's3', column 'y'"),
     "groups of a table": (
-        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views={"view_1": ["z", "y"], "view_0": ["a"]}),
+        lambda: fit(spoilt(BOTH, "s3", "y", np.inf), views={"view_1": ["z", "y"], "view_0": ["a"]}),
         "View 'view_1' .*sample 's3', column 'y'",
     ),
-    "groups of an array": (lambda: fit(changed(A, 3, 2, np.nan), views=[[0, 1], [3, 2]]), "row 3, column 2"),
+    "groups of an array": (lambda: fit(changed(A, 3, 2, np.inf), views=[[0, 1], [3, 2]]), "row 3, column 2"),
     "a method for complete views": (
-        lambda: fit(spoilt(BOTH, "s3", "y", np.nan), views=[["z", "y"]], method=lf.baselines.METHODS["A-MKKM"]),
+        lambda: fit(spoilt(BOTH, "s3", "y", np.inf), views=[["z", "y"]], method=lf.baselines.METHODS["A-MKKM"]),
         "View 'view_0' .*sample 's3', column 'y'",
     ),
     "new samples": (
-        lambda: fit([FA, FB]).predict([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.nan)]),
+        lambda: fit([FA, FB]).predict([WITH_IDS[0], spoilt(WITH_IDS[1], "s3", "y", np.inf)]),
         "sample 's3', column 'y'",
     ),
 }
@@ -326,7 +313,7 @@ HOLES = {
 def test_views_may_be_missing_if_the_estimator_supports_it(kind):
     model = fit(HOLES[kind])
     assert sorted(model.n_observed_views_) == [1] + 11 * [2]
-    with pytest.raises(ValueError, match=r"(method for missing views|'view_1' does not have 1)"):
+    with pytest.raises(ValueError, match=r"(does not support missing views|'view_1' does not have 1)"):
         fit(HOLES[kind], method=lf.baselines.METHODS["A-MKKM"])
 
 
@@ -391,11 +378,10 @@ ELSEWHERE = {
     "other table": (lambda: predict(A, B), ["3 features", "4 features"]),
     "other columns": (
         lambda: predict([FA], [FA.rename(columns={"d": "e"})]),
-        ["'view_0'", "missing: ['d']", "unknown: ['e']", "order does not matter"],
+        ["'view_0'", "['d']", "missing_columns='allow'"],
     ),
-    "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "missing: ['b', 'd']", "unknown: []"]),
-    "other columns of a table": (lambda: predict(FA, FA.assign(e=1)), ["X does not have", "unknown: ['e']"]),
-    "new NaN": (lambda: predict({"p": A}, {"p": changed(A, 2, 1, np.nan)}), ["'p'", "row 2, column 1", "NaN", "drop"]),
+    "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "['b', 'd']", "missing_columns='allow'"]),
+    "fewer columns of a table": (lambda: predict(FA, FA[["a", "c"]]), ["X does not have", "['b', 'd']"]),
     "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["All views are missing for 12 samples", "Remove"]),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
@@ -432,6 +418,57 @@ def test_local_alignment_stands_behind_the_same_door():
         with pytest.raises(ValueError, match=r"\w") as caught:
             fit(X, method=LocalAlignmentClustering)
         assert all(word in str(caught.value) for word in words), caught.value
+
+
+GAPS = {
+    "NaN": {"p": A, "q": changed(B, 3, 1, np.nan)},
+    "sparse NaN": {"p": sp.csr_array(changed(A, 0, 0, np.nan)), "q": B},
+    "masked array": {"p": np.ma.masked_greater(A, 1.0), "q": B},
+    "nullable NA": {"p": FA, "q": FB.astype("Float64").mask(FB > 1)},
+    "polars null": {"p": A, "q": pl.DataFrame({"x": [None, *range(11)], "y": range(12)})},
+    "one table": changed(A, 3, 1, np.nan),
+    "one frame": spoilt(BOTH, "s3", "y", np.nan),
+    "words": {"p": A, "q": FB.assign(y=["u", "v", None] * 4)},
+    "dates": {"p": A, "q": FB.assign(y=pd.date_range("2020-01-01", periods=12))},
+    "categories": {"p": A, "q": FB.assign(y=pd.Categorical(["u", "v"] * 6))},
+    "words of polars": {"p": A, "q": pl.DataFrame({"y": ["u", "v", "w"] * 4})},
+}
+
+
+@pytest.mark.parametrize("kind", GAPS)
+@pytest.mark.parametrize("method", [GlobalAlignmentClustering, lf.LateFusionClustering, lf.baselines.METHODS["A-MKKM"]])
+def test_single_missing_values_and_columns_of_any_kind_are_accepted(kind, method):
+    model = fit(GAPS[kind], method=method)
+    assert model.observed_.all()
+    if hasattr(model, "predict"):
+        np.testing.assert_array_equal(model.predict(GAPS[kind]), model.labels_)
+
+
+def test_columns_that_cannot_be_used_are_left_out_with_a_note():
+    with pytest.warns(UserWarning, match="View 'q': Column 'y' has the same value in all rows and is left out"):
+        fit({"p": A, "q": FB.assign(y="u")})
+    with pytest.raises(ValueError, match=r"View 'q' has no column that can be used: \{'y': 'constant'\}"):
+        fit({"p": A, "q": pd.DataFrame({"y": ["u"] * 12})})
+
+
+def test_columns_that_were_not_fitted_are_ignored_with_a_note():
+    model = fit([FA, FB])
+    with pytest.warns(UserWarning, match=r"View 'view_0' has columns that are not used: \['e'\]"):
+        labels = model.predict([FA.assign(e=1), FB])
+    np.testing.assert_array_equal(labels, model.labels_)
+
+
+def test_absent_columns_are_missing_values_where_this_is_allowed():
+    model = fit([FA, FB], missing_columns="allow")
+    np.testing.assert_array_equal(
+        model.predict([FA[["a", "c"]], FB]), model.predict([FA.assign(b=np.nan, d=np.nan), FB])
+    )
+
+
+def test_a_number_may_mark_missing_values():
+    holed, marked = changed(A, 3, 1, np.nan), changed(A, 3, 1, -99.0)
+    model = fit([marked, B], missing_values=-99)
+    np.testing.assert_array_equal(model.consensus_, fit([holed, B]).consensus_)
 
 
 def test_objects_that_look_like_nothing_are_refused():

@@ -26,7 +26,7 @@ from latefusion.distributed.rows import novelty_rows, observed_rows, rows_with_c
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Views
-from latefusion.validation import InputSchema, check_n_clusters, is_precomputed, per_view
+from latefusion.validation import InputSchema, ViewSchema, check_n_clusters, is_precomputed, per_view
 
 # Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
 SUBSET_BYTES = 2**28
@@ -145,14 +145,15 @@ class ChunkedMixin:
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
+        kinds = ["precomputed" if is_precomputed(spec) else "features" for spec in specs]
         schema = InputSchema(
-            tuple(views.names),
-            tuple("precomputed" if is_precomputed(spec) else "features" for spec in specs),
-            tuple(views.widths),
+            tuple(
+                ViewSchema(name, kind, width, width, views.columns.get(name))
+                for name, kind, width in zip(views.names, kinds, views.widths, strict=True)
+            ),
             views.n_samples,
             "NumPy",
             views.arrays[0].dtype,
-            dict(views.columns),
         )
         observed = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
         self._store_input(schema, observed)

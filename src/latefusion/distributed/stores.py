@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from latefusion.arrays import is_device_array, to_numpy
 from latefusion.distributed.chunks import ChunkedViews, ChunkError
 from latefusion.types import Views
-from latefusion.validation.views import is_collection, named_views
+from latefusion.validation.opening import is_collection
+from latefusion.validation.views import named_views
 
 # Size in bytes of the chunks of views that are not chunked yet.
 CHUNK_BYTES = 2**25

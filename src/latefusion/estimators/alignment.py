@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.base import KERNEL_CONSTRAINTS, TABLE_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
@@ -43,6 +43,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
+        **TABLE_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
         "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
         "missing": [StrOptions({"impute", "zero"})],

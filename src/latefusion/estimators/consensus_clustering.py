@@ -29,8 +29,9 @@ from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, cente
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
+from latefusion.validation.opening import named_views
 from latefusion.validation.sample_ids import index_of
-from latefusion.validation.views import fingerprint, named_views
+from latefusion.validation.views import fingerprint
 
 # One more direction than clusters for every three clusters. If partitions split clusters in different ways, this is as
 # good as k directions on average, and never much worse.

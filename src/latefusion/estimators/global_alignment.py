@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from latefusion.estimators.alignment import AlignmentClustering
 
 
@@ -19,8 +21,22 @@ class GlobalAlignmentClustering(AlignmentClustering):
         Number of clusters.
     regularization : float, default=1.0
         Weight of M, the partition of `reference` (the paper's λ).
-    views : mapping or sequence, default=None
-        If X is one table: the columns of every view, as slices, positions or names. None for a single view.
+    views : mapping, sequence or "auto", default=None
+        If X is one table: the columns of every view, as slices, positions, names or patterns such as ``spend_*``.
+        "auto" groups the columns of a data frame by kind: numbers, categories, dates, and every text. None for a single
+        view.
+    column_kinds : mapping, default=None
+        Kinds of columns of data frames that should not be recognized automatically: ``{"zip": "category"}``. A kind is
+        "number", "category", "ordered", "date", "duration", "text" or "drop"; a list of categories in ascending order
+        is "ordered". ``{"view": {"column": kind}}`` is for one view only.
+    encoders : transformer or mapping of str to transformer, default=None
+        A transformer of scikit-learn that turns a view into numbers, for some views or for all. It is cloned, fitted on
+        the training samples and applied to new samples.
+    missing_values : number or str, default=NaN
+        A value that marks missing values, besides NaN, None and empty cells. Single missing values are imputed from the
+        other columns of the view. A row without any value is a missing view.
+    missing_columns : {"error", "allow"}, default="error"
+        Whether columns of data frames may be absent in new samples. Their values are then missing.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Source of the base partitions: a kernel of the features ("kernel", the same as "auto"), a nearest-neighbor graph
         ("graph"), precomputed kernels instead of features ("precomputed"), or a clustering, one label per sample
@@ -140,6 +156,10 @@ class GlobalAlignmentClustering(AlignmentClustering):
         regularization: float = 1.0,
         views: Any = None,
         similarity: Any = "auto",
+        column_kinds: Any = None,
+        encoders: Any = None,
+        missing_values: Any = np.nan,
+        missing_columns: str = "error",
         kernel: Any = "gaussian",
         kernel_params: Any = None,
         reference: Any = "mean",
@@ -157,6 +177,10 @@ class GlobalAlignmentClustering(AlignmentClustering):
         self.regularization = regularization
         self.views = views
         self.similarity = similarity
+        self.column_kinds = column_kinds
+        self.encoders = encoders
+        self.missing_values = missing_values
+        self.missing_columns = missing_columns
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.reference = reference

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import threads_for
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
+from latefusion.base import KERNEL_CONSTRAINTS, TABLE_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
@@ -59,8 +59,22 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         stability between halves of the data and information about nearest neighbors is chosen.
     regularization : float or "auto", default="auto"
         Weight of the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
-    views : mapping or sequence, default=None
-        If X is one table: the columns of every view, as slices, positions or names. None for a single view.
+    views : mapping, sequence or "auto", default=None
+        If X is one table: the columns of every view, as slices, positions, names or patterns such as ``spend_*``.
+        "auto" groups the columns of a data frame by kind: numbers, categories, dates, and every text. None for a single
+        view.
+    column_kinds : mapping, default=None
+        Kinds of columns of data frames that should not be recognized automatically: ``{"zip": "category"}``. A kind is
+        "number", "category", "ordered", "date", "duration", "text" or "drop"; a list of categories in ascending order
+        is "ordered". ``{"view": {"column": kind}}`` is for one view only.
+    encoders : transformer or mapping of str to transformer, default=None
+        A transformer of scikit-learn that turns a view into numbers, for some views or for all. It is cloned, fitted on
+        the training samples and applied to new samples.
+    missing_values : number or str, default=NaN
+        A value that marks missing values, besides NaN, None and empty cells. Single missing values are imputed from the
+        other columns of the view. A row without any value is a missing view.
+    missing_columns : {"error", "allow"}, default="error"
+        Whether columns of data frames may be absent in new samples. Their values are then missing.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Source of the base partitions. "kernel" and "graph" use only this similarity; "auto" tries both and their
         combination. With "precomputed" the view is a kernel, which also defines the distances for graphs. With "labels"
@@ -159,6 +173,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
+        **TABLE_CONSTRAINTS,
         "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like", range],
         "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "missing": [StrOptions({"impute", "zero"})],
@@ -180,6 +195,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         regularization: float | str = "auto",
         views: Any = None,
         similarity: Any = "auto",
+        column_kinds: Any = None,
+        encoders: Any = None,
+        missing_values: Any = np.nan,
+        missing_columns: str = "error",
         kernel: Any = "gaussian",
         kernel_params: Mapping[str, Any] | None = None,
         missing: str = "impute",
@@ -196,6 +215,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.regularization = regularization
         self.views = views
         self.similarity = similarity
+        self.column_kinds = column_kinds
+        self.encoders = encoders
+        self.missing_values = missing_values
+        self.missing_columns = missing_columns
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.missing = missing

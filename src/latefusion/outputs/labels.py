@@ -21,8 +21,9 @@ from latefusion.spreadsheet_safety import plain_cell
 from latefusion.types import Array
 from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
+from latefusion.validation.opening import parts
 from latefusion.validation.sample_ids import index_of, sample_index, shown_list
-from latefusion.validation.views import fingerprint, parts
+from latefusion.validation.views import fingerprint
 
 
 class Labels(NamedTuple):

@@ -16,13 +16,32 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+)
 
 from latefusion.assignment.rules import NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
+from latefusion.encoding.gaps import GapFilling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.preparation import Preparation
+from latefusion.encoding.table_encoding import LevelCoding, NumberCoding, TableEncoding
+from latefusion.encoding.text_coding import TextCoding
 from latefusion.estimators import (
     ConsensusClustering,
     GlobalAlignmentClustering,
@@ -47,7 +66,7 @@ from latefusion.similarities.given import GivenMap
 from latefusion.similarities.graph import GraphExtension
 from latefusion.similarities.info import PartitionInfo
 from latefusion.similarities.kernel import KernelExtension, KernelPoints, PrecomputedExtension
-from latefusion.validation import InputSchema
+from latefusion.validation import InputSchema, ViewSchema
 
 FORMAT_VERSION = 1
 
@@ -111,21 +130,42 @@ PARTS: dict[str, Part] = {
     # The input.
     "InputSchema": _part(
         InputSchema,
-        names=tuple[str, ...],
-        kinds=tuple[str, ...],
-        widths=tuple[int, ...],
+        views=tuple[ViewSchema, ...],
         n_samples=int,
         device=str,
         dtype=np.dtype,
-        columns=dict[str, list[Any]],
-        codings=dict[str, LabelCoding],
         mask=Flags | None,
         table_width=int | None,
         table_columns=list[Any] | None,
         fingerprint=str,
     ),
+    "ViewSchema": _part(
+        ViewSchema,
+        name=str,
+        kind=str,
+        width=int,
+        n_coordinates=int,
+        columns=list[Any] | None,
+        labels=LabelCoding | None,
+        table=TableEncoding | None,
+        transformer=BaseEstimator | None,
+        gaps=GapFilling | None,
+    ),
     "PartitionSchema": _part(PartitionSchema, maps=tuple[GivenMap, ...], clusterers=tuple[str, ...], fingerprint=str),
     "LabelCoding": _part(LabelCoding, values=Values, unassigned=Any),
+    "TableEncoding": _part(
+        TableEncoding,
+        columns=tuple[str, ...],
+        codings=tuple[NumberCoding | LevelCoding | TextCoding, ...],
+        left_out=dict[str, str],
+        notes=tuple[str, ...],
+    ),
+    "NumberCoding": _part(
+        NumberCoding, name=str, kind=str, how=str, parts=tuple[str, ...], means=Numbers, scales=Numbers
+    ),
+    "LevelCoding": _part(LevelCoding, name=str, kind=str, levels=tuple[str, ...], coordinates=Numbers),
+    "TextCoding": _part(TextCoding, name=str, terms=tuple[str, ...], weights=Numbers, directions=Numbers),
+    "GapFilling": _part(GapFilling, means=Numbers),
     # The map from views to labels.
     "ConsensusMap": _part(
         ConsensusMap,
@@ -222,6 +262,14 @@ PARTS: dict[str, Part] = {
     "PrecomputedSimilarity": _part(PrecomputedSimilarity, standardize=bool),
     "GivenPartition": _part(GivenPartition, kind=str, unassigned=Any, clusterer=None),
 }
+# Transformers of scikit-learn that a model file may contain: their state is numbers and text.
+TRANSFORMERS: dict[str, type[BaseEstimator]] = {
+    cls.__name__: cls
+    for cls in (
+        StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, Normalizer, PowerTransformer, QuantileTransformer,
+        OneHotEncoder, OrdinalEncoder, SimpleImputer, PCA, TruncatedSVD, VarianceThreshold, Pipeline, ColumnTransformer,
+    )
+}  # fmt: skip
 NAMES: dict[type, str] = {part.cls: name for name, part in PARTS.items()}
 
 

@@ -15,6 +15,7 @@ tag              content
 ``random_state`` state of a generator
 ``neighbors``    samples that a `NearestNeighbors` searches; it is fitted to them again
 ``kernel``       name of one of the kernels of this package
+``transformer``  name of a class of `latefusion.outputs.schema.TRANSFORMERS`, and its attributes
 ``part``         name of a class of `latefusion.outputs.schema.PARTS`, and its fields
 ================ =========================================================================
 """
@@ -33,7 +34,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import InvalidParameterError
 
 from latefusion.kernels import KERNELS
-from latefusion.outputs.schema import ATTRIBUTES, MODELS, NAMES, PARTS, Sparse, fits, fitted_attributes
+from latefusion.outputs.schema import ATTRIBUTES, MODELS, NAMES, PARTS, TRANSFORMERS, Sparse, fits, fitted_attributes
 
 Node = Any
 # Stores an array and returns the name that the tree refers to it by; and the way back.
@@ -48,7 +49,7 @@ ARRAY_KINDS = "biufcUSMm"
 SCALAR_KINDS = "biufU"
 TAGS = (
     "list", "tuple", "slice", "range", "dict", "array", "scalar", "objects", "sparse", "dtype", "random_state",
-    "neighbors", "kernel",
+    "neighbors", "kernel", "transformer",
 )  # fmt: skip
 STATE = ("parameters", "attributes", "input_schema", "consensus_map")
 
@@ -184,6 +185,9 @@ def encode(value: Any, store: StoreArray, where: str = "model") -> Node:
         return {"random_state": inner(value.get_state(), where=where)}
     if cls is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
         return {"neighbors": inner(value._fit_X, where=where)}
+    if cls in TRANSFORMERS.values():
+        attributes = {key: inner(one, where=f"{where}.{key}") for key, one in vars(value).items()}
+        return {"transformer": {"class": cls.__name__, "attributes": attributes}}
     kernel = next((name for name, function in KERNELS.items() if function is value), None)
     if kernel is not None:
         return {"kernel": kernel}
@@ -208,6 +212,11 @@ def _encode_array(value: NDArray[Any], store: StoreArray, where: str) -> Node:
 def _refusal(value: Any, where: str) -> str:
     what = f"{where} is {'the function' if inspect.isroutine(value) else 'an object of class'} "
     what += getattr(value, "__qualname__", None) or f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "transform"):
+        return (
+            f"{what}. A model file can contain these transformers: {list(TRANSFORMERS)}. Use one of them, or apply "
+            f"yours to the data before `fit`."
+        )
     if hasattr(value, "predict"):
         return f"{what}. A model file cannot contain it. Give the labels that it predicts as a view instead."
     if callable(value) or hasattr(value, "similarity"):
@@ -314,6 +323,19 @@ class _Decoder:
         if content not in KERNELS:
             raise SchemaError(f"it names the kernel {content!r:.60}, which latefusion does not have")
         return KERNELS[content]
+
+    def _transformer(self, content: Any) -> BaseEstimator:
+        name, attributes = content["class"], content["attributes"]
+        if name not in TRANSFORMERS:
+            raise SchemaError(f"it names the transformer {name!r:.60}, which a model file cannot contain")
+        _check_names(f"the parameters of {name}", attributes, TRANSFORMERS[name]._get_param_names(), attributes)
+        made: Any = object.__new__(TRANSFORMERS[name])
+        vars(made).update({str(key): self(one) for key, one in attributes.items()})
+        try:
+            made._validate_params()
+        except InvalidParameterError as error:
+            raise SchemaError(f"it has a transformer with an invalid parameter: {error}") from error
+        return made
 
     def _part(self, name: Any, content: Any) -> Any:
         if not isinstance(name, str) or name not in PARTS:

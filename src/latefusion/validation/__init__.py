@@ -3,14 +3,17 @@
 from latefusion.validation.columns import column_groups
 from latefusion.validation.frames import columns_of, is_frame
 from latefusion.validation.holes import can_be_fused, loose_views
-from latefusion.validation.kernels import check_diagonals
-from latefusion.validation.reading import InputRules, InputSchema, is_precomputed, per_view, read_views
+from latefusion.validation.kernels import check_diagonals, is_precomputed
+from latefusion.validation.opening import is_collection
+from latefusion.validation.reading import per_view, read_views
 from latefusion.validation.sample_ids import match_rows
-from latefusion.validation.views import check_n_clusters, is_collection
+from latefusion.validation.schema import InputRules, InputSchema, ViewSchema
+from latefusion.validation.views import check_n_clusters
 
 __all__ = [
     "InputRules",
     "InputSchema",
+    "ViewSchema",
     "can_be_fused",
     "check_diagonals",
     "check_n_clusters",

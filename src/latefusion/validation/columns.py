@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.validation.frames import columns_of, is_frame, select_columns
-from latefusion.validation.sample_ids import shown_list
+from latefusion.encoding.table_encoding import fit_table_encoding
+from latefusion.validation.frames import columns_of, is_frame, select_columns, table_columns
+from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, shown_list
 from latefusion.validation.views import named_views
+
+# Views of a table whose columns are grouped by kind.
+GROUPS = {
+    "number": "numbers", "duration": "numbers", "category": "categories", "ordered": "categories", "date": "dates",
+    "text": "text",
+}  # fmt: skip
 
 ViewColumns = Any  # what `views=` may hold for one view: a slice, or a list of positions or column names
 
@@ -40,8 +48,35 @@ def column_groups(views: Any, width: int, columns: list[Any] | None) -> dict[str
     return {name: _positions(group, name, width, columns) for name, group in named_views(views).items()}
 
 
-def reorder_columns(frames: Mapping[str, Any], expected: Mapping[str, Sequence[Any]], estimator: str) -> dict[str, Any]:
-    """Data frames of new samples with their columns in the order of the training frames; one warning for all.
+def automatic_groups(frame: Any, wanted: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Columns of one data frame by kind: numbers, categories, dates, and every text on its own.
+
+    Parameters
+    ----------
+    frame : data frame
+    wanted : mapping of str to object
+        Kinds given by the user.
+
+    Returns
+    -------
+    dict of str to list
+        Names of the columns of every view; columns that are left out are in none.
+    """
+    kinds = fit_table_encoding(table_columns(frame, "X", ROWS_AND_COLUMNS), wanted).kinds
+    groups: dict[str, list[Any]] = {}
+    for name in columns_of(frame):
+        kind = kinds[str(name)]
+        if kind in GROUPS:
+            groups.setdefault(str(name) if kind == "text" else GROUPS[kind], []).append(name)
+    if not groups:
+        raise ValueError(f"X has no column that can be used: {kinds}. Set the kinds of columns with column_kinds.")
+    return groups
+
+
+def reorder_columns(
+    frames: Mapping[str, Any], expected: Mapping[str, Sequence[Any]], estimator: str, *, allow: bool = False
+) -> dict[str, Any]:
+    """Data frames of new samples with the columns of the training frames in their order, and warnings of differences.
 
     Parameters
     ----------
@@ -51,34 +86,36 @@ def reorder_columns(frames: Mapping[str, Any], expected: Mapping[str, Sequence[A
         Names of the columns of the training frames.
     estimator : str
         For error messages.
+    allow : bool, default=False
+        Whether columns may be absent.
 
     Returns
     -------
     dict of str to array or data frame
     """
-    ordered, moved = dict(frames), []
+    ordered, moved, ignored = dict(frames), [], []
     for label, frame in frames.items():
         columns = columns_of(frame) if is_frame(frame) and label in expected else None
         if columns is None or columns == list(expected[label]) or len(set(columns)) < len(columns):
             continue
         known, found = set(expected[label]), set(columns)
-        missing, extra = (
-            [one for one in expected[label] if one not in found],
-            [one for one in columns if one not in known],
-        )
-        if missing or extra:
+        missing = [one for one in expected[label] if one not in found]
+        if missing and not allow:
             raise ValueError(
-                f"{label} does not have the columns that {estimator} was fitted on (missing: [{shown_list(missing)}]; "
-                f"unknown: [{shown_list(extra)}]). Give the same columns; their order does not matter."
+                f"{label} does not have the columns [{shown_list(missing)}] that {estimator} was fitted on. Add them, "
+                f"or fit with missing_columns='allow' to take their values as missing."
             )
-        ordered[label] = select_columns(frame, expected[label])
-        moved.append(label)
+        extra = [one for one in columns if one not in known]
+        if extra:
+            ignored.append(f"{label} has columns that are not used: [{shown_list(extra)}].")
+        ordered[label] = select_columns(frame, [one for one in expected[label] if one in found])
+        moved += [label] * ([one for one in columns if one in known] != columns_of(ordered[label]))
     if moved:
-        warnings.warn(
-            f"{' and '.join(moved)} had the columns in another order than in `fit`. They were reordered by name.",
-            UserWarning,
-            stacklevel=4,
+        ignored.append(
+            f"{' and '.join(moved)} had the columns in another order than in `fit`. They were reordered by name."
         )
+    for message in ignored:
+        warnings.warn(message, UserWarning, stacklevel=4)
     return ordered
 
 
@@ -133,8 +170,16 @@ def _by_name(wanted: list[Any], name: str, columns: list[Any] | None) -> NDArray
         raise ValueError(
             f"View {name!r} is given by column names, but X has no column names. Pass positions or a data frame."
         )
+    wanted = [match for one in wanted for match in _matching(one, columns)]
     position_of = {column: position for position, column in enumerate(columns)}
     unknown = [one for one in wanted if not isinstance(one, Hashable) or one not in position_of]
     if unknown:
         raise ValueError(f"View {name!r} contains column names that X does not have: {unknown}. Check their spelling.")
     return np.array([position_of[one] for one in wanted], dtype=np.intp)
+
+
+def _matching(wanted: Any, columns: list[Any]) -> list[Any]:
+    """The columns that a pattern such as ``spend_*`` stands for; a name stands for itself."""
+    if wanted in columns or not isinstance(wanted, str) or not set("*?") & set(wanted):
+        return [wanted]
+    return [one for one in columns if fnmatchcase(str(one), wanted)] or [wanted]

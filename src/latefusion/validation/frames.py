@@ -1,17 +1,21 @@
-"""Data frames: numbers of columns, views of column levels, and results as frames of the same library.
+"""Data frames: their columns, views of column levels, and results as frames of the same library.
 
 pandas and polars are supported without importing them; pyarrow and other libraries are supported through narwhals.
 """
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from latefusion.encoding.columns import Column, NotAValue, column_of
+from latefusion.encoding.table_encoding import as_words
 from latefusion.types import Array
+from latefusion.validation.sample_ids import Coordinates, shown
 
 
 def is_frame(X: Any) -> bool:
@@ -73,29 +77,117 @@ def _narwhals(frame: Any) -> Any:
     return narwhals
 
 
-def frame_to_array(frame: Any, label: str) -> Array:
-    """The numbers of a data frame; columns of text, dates or categories raise an error with their names."""
-    columns = columns_of(frame)
-    repeated = sorted(str(name) for name, times in Counter(columns).items() if times > 1)
+def check_columns(frame: Any, label: str) -> None:
+    """Raise an error for several columns of the same name."""
+    repeated = sorted(str(name) for name, times in Counter(columns_of(frame)).items() if times > 1)
     if repeated:
         raise ValueError(f"{label} has several columns of the same name: {repeated}. Rename or drop them.")
-    if _is_arrow(frame):
-        frame = _narwhals(frame).from_native(frame, eager_only=True)
-    dtypes = list(frame.schema.values() if hasattr(frame, "to_native") else frame.dtypes)
-    refused = {str(name): str(dtype) for name, dtype in zip(columns, dtypes, strict=True) if not _is_numeric(dtype)}
-    if refused:
-        raise ValueError(
-            f"{label} contains columns that are not numeric: {refused}. Encode them, for example one-hot, or drop them."
-        )
+
+
+def is_numeric_frame(frame: Any) -> bool:
+    """Whether all columns of a data frame hold real numbers or booleans."""
+    return all(map(_is_numeric, _dtypes(frame)))
+
+
+def frame_to_array(frame: Any) -> Array:
+    """The numbers of a data frame whose columns are all numeric."""
     if hasattr(frame, "iloc"):
-        single = all(str(dtype).lower() == "float32" for dtype in dtypes)
+        single = all(str(dtype).lower() == "float32" for dtype in frame.dtypes)
         return frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan)
-    array = frame.to_numpy()
+    array = _eager(frame).to_numpy()
     return array.astype(np.float64) if array.dtype == object else array  # booleans or decimals with nulls
+
+
+def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_values: Any = np.nan) -> dict[str, Column]:
+    """The columns of a data frame, by name.
+
+    Parameters
+    ----------
+    frame : data frame
+    label : str
+        For error messages.
+    coordinates : Coordinates
+        Names of the rows, for error messages.
+    missing_values : object, default=NaN
+        A number or a word that marks a missing value, besides NaN.
+
+    Returns
+    -------
+    dict of str to Column
+    """
+    found = {}
+    opened = frame if hasattr(frame, "iloc") else _eager(frame)
+    for position, name in enumerate(columns_of(frame)):
+        one = opened.iloc[:, position] if hasattr(frame, "iloc") else opened[name]
+        try:
+            column = _pandas_column(one) if hasattr(frame, "iloc") else _other_column(one)
+        except NotAValue as error:
+            raise ValueError(
+                f"{label} has a {type(error.value).__name__} in {coordinates.sample(error.row)}, column {shown(name)}: "
+                f"{error.value!r:.60}. A value must be a number, a word or a date. Split the column, or drop it with "
+                f"column_kinds={{{shown(name)}: 'drop'}}."
+            ) from error
+        infinite = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, dtype=bool)
+        if infinite.any():
+            raise ValueError(
+                f"{label} contains {infinite.sum()} infinite values, the first in "
+                f"{coordinates.sample(int(np.argmax(infinite)))}, column {shown(name)}. Replace them, or leave them "
+                f"empty."
+            )
+        found[str(name)] = column.without(missing_values)
+    return found
+
+
+def _eager(frame: Any) -> Any:
+    return _narwhals(frame).from_native(frame, eager_only=True) if _is_arrow(frame) else frame
+
+
+def _dtypes(frame: Any) -> list[Any]:
+    opened = _eager(frame)
+    return list(opened.schema.values() if hasattr(opened, "to_native") else opened.dtypes)
 
 
 def _is_numeric(dtype: Any) -> bool:
     """Whether a column type of pandas or polars holds real numbers or booleans."""
     if hasattr(dtype, "is_numeric"):  # polars and narwhals
         return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
-    return getattr(dtype, "kind", "O") in "biuf"
+    return getattr(dtype, "kind", "O") in "biuf" and not hasattr(dtype, "categories")
+
+
+def _pandas_column(series: Any) -> Column:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        names = column_of(dtype.categories)
+        words = as_words(names).words or ()
+        return Column(np.asarray(series.cat.codes, dtype=np.intp), words, bool(dtype.ordered), categories=True)
+    if _is_numeric(dtype):
+        return Column(series.to_numpy(dtype=np.float64, na_value=np.nan))
+    if getattr(dtype, "kind", "O") == "M":
+        plain = series if getattr(dtype, "tz", None) is None else series.dt.tz_convert("UTC").dt.tz_localize(None)
+        return Column(plain.to_numpy(dtype="datetime64[us]"))
+    if getattr(dtype, "kind", "O") == "m":
+        return Column(series.to_numpy(dtype="timedelta64[us]"))
+    return column_of(series.to_numpy(dtype=object, na_value=None))
+
+
+def _other_column(series: Any) -> Column:
+    """A column of polars or narwhals."""
+    kind = str(series.dtype).partition("(")[0]
+    if _is_numeric(series.dtype):
+        return Column(series.cast(_float64(series)).to_numpy().astype(np.float64, copy=False))
+    if kind in ("Categorical", "Enum"):
+        column = column_of(series.to_list())
+        return column._replace(categories=True) if kind == "Categorical" else _in_order(column, series)
+    return column_of(series.to_list())
+
+
+def _in_order(column: Column, series: Any) -> Column:
+    """The categories of an Enum, in their order."""
+    order = {str(one): position for position, one in enumerate(series.cat.get_categories().to_list())}
+    codes = np.array([order[word] for word in column.words or ()], dtype=np.intp)
+    return Column(column.lookup(codes, -1), tuple(order), ordered=True, categories=True)
+
+
+def _float64(series: Any) -> Any:
+    import_name = type(series).__module__.partition(".")[0]
+    return importlib.import_module(import_name).Float64

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import item_bytes, require_memory
 from latefusion.kernels import standardize_kernel
+from latefusion.similarities import PrecomputedSimilarity
 from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
 # Relative to the largest entry; published kernels are symmetric to 1e-16.
@@ -23,6 +24,11 @@ INDEFINITE_TOLERANCE = 0.01
 FULL_SPECTRUM_LIMIT = 400
 # The kernel made symmetric, and its standardized form.
 CHECK_COPIES = 2
+
+
+def is_precomputed(spec: Any) -> bool:
+    """Whether a `similarity` means that its view is a kernel."""
+    return isinstance(spec, PrecomputedSimilarity) or (isinstance(spec, str) and spec == "precomputed")
 
 
 def check_kernel(kernel: Any, name: str, coordinates: Coordinates = ROWS_AND_COLUMNS) -> NDArray[Any]:

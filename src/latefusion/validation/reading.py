@@ -1,142 +1,53 @@
-"""Conversion of arrays, data frames, MuData, kernels and labels to checked `Views`, at fit and for new samples."""
+"""From any input to checked `Views`: the views are opened, read one by one as numbers, and matched by sample id."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
-from sklearn.utils import check_array
+from sklearn.base import clone
 
-from latefusion.arrays import device_name, is_device_array, namespace, take_columns
-from latefusion.datasets.modalities import is_mudata, modality_views
+from latefusion.arrays import device_name, is_device_array, namespace
+from latefusion.encoding.columns import Column
+from latefusion.encoding.gaps import fit_gap_filling
 from latefusion.encoding.label_coding import LabelCoding
-from latefusion.similarities import GivenPartition, GraphSimilarity, PrecomputedSimilarity
+from latefusion.encoding.table_encoding import KINDS, fit_table_encoding, unknown_categories
+from latefusion.similarities import GivenPartition, GraphSimilarity
 from latefusion.types import Array, Views
-from latefusion.validation.columns import column_groups, reorder_columns
-from latefusion.validation.frames import columns_of, frame_to_array, is_frame, select_columns, split_levels
-from latefusion.validation.holes import check_holes, check_some_view, loose_views
-from latefusion.validation.kernels import check_cross_kernel, check_observed_kernel
+from latefusion.validation.columns import reorder_columns
+from latefusion.validation.frames import (
+    check_columns,
+    columns_of,
+    is_frame,
+    is_numeric_frame,
+    select_columns,
+    table_columns,
+)
+from latefusion.validation.holes import check_holes, check_some_view, empty_rows, loose_views
+from latefusion.validation.kernels import check_cross_kernel, check_observed_kernel, is_precomputed
 from latefusion.validation.labels import label_codes, label_coding
-from latefusion.validation.sample_ids import Coordinates, ids_of, index_of, match_rows
+from latefusion.validation.opening import Given, open_input
+from latefusion.validation.sample_ids import Coordinates, ids_of, index_of, match_rows, shown_list
+from latefusion.validation.schema import InputRules, InputSchema, ViewSchema
 from latefusion.validation.views import (
+    as_numbers,
+    check_device_array,
+    check_finite,
     check_magnitude,
     check_n_clusters,
     check_not_constant,
     check_one_device,
     fingerprint,
-    is_collection,
-    named_views,
-    read_view,
-    refuse_single_columns,
+    hide_missing,
+    is_finite,
 )
 
-
-@dataclass(frozen=True)
-class InputRules:
-    """The input that an estimator accepts, by its class and parameters.
-
-    Attributes
-    ----------
-    estimator : str
-        Name of its class, for error messages.
-    views : mapping, sequence or None
-        Columns of every view in one table.
-    similarity : object, sequence or mapping
-        For all views, one per view in order, or by name.
-    missing : bool
-        Whether views may be missing for some samples.
-    labels : bool
-        Whether a view may contain labels.
-    numpy_only : str
-        Why arrays on a device are refused, as a sentence that follows "but"; empty if they are accepted.
-    n_clusters : int or None
-        Number of clusters that the training samples must allow.
-    """
-
-    estimator: str
-    views: Any = None
-    similarity: Any = "auto"
-    missing: bool = False
-    labels: bool = False
-    numpy_only: str = ""
-    n_clusters: int | None = None
-
-
-@dataclass(frozen=True)
-class InputSchema:
-    """Properties of the training input, by which new samples are read.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Of the views.
-    kinds : tuple of {"features", "precomputed", "labels"}
-        Kind of input of every view.
-    widths : tuple of int
-        Number of columns of every view.
-    n_samples : int
-    device : str
-        Array library and device.
-    dtype : object
-        Float type of arrays on a device.
-    columns : dict of str to list
-        Names of the columns of views that are data frames.
-    codings : dict of str to LabelCoding
-        Of views that contain labels.
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Training samples with a row in each precomputed kernel; None if all have one, or without such kernels.
-    table_width : int or None
-        Number of columns, where X was one table.
-    table_columns : list or None
-        Their names, where it was a data frame.
-    fingerprint : str
-        A digest of some rows.
-    """
-
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    widths: tuple[int, ...]
-    n_samples: int
-    device: str
-    dtype: Any
-    columns: dict[str, list[Any]] = field(default_factory=dict)
-    codings: dict[str, LabelCoding] = field(default_factory=dict)
-    mask: NDArray[np.bool_] | None = None
-    table_width: int | None = None
-    table_columns: list[Any] | None = None
-    fingerprint: str = ""
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of X."""
-        return sum(self.widths) if self.table_width is None else self.table_width
-
-    @property
-    def feature_names(self) -> NDArray[Any] | None:
-        """Column names of one table, if all are text, as scikit-learn has them."""
-        return None if self.table_columns is None else feature_names(self.table_columns)
-
-
-def feature_names(columns: Sequence[Any]) -> NDArray[Any] | None:
-    """Column names, if all are text."""
-    return np.array(columns, dtype=object) if all(isinstance(one, str) for one in columns) else None
-
-
-class _Given(NamedTuple):
-    """Views as given by the user: by name, with ids, mask and codings."""
-
-    views: dict[str, Any]
-    columns: dict[str, Any]  # for messages
-    named: bool = False  # by the user; names by position do not identify missing views
-    mask: NDArray[np.bool_] | None = None
-    ids: Any = None
-    table_width: int | None = None
-    table_columns: list[Any] | None = None
+# Rows from which the filling of missing values is fitted if the training samples have none.
+FILLING_ROWS = 256
 
 
 def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> tuple[Views, InputSchema]:
@@ -167,19 +78,17 @@ def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> 
     >>> read_views([np.ones((1, 2)), np.ones((1, 2))], rules, schema)[0]
     Views(1 samples; first: 2, second: 2)
     """
-    given = _open(X, rules, schema)
-    if schema is None:
-        specs = per_view(rules.similarity, list(given.views), "similarity", default="auto")
-        codings = {} if given.table_width is not None else _codings(given.views, specs, rules)
-        kinds = {name: _kind(name, spec, codings) for name, spec in zip(given.views, specs, strict=True)}
-        given = _order_kernels(given, kinds)
-        views = _read(given, kinds, codings, rules, None)
-        _check_devices(views, specs, rules)
-        return _training_views(views, given, tuple(kinds.values()), codings, rules)
-    kinds = dict(zip(schema.names, schema.kinds, strict=True))
-    given = _in_training_order(given, rules, schema)
-    masks = {} if schema.mask is None else dict(zip(schema.names, schema.mask.T, strict=True))
-    return _new_views(_read(given, kinds, schema.codings, rules, masks), rules, schema), schema
+    given = open_input(X, rules, schema)
+    if schema is not None:
+        given = _in_training_order(given, rules, schema)
+        masks = {} if schema.mask is None else dict(zip(schema.names, schema.mask.T, strict=True))
+        views, _ = _read(given, {view.name: view for view in schema.views}, rules, masks)
+        return _new_views(views, rules, schema), schema
+    specs = per_view(rules.similarity, list(given.views), "similarity", default="auto")
+    given, schemas = _describe(given, specs, rules)
+    views, schemas = _read(given, schemas, rules, None)
+    _check_devices(views, specs, rules)
+    return _training_views(views, given, schemas, rules)
 
 
 def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = None) -> list[Any]:
@@ -215,91 +124,296 @@ def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = Non
     return [parameter] * len(names)
 
 
-def is_precomputed(spec: Any) -> bool:
-    """Whether a `similarity` means that its view is a kernel."""
-    return isinstance(spec, PrecomputedSimilarity) or (isinstance(spec, str) and spec == "precomputed")
+def _describe(given: Given, specs: Sequence[Any], rules: InputRules) -> tuple[Given, dict[str, ViewSchema]]:
+    """What every training view contains, before it is read: features, a table, a kernel or labels."""
+    codings = {} if given.table_width is not None else _codings(given.views, specs, rules)
+    encoders = _encoders(given.views, rules)
+    views, columns, schemas = dict(given.views), dict(given.columns), {}
+    _check_column_kinds(given, rules)
+    for (name, view), spec in zip(given.views.items(), specs, strict=True):
+        kind = "labels" if name in codings else "precomputed" if is_precomputed(spec) else "features"
+        if is_frame(view):
+            check_columns(view, f"View {name!r}")
+            if kind == "precomputed":
+                view = _ordered_kernel(view)
+            wanted = rules.kinds_of(name)
+            kept = [one for one in columns_of(view) if wanted.get(str(one)) != "drop"]
+            view = view if len(kept) == len(columns_of(view)) else select_columns(view, kept)
+            asked = any(str(one) in wanted for one in kept)
+            if kind == "features" and encoders[name] is None and (asked or not is_numeric_frame(view)):
+                kind = "table"
+            views[name], columns[name] = view, kept
+        width = int(view.shape[1]) if len(getattr(view, "shape", ())) == 2 else 0
+        schemas[name] = ViewSchema(
+            name,
+            kind,
+            width,
+            columns=columns.get(name) if is_frame(view) and (given.table_width is None or kind == "table") else None,
+            labels=codings.get(name),
+            transformer=encoders[name],
+        )
+    return given._replace(views=views, columns=columns), schemas
 
 
-def _open(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given:
-    """Views by name, out of any container."""
-    if is_mudata(X):
-        X = modality_views(X)
-    if rules.views is None:
-        X = split_levels(X)
-        refuse_single_columns(X)
-    if not is_collection(X):
-        return _open_table(X, rules, schema)
-    if rules.views is not None:
-        raise ValueError("views= requires one table, but X consists of several views. Remove views=.")
-    named = _split_kernels(X, rules, schema) if getattr(X, "ndim", 2) == 3 else named_views(X)
-    if schema is not None and len(named) == len(schema.names) and _is_unnamed(X):
-        named = dict(zip(schema.names, named.values(), strict=True))
-    columns = {name: columns_of(view) for name, view in named.items() if is_frame(view)}
-    if isinstance(X, Views):
-        return _Given(named, columns, True, X.mask, X.sample_ids)
-    return _Given(named, columns, isinstance(X, Mapping))
+def _encoders(views: Mapping[str, Any], rules: InputRules) -> dict[str, Any]:
+    """Clones of the transformers that the user gave for views."""
+    given = rules.encoders if isinstance(rules.encoders, Mapping) else dict.fromkeys(views, rules.encoders)
+    unknown = [name for name in given if name not in views]
+    if unknown:
+        raise ValueError(f"encoders contains unknown views: {unknown}. The views are {list(views)}.")
+    for name, one in given.items():
+        if one is not None and not (hasattr(one, "fit") and hasattr(one, "transform")):
+            raise ValueError(
+                f"The encoder of view {name!r} must be a transformer with the methods fit and transform; got {one!r}."
+            )
+    return {name: None if given.get(name) is None else clone(given[name]) for name in views}
 
 
-def _is_unnamed(X: Any) -> bool:
-    if isinstance(X, Views):
-        return X.names == tuple(f"view_{position}" for position in range(X.n_views))
-    return not isinstance(X, Mapping)
-
-
-def _split_kernels(X: Any, rules: InputRules, schema: InputSchema | None) -> dict[str, Any]:
-    if not is_precomputed(rules.similarity):
+def _check_column_kinds(given: Given, rules: InputRules) -> None:
+    """Raise an error for unknown kinds, and for columns that no view has."""
+    for name in given.views:
+        for column, kind in rules.kinds_of(name).items():
+            if isinstance(kind, str) and kind not in KINDS:
+                raise ValueError(
+                    f"column_kinds has the unknown kind {kind!r} for column {column!r}. Use one of {list(KINDS)}, or "
+                    f"the list of ordered categories."
+                )
+    known = {str(column) for own in given.columns.values() for column in own}
+    known |= {str(column) for column in given.table_columns or ()}
+    flat = [one for one, kind in (rules.column_kinds or {}).items() if not isinstance(kind, Mapping)]
+    nested = [one for own in (rules.column_kinds or {}).values() if isinstance(own, Mapping) for one in own]
+    unknown = [one for one in (*flat, *nested) if str(one) not in known]
+    if unknown:
         raise ValueError(
-            f"X has three dimensions {X.shape}. Kernels of shape (n_samples, n_samples, n_views) require "
-            f"similarity='precomputed'. Pass views of features as a list or dict of two-dimensional arrays."
+            f"column_kinds contains columns that no view has: [{shown_list(unknown)}]. Only data frames have columns "
+            f"with names. Check the spelling."
         )
-    if X.shape[0] != X.shape[1] and schema is None:
-        hint = " Move the view axis to the end with np.moveaxis(X, 0, -1)." if X.shape[1] == X.shape[2] else ""
-        raise ValueError(f"Kernels must have the shape (n_samples, n_samples, n_views); got {X.shape}.{hint}")
-    return named_views([X[:, :, position] for position in range(X.shape[2])])
 
 
-def _open_table(X: Any, rules: InputRules, schema: InputSchema | None) -> _Given:
-    """Groups of columns of one table."""
-    if is_frame(X):
-        frame_to_array(X, "X")
-    if schema is not None and schema.table_width is not None:
-        X = _order_table(X, rules.estimator, schema.feature_names)
-    columns, ids = columns_of(X) if is_frame(X) else None, ids_of(X)
-    if isinstance(X, np.ma.MaskedArray):  # scikit-learn would ignore the mask
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    table = read_view(X, "X")[0] if is_device_array(X) else _check_table(X, rules.estimator)
-    width = int(table.shape[1])
-    if schema is not None and schema.table_width not in (None, width):
+def _ordered_kernel(view: Any) -> Any:
+    """A kernel with the same names of rows and columns, with columns in the order of the rows."""
+    index, own = index_of(view), columns_of(view)
+    named = index is not None and len(own) == len(index) == len(set(own)) and set(own) == set(index)
+    return select_columns(view, index.tolist()) if named else view
+
+
+def _in_training_order(given: Given, rules: InputRules, schema: InputSchema) -> Given:
+    """Views of new samples under the names of the training views, with columns in the training order."""
+    missing = [name for name in schema.names if name not in given.views]
+    unknown = [name for name in given.views if name not in schema.names]
+    may_be_absent = rules.missing and given.named and len(missing) < len(schema.names)
+    if unknown or (missing and not may_be_absent):
         raise ValueError(
-            f"X has {width} features, but {rules.estimator} is expecting {schema.table_width} features as input."
+            f"{rules.estimator} was fitted on the views {list(schema.names)}; got {list(given.views)} (missing: "
+            f"{missing}; unknown: {unknown}). Pass the same views."
         )
-    groups = column_groups(rules.views, width, columns)
-    views = {name: table if rules.views is None else take_columns(table, group) for name, group in groups.items()}
-    named = {name: group if columns is None else [columns[one] for one in group] for name, group in groups.items()}
-    return _Given(views, named, False, None, None if ids is None else np.asarray(ids), width, columns)
+    labeled: dict[str, Any] = {}
+    expected: dict[str, list[Any]] = {}
+    for view in schema.views:
+        if view.name in given.views:
+            frame, label = given.views[view.name], f"View {view.name!r}"
+            dropped = [one for one, kind in rules.kinds_of(view.name).items() if kind == "drop"]
+            if dropped and is_frame(frame):
+                frame = select_columns(frame, [one for one in columns_of(frame) if str(one) not in dropped])
+            labeled[label] = frame
+            expected |= {label: view.columns} if view.columns is not None else {}
+    order = [view.name for view in schema.views if view.name in given.views]
+    allow = rules.missing_columns == "allow"
+    ordered = reorder_columns(labeled, expected, rules.estimator, allow=allow)
+    views = dict(zip(order, ordered.values(), strict=True))
+    columns = given.columns | {name: columns_of(view) for name, view in views.items() if is_frame(view)}
+    return given._replace(views={name: views[name] for name in given.views}, columns=columns)
 
 
-def _order_table(X: Any, estimator: str, known: NDArray[Any] | None) -> Any:
-    """A table of new samples with its columns in the training order; warns if only one of the tables has names."""
-    found = feature_names(columns_of(X)) if is_frame(X) else None
-    if known is not None and found is not None:
-        return reorder_columns({"X": X}, {"X": known.tolist()}, estimator)["X"]
-    if known is not None:
-        warnings.warn(
-            f"X does not have valid feature names, but {estimator} was fitted with feature names", stacklevel=5
+def _read(
+    given: Given,
+    schemas: Mapping[str, ViewSchema],
+    rules: InputRules,
+    masks: Mapping[str, NDArray[np.bool_]] | None,
+) -> tuple[Views, dict[str, ViewSchema]]:
+    """Numbers of all views, checked one by one in the coordinates of the user, then matched by sample id.
+
+    ``masks`` is None for training samples; for new ones it has the training samples that kernels are read for.
+    """
+    missing = rules.missing and (given.table_width is None or rules.views is not None)
+    matched = match_rows(given.views, missing=missing)
+    if matched.rows and not (given.mask is None and given.ids is None):
+        raise ValueError(
+            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` refer to rows. "
+            "Sort the rows of all views in the same order first."
         )
-    if found is not None:
-        warnings.warn(f"X has feature names, but {estimator} was fitted without feature names", stacklevel=5)
-    return X
+    arrays, observed, fitted = {}, {}, {}
+    for position, (name, view) in enumerate(given.views.items()):
+        coordinates = Coordinates(ids_of(view) if given.ids is None else given.ids, given.columns.get(name))
+        seen = None if given.mask is None else given.mask[:, position]
+        columns = masks[name] if masks and schemas[name].kind == "precomputed" else None
+        array, seen, fitted[name] = _read_view(
+            view, schemas[name], rules, seen, coordinates, is_training=masks is None, kernel_columns=columns
+        )
+        if matched.rows:
+            square = masks is None and schemas[name].kind == "precomputed"
+            array, seen = _reorder_rows(array, seen, matched.rows[name], square=square)
+        arrays[name], observed[name] = array, seen
+    check_one_device(arrays)
+    views = Views(arrays, mask=given.mask, sample_ids=matched.ids if given.ids is None else given.ids)
+    if any(seen is not None for seen in observed.values()):
+        whole = np.ones(len(views), dtype=bool)
+        mask = np.stack([whole if seen is None else seen for seen in observed.values()], axis=1)
+        views = Views(arrays, mask=mask, sample_ids=views.sample_ids)
+    for name, array in views.items():
+        check_magnitude(array, name)
+    _check_complete(views, rules)
+    return views, fitted
 
 
-def _check_table(X: Any, estimator: str) -> Array:
-    """One table, read by scikit-learn; values that are not finite are reported later, with their view."""
-    table = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite=False, estimator=estimator
-    )
-    # The old sparse matrices turn into np.matrix in sums with arrays.
-    return csr_array(table) if issparse(table) else table
+def _read_view(
+    view: Any,
+    schema: ViewSchema,
+    rules: InputRules,
+    observed: NDArray[np.bool_] | None,
+    coordinates: Coordinates,
+    *,
+    is_training: bool,
+    kernel_columns: NDArray[np.bool_] | None,
+) -> tuple[Array, NDArray[np.bool_] | None, ViewSchema]:
+    """One view as finite numbers, and its schema; what training samples teach is fitted on the observed rows."""
+    if is_device_array(view):
+        array = check_device_array(view, schema.name, observed)
+        _check_width(array, schema, rules, is_training=is_training)
+        return array, observed, schema
+    if schema.kind == "labels":
+        assert schema.labels is not None
+        array = as_numbers(label_codes(view, schema.labels, schema.name), schema.name)
+    elif schema.kind == "table":
+        array, schema = _table_numbers(view, schema, rules, observed, coordinates, is_training=is_training)
+    elif schema.transformer is not None:
+        observed = _rows_with_values(view, schema.name, observed, coordinates)
+        array, schema = _transformed(view, schema, observed, is_training=is_training)
+    else:
+        array = _with_all_columns(as_numbers(view, schema.name), view, schema)
+        if schema.kind == "features":
+            array = _without_marker(array, rules.missing_values)
+        _check_width(array, schema, rules, is_training=is_training)
+    is_kernel = schema.kind == "precomputed"
+    array, observed = hide_missing(array, observed, square=is_training and is_kernel, columns=kernel_columns)
+    if schema.kind in ("features", "table"):
+        array, schema = _fill_gaps(array, schema, observed, is_training=is_training)
+    check_finite(array, schema.name, coordinates, schema.kind)
+    return array, observed, schema
+
+
+def _table_numbers(
+    view: Any,
+    schema: ViewSchema,
+    rules: InputRules,
+    observed: NDArray[np.bool_] | None,
+    coordinates: Coordinates,
+    *,
+    is_training: bool,
+) -> tuple[NDArray[Any], ViewSchema]:
+    """The coordinates of a table, NaN where values are missing."""
+    label = f"View {schema.name!r}"
+    if not is_frame(view):
+        raise ValueError(
+            f"{label} must be a data frame with the columns [{shown_list(schema.columns or [])}], as in `fit`; got "
+            f"{type(view).__name__}."
+        )
+    columns = table_columns(view, label, coordinates, rules.missing_values)
+    n_samples = len(next(iter(columns.values())).values)
+    if is_training:
+        known = {name: one if observed is None else one.take(observed) for name, one in columns.items()}
+        table = fit_table_encoding(known, rules.kinds_of(schema.name))
+        if not table.codings:
+            raise ValueError(
+                f"{label} has no column that can be used: {table.kinds}. Remove the view, or set the kinds of its "
+                f"columns with column_kinds."
+            )
+        for note in table.notes:
+            warnings.warn(f"{label}: {note}", UserWarning, stacklevel=6)
+        schema = replace(schema, table=table)
+    assert schema.table is not None
+    for coding in schema.table.codings:
+        columns.setdefault(coding.name, Column(np.full(n_samples, np.nan)))
+    for note in () if is_training else unknown_categories(schema.table, columns):
+        warnings.warn(f"{label}: {note}", UserWarning, stacklevel=6)
+    return schema.table(columns), schema
+
+
+def _transformed(
+    view: Any, schema: ViewSchema, observed: NDArray[np.bool_] | None, *, is_training: bool
+) -> tuple[Array, ViewSchema]:
+    """A view through the transformer of the user, which is fitted on the training samples that have the view."""
+    rows = None if observed is None or observed.all() else np.flatnonzero(observed)
+    part = view if rows is None else Views([view])[rows].arrays[0]
+    try:
+        array = schema.transformer.fit_transform(part) if is_training else schema.transformer.transform(part)
+    except Exception as error:
+        raise ValueError(f"The encoder of view {schema.name!r} failed: {error}") from error
+    array = as_numbers(array, schema.name)
+    if rows is not None:
+        whole = np.full((len(observed), array.shape[1]), np.nan, dtype=array.dtype)  # type: ignore[arg-type]
+        whole[rows] = array.toarray() if hasattr(array, "toarray") else array
+        array = whole
+    return array, schema
+
+
+def _rows_with_values(
+    view: Any, name: str, observed: NDArray[np.bool_] | None, coordinates: Coordinates
+) -> NDArray[np.bool_] | None:
+    """Which rows of a view have any value, before a transformer of the user imputes some."""
+    if is_frame(view):
+        columns = table_columns(view, f"View {name!r}", coordinates)
+        empty = np.all([column.missing for column in columns.values()], axis=0)
+    else:
+        array = as_numbers(view, name)
+        empty = np.zeros(array.shape[0], dtype=bool) if is_finite(array) else empty_rows(array)
+    if not empty.any():
+        return observed
+    return ~empty if observed is None else observed & ~empty
+
+
+def _check_width(array: Array, schema: ViewSchema, rules: InputRules, *, is_training: bool) -> None:
+    if not is_training and schema.kind == "features" and array.shape[1] != schema.width:
+        raise ValueError(
+            f"View {schema.name!r} has {array.shape[1]} columns, but {rules.estimator} was fitted on {schema.width}. "
+            f"Pass the same columns in the same order."
+        )
+
+
+def _without_marker(array: Array, marker: Any) -> Array:
+    """Numbers with NaN instead of the value that marks missing values."""
+    if marker is None or marker != marker or not isinstance(array, np.ndarray):
+        return array
+    return np.where(array == marker, array.dtype.type(np.nan), array)
+
+
+def _with_all_columns(array: Array, view: Any, schema: ViewSchema) -> Array:
+    """The numbers of a data frame of new samples, NaN in columns that are absent."""
+    if schema.columns is None or not is_frame(view) or array.shape[1] == schema.width:
+        return array
+    found = columns_of(view)
+    whole = np.full((array.shape[0], schema.width), np.nan, dtype=array.dtype)
+    whole[:, [schema.columns.index(one) for one in found]] = array
+    return whole
+
+
+def _fill_gaps(
+    array: Array, schema: ViewSchema, observed: NDArray[np.bool_] | None, *, is_training: bool
+) -> tuple[Array, ViewSchema]:
+    """A view without missing values, by the filling that was fitted on the training samples."""
+    complete = is_finite(array)
+    if is_training:
+        known = array if observed is None or observed.all() else array[observed]
+        if complete and known.shape[0] > FILLING_ROWS:
+            known = known[:: -(-known.shape[0] // FILLING_ROWS)]
+        schema = replace(schema, gaps=fit_gap_filling(known))
+    if complete or schema.gaps is None:
+        return array, schema
+    if observed is None or observed.all():
+        return schema.gaps(array), schema
+    filled = array.copy()
+    filled[observed] = schema.gaps(array[observed])
+    return filled, schema
 
 
 def _codings(views: Mapping[str, Any], specs: Sequence[Any], rules: InputRules) -> dict[str, LabelCoding]:
@@ -312,85 +426,6 @@ def _codings(views: Mapping[str, Any], specs: Sequence[Any], rules: InputRules) 
             f"ConsensusClustering, GlobalAlignmentClustering or LateFusionClustering, or remove these views."
         )
     return codings
-
-
-def _kind(name: str, spec: Any, codings: Mapping[str, Any]) -> str:
-    return "labels" if name in codings else "precomputed" if is_precomputed(spec) else "features"
-
-
-def _order_kernels(given: _Given, kinds: Mapping[str, str]) -> _Given:
-    """Kernels with the same names of rows and columns, with columns in the order of the rows."""
-    views, columns = dict(given.views), dict(given.columns)
-    for name, view in given.views.items():
-        index, own = index_of(view), columns.get(name, ())
-        named = index is not None and len(own) == len(index) == len(set(own)) and set(own) == set(index)
-        if kinds[name] == "precomputed" and named:
-            columns[name] = index.tolist()
-            views[name] = select_columns(view, columns[name])
-    return given._replace(views=views, columns=columns)
-
-
-def _in_training_order(given: _Given, rules: InputRules, schema: InputSchema) -> _Given:
-    """Views of new samples under the names of the training views, with columns in the training order."""
-    missing = [name for name in schema.names if name not in given.views]
-    unknown = [name for name in given.views if name not in schema.names]
-    may_be_absent = rules.missing and given.named and len(missing) < len(schema.names)
-    if unknown or (missing and not may_be_absent):
-        raise ValueError(
-            f"{rules.estimator} was fitted on the views {list(schema.names)}; got {list(given.views)} (missing: "
-            f"{missing}; unknown: {unknown}). Pass the same views."
-        )
-    labeled = {f"View {name!r}": view for name, view in given.views.items()}
-    expected = {f"View {name!r}": columns for name, columns in schema.columns.items()}
-    ordered = dict(zip(given.views, reorder_columns(labeled, expected, rules.estimator).values(), strict=True))
-    columns = given.columns | {name: columns_of(view) for name, view in ordered.items() if is_frame(view)}
-    return given._replace(views=ordered, columns=columns)
-
-
-def _read(
-    given: _Given,
-    kinds: Mapping[str, str],
-    codings: Mapping[str, LabelCoding],
-    rules: InputRules,
-    masks: Mapping[str, NDArray[np.bool_]] | None,
-) -> Views:
-    """Numbers of all views, checked one by one in the coordinates of the user, then matched by sample id.
-
-    ``masks`` is None for training samples; for new ones it has the training samples that kernels are read for.
-    """
-    missing = rules.missing and (given.table_width is None or rules.views is not None)
-    matched = match_rows(given.views, missing=missing)
-    if matched.rows and not (given.mask is None and given.ids is None):
-        raise ValueError(
-            "The views have sample ids in different orders, but the mask and the sample_ids of `Views` refer to rows. "
-            "Sort the rows of all views in the same order first."
-        )
-    arrays, observed = {}, {}
-    for position, (name, view) in enumerate(given.views.items()):
-        coordinates = Coordinates(ids_of(view) if given.ids is None else given.ids, given.columns.get(name))
-        square = kinds[name] == "precomputed" and masks is None
-        array, seen = read_view(
-            label_codes(view, codings[name], name) if name in codings else view,
-            name,
-            observed=None if given.mask is None else given.mask[:, position],
-            square=square,
-            holes=missing,
-            columns=None if not masks or kinds[name] != "precomputed" else masks[name],
-            coordinates=coordinates,
-        )
-        if matched.rows:
-            array, seen = _reorder_rows(array, seen, matched.rows[name], square=square)
-        arrays[name], observed[name] = array, seen
-    check_one_device(arrays)
-    views = Views(arrays, mask=given.mask, sample_ids=matched.ids if given.ids is None else given.ids)
-    if any(seen is not None for seen in observed.values()):
-        whole = np.ones(len(views), dtype=bool)
-        mask = np.stack([whole if seen is None else seen for seen in observed.values()], axis=1)
-        views = Views(arrays, mask=mask, sample_ids=views.sample_ids)
-    for name, array in views.items():
-        check_magnitude(array, name)
-    _check_complete(views, rules)
-    return views
 
 
 def _reorder_rows(
@@ -444,7 +479,7 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
 
 
 def _training_views(
-    views: Views, given: _Given, kinds: tuple[str, ...], codings: dict[str, LabelCoding], rules: InputRules
+    views: Views, given: Given, schemas: Mapping[str, ViewSchema], rules: InputRules
 ) -> tuple[Views, InputSchema]:
     """Checks of all training samples, and the schema of the input."""
     if len(views) < 2:
@@ -454,30 +489,27 @@ def _training_views(
         check_holes(views, n_clusters)
         for message in loose_views(views.names, views.mask, n_clusters):
             warnings.warn(message, UserWarning, stacklevel=4)
-    arrays = []
-    for (name, array), kind, seen in zip(views.items(), kinds, views.observed.T, strict=True):
-        if kind == "precomputed":
-            arrays.append(check_observed_kernel(array, name, seen, views.sample_ids))
+    arrays, described = [], []
+    for (name, array), seen in zip(views.items(), views.observed.T, strict=True):
+        own = schemas[name]
+        own = replace(own, width=own.width or int(array.shape[1]), n_coordinates=int(array.shape[1]))
+        if own.kind == "precomputed":
+            array = check_observed_kernel(array, name, seen, views.sample_ids)
+            if own.columns is not None and views.sample_ids is not None:  # columns are samples
+                ids = views.sample_ids.tolist()
+                own = replace(own, columns=ids if set(own.columns) == set(ids) else own.columns)
         else:
             check_not_constant(array if views.mask is None else array[seen], name)
-            arrays.append(array)
+        arrays.append(array)
+        described.append(own)
     check_n_clusters(n_clusters, len(views))
     mask = None if views.mask is None or views.mask.all() else views.mask
-    columns = {} if given.table_width is not None else dict(given.columns)
-    for name, kind in zip(views.names, kinds, strict=True):
-        if kind == "precomputed" and name in columns and views.sample_ids is not None:  # columns are samples
-            same = set(columns[name]) == set(views.sample_ids.tolist())
-            columns |= {name: views.sample_ids.tolist()} if same else {}
     schema = InputSchema(
-        views.names,
-        kinds,
-        views.widths,
+        tuple(described),
         len(views),
         device_name(views.arrays[0]),
         views.arrays[0].dtype,
-        columns,
-        codings,
-        mask if "precomputed" in kinds else None,
+        mask if any(own.kind == "precomputed" for own in described) else None,
         given.table_width,
         given.table_columns,
         fingerprint(views),
@@ -489,28 +521,23 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
     """Views of new samples in the order of the training views; views that are not given are missing for all samples."""
     given = dict(views.items())
     arrays, observed = [], []
-    for name, width, kind in zip(schema.names, schema.widths, schema.kinds, strict=True):
-        array = given.get(name)
+    for own in schema.views:
+        array = given.get(own.name)
         if array is None:
-            arrays.append(np.zeros((len(views), width), dtype=np.float32))
+            arrays.append(np.zeros((len(views), own.n_coordinates), dtype=np.float32))
             observed.append(np.zeros(len(views), dtype=bool))
             continue
         if device_name(array) != schema.device:
             raise ValueError(
-                f"View {name!r} is stored in {device_name(array)}, but {rules.estimator} was fitted on arrays in "
+                f"View {own.name!r} is stored in {device_name(array)}, but {rules.estimator} was fitted on arrays in "
                 f"{schema.device}. Move the new samples there, or fit on arrays of the same library and "
                 f"device."
             )
-        if kind == "precomputed":
-            array = check_cross_kernel(array, name, width)
-        elif array.shape[1] != width:
-            raise ValueError(
-                f"View {name!r} has {array.shape[1]} columns, but {rules.estimator} was fitted on {width}. Pass the "
-                f"same columns in the same order."
-            )
+        if own.kind == "precomputed":
+            array = check_cross_kernel(array, own.name, own.width)
         elif is_device_array(array):  # where products of two float types may be an error
             array = namespace(array).astype(array, schema.dtype, copy=False)
         arrays.append(array)
-        observed.append(views.observed[:, views.names.index(name)])
+        observed.append(views.observed[:, views.names.index(own.name)])
     complete = views.mask is None and len(given) == len(schema.names)
     return Views(arrays, schema.names, None if complete else np.stack(observed, axis=1), views.sample_ids)

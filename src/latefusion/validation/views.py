@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, ValuesView
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from latefusion.arrays import detached, device_name, is_device_array, is_lazy, n
 from latefusion.types import Array, Views
 from latefusion.validation.frames import frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
-from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
+from latefusion.validation.sample_ids import Coordinates
 
 # Distances and inner products are sums of squares. Squares of values must be below the range of floats by this factor.
 SAFETY = 1e4
@@ -24,48 +24,6 @@ BLOCK_ENTRIES = 2**20
 FIRST_ROWS = 100
 # Smallest number of rows in a digest.
 FINGERPRINT_ROWS = 256
-
-
-def is_collection(X: Any) -> bool:
-    """Whether X consists of several views, in contrast to one table.
-
-    A list in which there is a table (something two-dimensional) is a collection of views; a list of rows is one table,
-    as everywhere in scikit-learn.
-    """
-    if scipy.sparse.issparse(X):  # a DOK matrix is a dict, too
-        return False
-    if isinstance(X, (Views, Mapping)) or getattr(X, "ndim", 2) == 3:
-        return True
-    if not isinstance(X, (list, tuple, ValuesView)):
-        return False
-    return len(X) == 0 or any(_dimensions(item) >= 2 for item in X)
-
-
-def refuse_single_columns(X: Any) -> None:
-    """Raise an error for a list of one-dimensional arrays, which may be views of one column or rows of one table.
-
-    Parameters
-    ----------
-    X : object
-        Lists of lists are tables, as everywhere in scikit-learn.
-
-    Raises
-    ------
-    ValueError
-    """
-    if isinstance(X, (list, tuple)) and X and all(_dimensions(item) == 1 and hasattr(item, "shape") for item in X):
-        raise ValueError(
-            f"X is a list of {len(X)} one-dimensional arrays: {len(X)} views of one column or {len(X)} rows of "
-            f"one table? Pass views as columns, [x.reshape(-1, 1) for x in X], or the table as np.stack(X)."
-        )
-
-
-def _dimensions(item: Any) -> int:
-    if hasattr(item, "shape"):
-        return len(item.shape)
-    if isinstance(item, (list, tuple)):
-        return 1 + (_dimensions(item[0]) if len(item) else 0)
-    return 0
 
 
 def named_views(X: Any) -> dict[str, Any]:
@@ -80,11 +38,6 @@ def named_views(X: Any) -> dict[str, Any]:
     if len(set(names)) < len(names):
         raise ValueError(f"View names must differ when written as text, got {names}. Rename the views.")
     return dict(pairs)
-
-
-def parts(X: Any) -> list[Any]:
-    """The views of X, or X itself if it is one table."""
-    return list(named_views(X).values()) if is_collection(X) and getattr(X, "ndim", 2) != 3 else [X]
 
 
 def fingerprint(views: Views) -> str:
@@ -105,49 +58,27 @@ def fingerprint(views: Views) -> str:
     return digest.hexdigest()
 
 
-def read_view(
-    array: Any,
-    name: str,
-    *,
-    observed: NDArray[np.bool_] | None = None,
-    square: bool = False,
-    holes: bool = False,
-    columns: NDArray[np.bool_] | None = None,
-    coordinates: Coordinates = ROWS_AND_COLUMNS,
-) -> tuple[Array, NDArray[np.bool_] | None]:
-    """One view as a finite float array or CSR array with at least one row and one column.
+def as_numbers(view: Any, name: str) -> Array:
+    """One view as a float array or CSR array of two dimensions, with at least one row and one column.
 
     Parameters
     ----------
-    array : array, sparse matrix, data frame or nested list
+    view : array, sparse matrix, numeric data frame or nested list
+        NaN is allowed.
     name : str
         For error messages.
-    observed : ndarray of bool of shape (n_samples,), default=None
-        Samples whose values are read; all when None. The rows of the others become zero.
-    square : bool, default=False
-        Whether the view is a kernel of the training samples, in which a missing sample has a column, too.
-    holes : bool, default=False
-        Whether a row of NaN means that the view is missing for the sample.
-    columns : ndarray of bool of shape (n_columns,), default=None
-        For a kernel of new samples with training samples: the columns that are read.
-    coordinates : Coordinates, default=ROWS_AND_COLUMNS
-        Names of rows and columns, for error messages.
 
     Returns
     -------
-    array : ndarray or csr_array
-    observed : ndarray of bool of shape (n_samples,) or None
-        None for all.
+    ndarray or csr_array
     """
     label = f"View {name!r}"
-    if is_device_array(array):
-        return _check_device_array(array, label, observed), observed
-    if is_frame(array):
-        array = frame_to_array(array, label)
-    elif scipy.sparse.issparse(array):
-        array = scipy.sparse.csr_array(array)
+    if is_frame(view):
+        array = frame_to_array(view)
+    elif scipy.sparse.issparse(view):
+        array = scipy.sparse.csr_array(view)
     else:
-        array = _as_array(array, label)
+        array = _as_array(view, label)
     if array.ndim != 2:
         hint = " Use array.reshape(-1, 1) for a single column, or similarity='labels' for this view if it is labels."
         hint = hint if array.ndim == 1 else ""
@@ -156,19 +87,49 @@ def read_view(
         raise ValueError(
             f"{label} is empty: its shape is {array.shape}. Every view must have at least one sample and one column."
         )
-    array = _as_float(array, label)
-    values = array.data if scipy.sparse.issparse(array) else array
-    if holes and not np.isfinite(_sum_of_squares(values)):
+    return _as_float(array, label)
+
+
+def hide_missing(
+    array: Array,
+    observed: NDArray[np.bool_] | None,
+    *,
+    square: bool = False,
+    columns: NDArray[np.bool_] | None = None,
+) -> tuple[Array, NDArray[np.bool_] | None]:
+    """A view with zeros for samples without it: those that the mask excludes, and those whose values are all NaN.
+
+    Parameters
+    ----------
+    array : ndarray or csr_array of shape (n_samples, n_columns)
+    observed : ndarray of bool of shape (n_samples,) or None
+        Samples that have the view by the mask of the user; all when None.
+    square : bool, default=False
+        Whether the view is a kernel of the training samples, in which a missing sample has a column, too.
+    columns : ndarray of bool of shape (n_columns,), default=None
+        For a kernel of new samples with training samples: the columns that are read.
+
+    Returns
+    -------
+    array : ndarray or csr_array
+    observed : ndarray of bool of shape (n_samples,) or None
+        None for all.
+    """
+    if not is_finite(array):
         empty = empty_rows(array)
         if empty.any():
             observed = ~empty if observed is None else observed & ~empty
     if columns is not None and len(columns) == array.shape[1] and not columns.all():
         array = _hide(array, None, columns)
     if observed is not None and not observed.all():
-        square = square and array.shape[0] == array.shape[1]
-        array = _hide(array, observed, observed if square else None)
-    _check_finite(array, label, coordinates, hint=not holes)
+        array = _hide(array, observed, observed if square and array.shape[0] == array.shape[1] else None)
     return array, observed
+
+
+def is_finite(array: Array) -> bool:
+    """Whether all values of a view are finite."""
+    values = array.data if scipy.sparse.issparse(array) else array
+    return bool(np.isfinite(_sum_of_squares(values))) or bool(np.all(np.isfinite(values)))
 
 
 def _as_array(array: Any, label: str) -> NDArray[Any]:
@@ -198,9 +159,9 @@ def _hide(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool
     return array
 
 
-def _check_device_array(array: Array, label: str, observed: NDArray[np.bool_] | None) -> Array:
+def check_device_array(array: Array, name: str, observed: NDArray[np.bool_] | None) -> Array:
     """A tensor that stays where it is: two dimensions, single or double precision, finite, all samples observed."""
-    device = device_name(array)
+    label, device = f"View {name!r}", device_name(array)
     if is_lazy(array):
         raise ValueError(
             f"{label} is a {type(array).__name__} of {device}, which cannot be written to or is not computed yet. "
@@ -234,7 +195,7 @@ def _refuse_values(array: Array, label: str, device: str, xp: Any) -> None:
         )
     raise ValueError(
         f"{label} contains {bad.shape[1]} values that are NaN or infinite, the first in row {bad[0, 0]}, column "
-        f"{bad[1, 0]}. Impute or drop them; the input must be finite."
+        f"{bad[1, 0]}. Arrays on a device must be finite. Impute the values first, or pass NumPy arrays."
     )
 
 
@@ -273,28 +234,26 @@ def _as_float(array: Array, label: str) -> Array:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def _check_finite(array: Array, label: str, coordinates: Coordinates, *, hint: bool) -> None:
+def check_finite(array: Array, name: str, coordinates: Coordinates, kind: str = "features") -> None:
+    """Raise an error for values that are infinite, or for missing values in a kernel."""
+    if is_finite(array):
+        return
     values = array.data if scipy.sparse.issparse(array) else array
-    if np.isfinite(_sum_of_squares(values)):
-        return
     bad = np.flatnonzero(~np.isfinite(values).ravel())
-    if len(bad) == 0:
-        return
     if scipy.sparse.issparse(array):
         row, column = int(np.searchsorted(array.indptr, bad[0], side="right")) - 1, int(array.indices[bad[0]])
     else:
         row, column = (int(one) for one in np.unravel_index(bad[0], array.shape))
-    kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
-    n_empty = int(empty_rows(array).sum()) if hint else 0
-    advice = "Impute single values first, for example with sklearn.impute.SimpleImputer, or drop their rows or columns"
-    if n_empty:
-        advice += (
-            f"; the {n_empty} rows that are all NaN (samples without this view) need a method for missing "
-            f"views such as LateFusionClustering"
+    found = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
+    advice = "Replace them by NaN to impute them, or drop their rows or columns"
+    if kind == "precomputed":
+        advice = (
+            "Similarities cannot be imputed one by one. Compute the kernel from imputed features, or set the whole "
+            "row and column of a sample to NaN if it does not have this view"
         )
     raise ValueError(
-        f"{label} contains {len(bad)} values that are NaN or infinite, the first in {coordinates.cell(row, column)} "
-        f"({kind}). {advice}; the input must be finite."
+        f"View {name!r} contains {len(bad)} values that are NaN or infinite, the first in "
+        f"{coordinates.cell(row, column)} ({found}). {advice}."
     )
 
 

@@ -1,0 +1,501 @@
+"""Tables of any columns as numbers: every column becomes coordinates, and every column counts alike.
+
+============ ========================================================================================================
+kind         coordinates
+============ ========================================================================================================
+number       (x - mean) / standard deviation
+ordered      ranks of the categories, standardized as numbers
+category     an indicator per category, divided by sqrt(1 - Σ p²), with p the shares of the categories
+date         trend (the date as a number), season (sine and cosine of the time of year), and time of day where they vary
+duration     seconds, standardized as numbers
+text         leading directions of TF-IDF weights of its words
+============ ========================================================================================================
+
+The coordinates of a column have variances that sum to one, whatever its kind, so that the mean squared distance of two
+samples is two for every column. A category with forty values counts as much as a number. Constant columns, ids and
+columns with a different word in every row are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.encoding.columns import (
+    PARSED_SHARE,
+    SECONDS_PER_DAY,
+    Column,
+    Parsed,
+    parse_dates,
+    parse_durations,
+    parse_numbers,
+    written_as,
+)
+from latefusion.encoding.text_coding import TextCoding, fit_text
+
+KINDS = ("number", "category", "ordered", "date", "duration", "text", "drop")
+# A column is left out if fewer than this share of its values are known.
+LEAST_KNOWN = 0.05
+# Categories that fewer samples have are one category, "other", and so are those beyond the most frequent ones.
+LEAST_COUNT = 2
+MOST_LEVELS = 200
+OTHER = "(other)"
+# Words of a column whose values differ in more than this share of the rows are text, or names.
+NAMES_SHARE = 0.5
+# Mean number of words of a text.
+TEXT_WORDS = 3.0
+YEAR = 365.2425
+# Parts of a date, with the length of the period in days.
+PERIODS = {"season": YEAR, "time of day": 1.0}
+ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|index|idx|key|row|rownames?|nr|no)$|^unnamed: ?\d+$", re.IGNORECASE)
+
+
+class Coding(Protocol):
+    """From the values of one column to coordinates."""
+
+    name: str
+
+    @property
+    def kind(self) -> str:
+        """Kind of the column."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        ...
+
+    def __call__(self, column: Column) -> NDArray[np.float64]:
+        """Coordinates, shape (n_samples, width); NaN where the value is missing or was not known in `fit`."""
+        ...
+
+
+@dataclass(frozen=True)
+class NumberCoding:
+    """Numbers, durations and dates: functions of the value, standardized.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "duration", "date"}
+    how : str
+        Unit of numbers or format of dates, for columns of words.
+    parts : tuple of str
+        "value", or the parts of a date: "trend", "season", "time of day".
+    means, scales : ndarray of shape (width,)
+    """
+
+    name: str
+    kind: str
+    how: str
+    parts: tuple[str, ...]
+    means: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return len(self.means)
+
+    def __call__(self, column: Column) -> NDArray[np.float64]:
+        """Standardized coordinates."""
+        return (_time_parts(self.numbers(column), self.parts) - self.means) * self.scales
+
+    def numbers(self, column: Column) -> NDArray[np.float64]:
+        """The values: numbers in their unit, seconds, or days since 1970."""
+        return _numbers(column, self.kind, self.how)
+
+
+@dataclass(frozen=True)
+class LevelCoding:
+    """Categories, ordered or not.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"category", "ordered"}
+    levels : tuple of str
+        Names of the categories; "(other)" stands for all rare ones.
+    coordinates : ndarray of shape (n_levels, width)
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...]
+    coordinates: NDArray[np.float64]
+
+    @property
+    def width(self) -> int:
+        """Number of coordinates."""
+        return int(self.coordinates.shape[1])
+
+    def __call__(self, column: Column) -> NDArray[np.float64]:
+        """Coordinates of the categories."""
+        table = np.vstack([self.coordinates, np.full((1, self.width), np.nan)])
+        return table[self.positions(column)]
+
+    def positions(self, column: Column) -> NDArray[np.intp]:
+        """Position of the category of every sample, -1 if it is missing or unknown."""
+        words = as_words(column)
+        known = {_normal(level): position for position, level in enumerate(self.levels)}
+        other = known.get(_normal(OTHER), -1)
+        of_words = np.array([known.get(_normal(word), other) for word in words.words or ()], dtype=np.intp)
+        return words.lookup(of_words, -1)
+
+
+class Left(NamedTuple):
+    """Why a column is left out: "constant", "id", "empty" or "drop", and a sentence."""
+
+    kind: str
+    note: str
+
+
+@dataclass(frozen=True)
+class TableEncoding:
+    """From the columns of a table to coordinates.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names of all columns.
+    codings : tuple of Coding
+        Of the columns that are used, in their order.
+    left_out : dict of str to str
+        Columns that are not used: "constant", "id", "empty" or "drop".
+    notes : tuple of str
+        What a user should know about the columns, one sentence each.
+    """
+
+    columns: tuple[str, ...]
+    codings: tuple[NumberCoding | LevelCoding | TextCoding, ...]
+    left_out: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of every column; those that are not used are "constant", "id", "empty" or "drop"."""
+        kinds = {coding.name: coding.kind for coding in self.codings} | self.left_out
+        return {name: kinds[name] for name in self.columns}
+
+    @property
+    def owners(self) -> NDArray[np.intp]:
+        """The coding that every coordinate belongs to."""
+        return np.repeat(np.arange(len(self.codings)), [coding.width for coding in self.codings])
+
+    def __call__(self, columns: Mapping[str, Column]) -> NDArray[np.float64]:
+        """Coordinates of samples.
+
+        Parameters
+        ----------
+        columns : mapping of str to Column
+            All columns that are used; others are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_coordinates)
+            NaN where a value is missing or unknown.
+        """
+        return np.hstack([coding(columns[coding.name]) for coding in self.codings])
+
+
+def fit_table_encoding(columns: Mapping[str, Column], wanted: Mapping[str, Any] | None = None) -> TableEncoding:
+    """Recognize the kind of every column and fit its coding.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column
+        Of the training samples.
+    wanted : mapping of str to str or sequence of str, default=None
+        Kinds of some columns, one of `KINDS`, or the categories of an ordered column in ascending order.
+
+    Returns
+    -------
+    TableEncoding
+
+    Examples
+    --------
+    >>> from latefusion.encoding.columns import column_of
+    >>> from latefusion.encoding.table_encoding import fit_table_encoding
+    >>> region = column_of(["north", "south", "north", "North"])
+    >>> spend = column_of(["$10", "$20", "$30", "n/a"])
+    >>> encoding = fit_table_encoding({"region": region, "spend": spend})
+    >>> encoding.kinds
+    {'region': 'category', 'spend': 'number'}
+    >>> encoding({"region": region, "spend": spend}).round(2)
+    array([[ 1.63,  0.  , -1.22],
+           [ 0.  ,  1.63,  0.  ],
+           [ 1.63,  0.  ,  1.22],
+           [ 1.63,  0.  ,   nan]])
+    """
+    codings, left_out, notes = [], {}, []
+    for name, column in columns.items():
+        found, note = fit_column(name, column, (wanted or {}).get(name))
+        notes += note
+        if isinstance(found, Left):
+            left_out[name] = found.kind
+            notes += [found.note] if found.note else []
+        else:
+            codings.append(found)
+    return TableEncoding(tuple(columns), tuple(codings), left_out, tuple(notes))
+
+
+def unknown_categories(encoding: TableEncoding, columns: Mapping[str, Column]) -> list[str]:
+    """Notes on categories of new samples that no training sample has.
+
+    Parameters
+    ----------
+    encoding : TableEncoding
+    columns : mapping of str to Column
+
+    Returns
+    -------
+    list of str
+    """
+    notes = []
+    for coding in encoding.codings:
+        if isinstance(coding, LevelCoding):
+            words = as_words(columns[coding.name])
+            unknown = words.values[(coding.positions(words) < 0) & (words.values >= 0)]
+            if len(unknown):
+                assert words.words is not None
+                notes.append(
+                    f"Column {coding.name!r} has categories that were not in the training samples, such as "
+                    f"{words.words[unknown[0]]!r}, in {len(unknown)} rows. They are taken as missing."
+                )
+    return notes
+
+
+def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list[str]]:
+    """The coding of one column, or why it is left out, and notes.
+
+    Parameters
+    ----------
+    name : str
+    column : Column
+    wanted : str or sequence of str, default=None
+        Its kind, or its ordered categories; recognized by default.
+
+    Returns
+    -------
+    coding : Coding or Left
+    notes : list of str
+    """
+    if wanted == "drop":
+        return Left("drop", ""), []
+    known = ~column.missing
+    if known.sum() < max(2, LEAST_KNOWN * len(known)):
+        text = "has no values" if not known.any() else f"has only {known.sum()} values in {len(known)} rows"
+        return Left("empty", f"Column {name!r} {text} and is left out."), []
+    if wanted is not None and not isinstance(wanted, str):
+        return _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
+    kind, notes = (wanted, []) if wanted is not None else recognize(name, column)
+    if wanted is not None:
+        _check_parsed(name, column, wanted)
+    coding: Any
+    if kind in ("number", "date", "duration"):
+        coding = _fit_number(name, column, kind, notes)
+    elif kind == "text":
+        coding = fit_text(name, as_words(column))
+    elif kind in ("category", "ordered"):
+        coding, more = _fit_levels(name, column, kind)
+        notes += more
+    else:
+        coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
+    if coding is None:
+        coding = Left("constant", f"Column {name!r} has the same value in all rows and is left out.")
+    return coding, notes
+
+
+def recognize(name: str, column: Column) -> tuple[str, list[str]]:
+    """The kind of a column, and notes.
+
+    Parameters
+    ----------
+    name : str
+    column : Column
+        With at least two known values.
+
+    Returns
+    -------
+    kind : str
+        One of `KINDS`, or "id".
+    notes : list of str
+    """
+    if column.words is None:
+        by_type = {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
+        return ("id" if by_type == "number" and _counts_rows(name, column.values) else by_type), []
+    if column.categories:
+        return "ordered" if column.ordered else "category", []
+    words = column.words
+    candidates = {"number": parse_numbers(words), "date": parse_dates(words), "duration": parse_durations(words)}
+    for kind, parsed in candidates.items():
+        if parsed.share >= PARSED_SHARE:
+            if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
+                return "id", []
+            return kind, _unparsed(name, kind, words, parsed)
+    known = column.counts()
+    if len(set(map(_normal, words))) <= NAMES_SHARE * known.sum():
+        return "category", []
+    n_words = np.average([len(word.split()) for word in words], weights=np.maximum(known, 1))
+    return ("text" if n_words >= TEXT_WORDS else "id"), []
+
+
+def as_words(column: Column) -> Column:
+    """Any column as a column of words."""
+    if column.words is not None:
+        return column
+    values, missing = column.values, column.missing
+    unique, codes = np.unique(values[~missing], return_inverse=True)
+    written = [written_as(one.item() if values.dtype.kind == "f" else one) for one in unique]
+    found = np.full(len(values), -1, dtype=np.intp)
+    found[~missing] = codes
+    return Column(found, tuple(written))
+
+
+def _unparsed(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> list[str]:
+    bad = [word for word, value in zip(words, parsed.values, strict=True) if np.isnan(value)]
+    if not bad:
+        return []
+    return [
+        f"Column {name!r} holds {kind}s, but also {len(bad)} different words that are not, such as {bad[0]!r:.40}. "
+        f"They are taken as missing."
+    ]
+
+
+def _check_parsed(name: str, column: Column, kind: str) -> None:
+    """Raise an error for a column of words that cannot be what the user said."""
+    parse = {"number": parse_numbers, "date": parse_dates, "duration": parse_durations}.get(kind)
+    if parse is None or column.words is None:
+        return
+    parsed = parse(column.words)
+    if parsed.share < PARSED_SHARE:
+        bad = next(word for word, value in zip(column.words, parsed.values, strict=True) if np.isnan(value))
+        raise ValueError(
+            f"Column {name!r} was declared as {kind}, but {bad!r:.40} is not a {kind}, and only {parsed.share:.0%} of "
+            f"its different values are. Correct the values, or declare another kind."
+        )
+
+
+def _counts_rows(name: str, values: NDArray[np.float64]) -> bool:
+    """Whether numbers are ids: whole, all different, and named as ids or counting the rows."""
+    known = values[~np.isnan(values)]
+    if len(known) < 3 or not np.all(known == np.round(known)) or len(np.unique(known)) < len(known):
+        return False
+    return bool(ID_NAME.search(name)) or bool(np.all(np.abs(np.diff(known)) == 1) and len(known) > 10)
+
+
+def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:
+    """The values of a column as numbers, seconds or days."""
+    if column.words is not None:
+        parse = {"number": parse_numbers, "date": parse_dates}.get(kind)
+        parsed = parse_durations(column.words) if parse is None else parse(column.words, how)
+        return column.lookup(parsed.values)
+    if column.values.dtype.kind not in "mM":
+        return np.asarray(column.values, dtype=np.float64)
+    unit = np.timedelta64(1, "s")
+    since = column.values if column.values.dtype.kind == "m" else column.values - np.datetime64(0, "s")
+    seconds = np.where(column.missing, np.nan, since / unit)
+    return seconds / SECONDS_PER_DAY if kind == "date" else seconds
+
+
+def _fit_number(name: str, column: Column, kind: str, notes: list[str]) -> NumberCoding | None:
+    how = ""
+    if column.words is not None and kind in ("number", "date"):
+        parsed = (parse_numbers if kind == "number" else parse_dates)(column.words)
+        how = parsed.how
+    values = _numbers(column, kind, how)
+    known = values[~np.isnan(values)]
+    if len(known) and not np.all(np.isfinite(known)):
+        raise ValueError(f"Column {name!r} contains infinite values. Replace them, or leave them empty.")
+    if len(known) < 2 or known.min() == known.max():
+        return None
+    parts = ("value",) if kind != "date" else _parts_of(known)
+    coordinates = _time_parts(known, parts)
+    means, deviations = coordinates.mean(axis=0), coordinates.std(axis=0)
+    # Every part has the same share of a variance of one; sine and cosine of one period share theirs.
+    owners = np.repeat(np.arange(len(parts)), [1 if part in ("value", "trend") else 2 for part in parts])
+    variances = np.bincount(owners, deviations**2)
+    scales = 1 / np.sqrt(np.maximum(variances[owners], np.finfo(float).tiny) * len(parts))
+    return NumberCoding(name, kind, how, parts, means, scales)
+
+
+def _parts_of(days: NDArray[np.float64]) -> tuple[str, ...]:
+    """The parts of dates that vary: the trend, the season if they span a year, the time of day if there is one."""
+    parts = ["trend"]
+    if np.ptp(days) >= YEAR:
+        parts.append("season")
+    if np.any(days % 1.0 != 0):
+        parts.append("time of day")
+    return tuple(parts)
+
+
+def _time_parts(values: NDArray[np.float64], parts: Sequence[str]) -> NDArray[np.float64]:
+    found = []
+    for part in parts:
+        if part in PERIODS:
+            angle = 2 * np.pi * values / PERIODS[part]
+            found += [np.sin(angle), np.cos(angle)]
+        else:
+            found.append(values)
+    return np.stack(found, axis=1)
+
+
+def _fit_levels(
+    name: str, column: Column, kind: str, order: tuple[str, ...] | None = None
+) -> tuple[LevelCoding | None, list[str]]:
+    words = as_words(column)
+    assert words.words is not None
+    counts: dict[str, int] = {}
+    spellings: dict[str, dict[str, int]] = {}
+    for word, count in zip(words.words, words.counts().tolist(), strict=True):
+        if count:
+            counts[_normal(word)] = counts.get(_normal(word), 0) + count
+            spellings.setdefault(_normal(word), {})[word] = count
+    shown = {key: max(own, key=lambda word: own[word]) for key, own in spellings.items()}
+    notes = _merged(name, spellings)
+    if kind == "ordered":
+        levels = list(map(_normal, order or words.words))
+        unknown = [shown[key] for key in counts if key not in levels]
+        if unknown:
+            notes.append(
+                f"Column {name!r} has values that are not among its ordered categories, such as {unknown[0]!r}. They "
+                f"are taken as missing."
+            )
+        sizes = np.array([counts.get(level, 0) for level in levels], dtype=np.float64)
+        names = [shown.get(level, level) for level in levels] if order is None else list(order)
+        ranks = np.arange(len(levels), dtype=np.float64)
+        mean = np.average(ranks, weights=sizes) if sizes.sum() else 0.0
+        variance = np.average((ranks - mean) ** 2, weights=sizes) if sizes.sum() else 0.0
+        if variance == 0:
+            return None, notes
+        return LevelCoding(name, kind, tuple(names), ((ranks - mean) / np.sqrt(variance))[:, None]), notes
+    # By frequency: the order does not depend on how categories are called.
+    common = sorted(counts, key=lambda key: -counts[key])
+    kept = [key for key in common[:MOST_LEVELS] if counts[key] >= LEAST_COUNT]
+    rest = sum(counts.values()) - sum(counts[key] for key in kept)
+    names = [shown[key] for key in kept] + [OTHER] * (rest > 0)
+    sizes = np.array([counts[key] for key in kept] + [rest] * (rest > 0), dtype=np.float64)
+    shares = sizes / max(1.0, sizes.sum())
+    if len(names) < 2:
+        return None, notes
+    return LevelCoding(name, kind, tuple(names), np.eye(len(names)) / np.sqrt(1 - np.sum(shares**2))), notes
+
+
+def _merged(name: str, spellings: Mapping[str, Mapping[str, int]]) -> list[str]:
+    several = [list(own) for own in spellings.values() if len(own) > 1]
+    if not several:
+        return []
+    return [
+        f"Column {name!r} has categories that differ only by case or blanks, such as {several[0][0]!r} and "
+        f"{several[0][1]!r}. They are taken as the same."
+    ]
+
+
+def _normal(word: str) -> str:
+    """A category without differences of case and blanks."""
+    return " ".join(word.split()).casefold()
