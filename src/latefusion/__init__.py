@@ -10,6 +10,7 @@ from latefusion.estimators import (
     GlobalAlignmentClustering,
     LateFusionClustering,
     LocalAlignmentClustering,
+    PerView,
     consensus,
 )
 from latefusion.experiments import compare_baselines
@@ -27,6 +28,7 @@ __all__ = [
     "LateFusionClustering",
     "LocalAlignmentClustering",
     "MultiViewDataset",
+    "PerView",
     "PrecomputedSimilarity",
     "Views",
     "__version__",

@@ -19,11 +19,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
 from latefusion.assignment import assign_by_kmeans
+from latefusion.encoding.columns import Column
 from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
-from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_views
+from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_tables, read_views
 from latefusion.validation.opening import parts
 from latefusion.validation.sample_ids import sample_index
 
@@ -107,6 +108,25 @@ class MultiViewClusterMixin(ClusterMixin):
         """
         check_is_fitted(self)
         return read_views(X, self._input_rules(), self.input_schema_)[0]
+
+    def table_columns(self, X: Any) -> dict[str, dict[str, Column]]:
+        """The columns of views that are tables, as given, for results in the terms of the user.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        dict of str to dict of str to Column
+            By view and column, in the order of the samples of `new_views`.
+        """
+        check_is_fitted(self)
+        if "table" not in self.input_schema_.kinds:
+            return {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `new_views` gives them
+            return read_tables(X, self._input_rules(), self.input_schema_)
 
     def _store_input(self, schema: InputSchema, observed: Any, sample_ids: NDArray[Any] | None = None) -> None:
         self.input_schema_ = schema

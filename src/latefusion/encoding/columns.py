@@ -75,6 +75,13 @@ class Column(NamedTuple):
         """The values of some samples."""
         return self._replace(values=self.values[rows])
 
+    def hidden(self, rows: NDArray[np.bool_]) -> Column:
+        """The column with the values of some samples missing."""
+        missing: Any = -1 if self.words is not None else np.nan
+        if self.values.dtype.kind in "mM":
+            missing = np.array("NaT", dtype=self.values.dtype)
+        return self._replace(values=np.where(rows, missing, self.values))
+
     def without(self, marker: Any) -> Column:
         """The column with a number or word that marks missing values taken as missing."""
         if marker is None or marker != marker:

@@ -386,7 +386,8 @@ def _counts_rows(name: str, values: NDArray[np.float64]) -> bool:
     known = values[~np.isnan(values)]
     if len(known) < 3 or not np.all(known == np.round(known)) or len(np.unique(known)) < len(known):
         return False
-    return bool(ID_NAME.search(name)) or bool(np.all(np.abs(np.diff(known)) == 1) and len(known) > 10)
+    counts = known.min() in (0, 1) and np.all(np.abs(np.diff(known)) == 1) and len(known) > 10
+    return bool(ID_NAME.search(name)) or bool(counts)
 
 
 def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:

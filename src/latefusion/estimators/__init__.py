@@ -5,12 +5,14 @@ from latefusion.estimators.global_alignment import GlobalAlignmentClustering
 from latefusion.estimators.late_fusion import LateFusionClustering
 from latefusion.estimators.local_alignment import LocalAlignmentClustering
 from latefusion.estimators.path import RegularizationPath
+from latefusion.estimators.per_view import PerView
 
 __all__ = [
     "ConsensusClustering",
     "GlobalAlignmentClustering",
     "LateFusionClustering",
     "LocalAlignmentClustering",
+    "PerView",
     "RegularizationPath",
     "consensus",
 ]

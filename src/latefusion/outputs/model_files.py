@@ -106,8 +106,8 @@ def save(model: Any, path: str | os.PathLike[str], *, force: bool = False) -> No
     with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(zipfile.ZipInfo(MODEL_HEADER, DATE), json.dumps(header))
         archive.writestr(zipfile.ZipInfo(STATE, DATE), state)
-        for name, array in arrays.items():
-            _write_array(archive, name, array)
+        for name in sorted(arrays):
+            _write_array(archive, name, arrays[name])
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -212,13 +212,13 @@ def _encode_array(value: NDArray[Any], store: StoreArray, where: str) -> Node:
 def _refusal(value: Any, where: str) -> str:
     what = f"{where} is {'the function' if inspect.isroutine(value) else 'an object of class'} "
     what += getattr(value, "__qualname__", None) or f"{type(value).__module__}.{type(value).__qualname__}"
+    if hasattr(value, "predict"):
+        return f"{what}. A model file cannot contain it. Give the labels that it predicts as a view instead."
     if hasattr(value, "transform"):
         return (
             f"{what}. A model file can contain these transformers: {list(TRANSFORMERS)}. Use one of them, or apply "
             f"yours to the data before `fit`."
         )
-    if hasattr(value, "predict"):
-        return f"{what}. A model file cannot contain it. Give the labels that it predicts as a view instead."
     if callable(value) or hasattr(value, "similarity"):
         return (
             f"{what}. It is your own code, which a model file cannot contain: loading a file executes nothing. Use one "

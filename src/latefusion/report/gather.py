@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
+from latefusion.encoding.columns import Column
+from latefusion.encoding.table_encoding import TableEncoding
 from latefusion.estimators import ConsensusClustering
 from latefusion.types import Array, Views
 from latefusion.validation import column_groups
@@ -23,9 +25,9 @@ class ViewData:
     Attributes
     ----------
     name : str
-    kind : {"features", "similarities", "labels"}
+    kind : {"features", "table", "similarities", "labels"}
     array : array of shape (n_samples, n_features), or None
-        Features or similarities; None for labels.
+        Features, coordinates of a table, or similarities; None for labels.
     columns : list of str
         Names of the features; "column 0", "column 1", ... where they have none.
     observed : ndarray of bool of shape (n_samples,)
@@ -36,16 +38,22 @@ class ViewData:
         Names of these clusters; for features, those of the most similar clusters of the consensus.
     rows : ndarray of shape (n_samples, n_components) or None
         Base partitions of the view, from which its map is drawn.
+    table : TableEncoding or None
+        For a table: how its columns became coordinates.
+    table_columns : mapping of str to Column
+        For a table: its columns as given.
     """
 
     name: str
-    kind: Literal["features", "similarities", "labels"]
+    kind: Literal["features", "table", "similarities", "labels"]
     array: Array
     columns: list[str]
     observed: NDArray[np.bool_]
     labels: NDArray[np.intp] | None = None
     label_names: Sequence[str] = ()
     rows: NDArray[Any] | None = None
+    table: TableEncoding | None = None
+    table_columns: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def width(self) -> int:
@@ -132,7 +140,7 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
         checked = model.new_views(X)
         ids = checked.sample_ids
         _check_length(len(checked), len(labels), "X")
-        views = _views(model, checked, clusters, single_views)
+        views = _views(model, checked, clusters, single_views, model.table_columns(X))
     if sample_ids is not None:
         ids = list(sample_ids)
         _check_length(len(ids), len(labels), "sample_ids")
@@ -154,22 +162,40 @@ def _check_length(found: int, expected: int, what: str) -> None:
         )
 
 
-def _views(model: Any, views: Views, clusters: list[str], single_views: bool) -> list[ViewData]:
+def _views(
+    model: Any,
+    views: Views,
+    clusters: list[str],
+    single_views: bool,
+    tables: Mapping[str, Mapping[str, Column]],
+) -> list[ViewData]:
     columns = _column_names(model, views)
-    codings = model.input_schema_.codings
     rows: Any = model.view_partitions() if single_views else [None] * views.n_views
     labels: Any = model.view_labels().T if single_views else [None] * views.n_views
     found = []
-    for position, (name, array) in enumerate(views.items()):
-        observed = views.observed[:, position]
-        if name in codings:
+    for position, (schema, array) in enumerate(zip(model.input_schema_.views, views.arrays, strict=True)):
+        name, observed = schema.name, views.observed[:, position]
+        if schema.labels is not None:
             coded = to_numpy(array).ravel().astype(np.intp)
-            names = [str(value) for value in codings[name].values.tolist()]
+            names = [str(value) for value in schema.labels.values.tolist()]
             found.append(ViewData(name, "labels", None, [], observed & (coded >= 0), coded, names))
             continue
         own = labels[position] if single_views and (labels[position] >= 0).any() else None
-        kind: Any = "similarities" if model.view_inputs_[position] == "precomputed" else "features"
-        found.append(ViewData(name, kind, array, columns[name], observed, own, clusters, rows[position]))
+        kind: Any = "similarities" if schema.kind == "precomputed" else schema.kind
+        found.append(
+            ViewData(
+                name,
+                kind,
+                array,
+                columns[name],
+                observed,
+                own,
+                clusters,
+                rows[position],
+                schema.table,
+                tables.get(name, {}),
+            )
+        )
     return found
 
 
@@ -179,10 +205,14 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
         name: [f"column {position}" for position in range(width)]
         for name, width in zip(views.names, views.widths, strict=True)
     }
-    known: dict[str, Any] = dict(model.input_schema_.columns)
+    known: dict[str, Any] = {
+        view.name: view.columns if view.table is None else [coding.name for coding in view.table.codings]
+        for view in model.input_schema_.views
+        if view.columns is not None and (view.transformer is None or len(view.columns) == view.n_coordinates)
+    }
     if not known and hasattr(model, "feature_names_in_"):
         table = list(model.feature_names_in_)
-        groups = column_groups(model.views, len(table), table)
+        groups = column_groups(None if model.views == "auto" else model.views, len(table), table)
         known = {name: [table[position] for position in group] for name, group in groups.items()}
     return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
 

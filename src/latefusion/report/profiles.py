@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from latefusion.arrays import row_blocks, to_numpy
+from latefusion.encoding.table_encoding import LevelCoding, NumberCoding
 from latefusion.report.features import Described
 from latefusion.report.gather import ReportData, ViewData
 
@@ -22,6 +23,10 @@ MANY_CLUSTERS, FEWER_TRAITS = 12, 9
 MOST_PER_VIEW = 5
 LEAST_PER_VIEW = 2
 LEAST_EFFECT = 0.2
+# Smallest variance of an indicator that a difference of shares is divided by.
+LEAST_VARIANCE = 0.01
+# Units that stand before a number.
+CURRENCIES = ("$", "€", "£", "¥", "₹", "US$")
 
 
 class Trait(NamedTuple):
@@ -35,9 +40,11 @@ class Trait(NamedTuple):
         For features: mean in the cluster minus mean outside, in standard deviations. For labels: share of the cluster
         that has the label.
     inside, outside : float
-        Means, or shares, in the cluster and outside of it.
+        Means, or shares, in the cluster and outside of it; for numbers of tables, medians.
     is_share : bool
         Whether the feature is a label and the effect a share.
+    shown : tuple of str
+        For tables: `inside` and `outside` as text, in the units of the user.
     """
 
     view: str
@@ -46,6 +53,13 @@ class Trait(NamedTuple):
     inside: float
     outside: float
     is_share: bool = False
+    shown: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """The values in the cluster and outside, as a sentence."""
+        inside, outside = self.shown or (f"{self.inside:.4g}", f"{self.outside:.4g}")
+        return f"{inside} in the cluster, {outside} outside"
 
 
 def cluster_traits(data: ReportData, described: Mapping[str, Described] | None = None) -> list[list[Trait]]:
@@ -72,6 +86,8 @@ def cluster_traits(data: ReportData, described: Mapping[str, Described] | None =
             view = replace(view, kind="features", array=table.values, columns=table.names, observed=table.observed)
         if view.kind == "labels" and view.labels is not None:
             found = _label_traits(view, data.labels, n_clusters, most)
+        elif view.kind == "table":
+            found = table_traits(view, data.labels, n_clusters, most)
         elif view.kind == "features":
             found = _feature_traits(view, data.labels, n_clusters, most)
         else:
@@ -100,6 +116,146 @@ def _feature_traits(view: ViewData, labels: NDArray[np.intp], n_clusters: int, m
             ]
         )
     return found
+
+
+def table_traits(view: ViewData, labels: NDArray[np.intp], n_clusters: int, most: int) -> list[list[Trait]]:
+    """The columns, categories and words of a table with the largest effects, for every cluster.
+
+    Parameters
+    ----------
+    view : ViewData
+        A table, with its columns as given.
+    labels : ndarray of shape (n_samples,)
+    n_clusters : int
+    most : int
+        Traits per cluster.
+
+    Returns
+    -------
+    list of list of Trait
+        The effect of a category or word is the difference of its shares, in standard deviations of its indicator.
+    """
+    assert view.table is not None
+    traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
+    for coding in view.table.codings:
+        column = view.table_columns.get(coding.name)
+        if column is None:
+            continue
+        column = column.hidden(~view.observed)
+        if isinstance(coding, NumberCoding):
+            found = _number_traits(view.name, coding, coding.numbers(column), labels, n_clusters)
+        elif isinstance(coding, LevelCoding):
+            positions = coding.positions(column)
+            known = np.flatnonzero(positions >= 0)
+            members = csr_array(
+                (np.ones(len(known)), (known, positions[known])), shape=(len(positions), len(coding.levels))
+            )
+            names = [f"{coding.name}: {level}" for level in coding.levels]
+            found = _share_traits(view.name, names, members, positions >= 0, labels, n_clusters)
+        else:
+            texts = coding.counts(column) > 0
+            given = column.values >= 0
+            members = texts[np.maximum(column.values, 0)].astype(np.float64).multiply(given[:, None]).tocsr()
+            names = [f"{coding.name}: \u201c{term}\u201d" for term in coding.terms]
+            found = _share_traits(view.name, names, members, given, labels, n_clusters)
+        for own, more in zip(traits, found, strict=True):
+            own.extend(more)
+    return [
+        sorted((one for one in own if abs(one.effect) >= LEAST_EFFECT), key=lambda one: -abs(one.effect))[:most]
+        for own in traits
+    ]
+
+
+def _number_traits(
+    view: str, coding: NumberCoding, values: NDArray[np.float64], labels: NDArray[np.intp], n_clusters: int
+) -> list[list[Trait]]:
+    known = ~np.isnan(values)
+    found: list[list[Trait]] = []
+    for cluster in range(n_clusters):
+        inside, outside = values[known & (labels == cluster)], values[known & (labels != cluster)]
+        if not len(inside) or not len(outside):
+            found.append([])
+            continue
+        variance = (inside.var() * len(inside) + outside.var() * len(outside)) / (len(inside) + len(outside))
+        effect = float((inside.mean() - outside.mean()) / np.sqrt(variance)) if variance > 0 else 0.0
+        middle = float(np.median(inside)), float(np.median(outside))
+        shown = tuple(shown_value(one, coding.kind, coding.how) for one in middle)
+        found.append([Trait(view, coding.name, effect, *middle, shown=shown)])
+    return found
+
+
+def _share_traits(
+    view: str,
+    names: list[str],
+    members: csr_array,
+    known: NDArray[np.bool_],
+    labels: NDArray[np.intp],
+    n_clusters: int,
+) -> list[list[Trait]]:
+    """Traits of indicators, such as categories: their shares in the clusters and outside."""
+    rows = np.flatnonzero(known)
+    groups = csr_array((np.ones(len(rows)), (labels[rows], rows)), shape=(n_clusters, len(labels)))
+    counts, sizes = (groups @ members).toarray(), np.asarray(groups.sum(axis=1)).reshape(-1, 1)
+    inside = counts / np.maximum(sizes, 1)
+    outside = (counts.sum(axis=0) - counts) / np.maximum(sizes.sum() - sizes, 1)
+    variances = (sizes * inside * (1 - inside) + (sizes.sum() - sizes) * outside * (1 - outside)) / max(
+        1.0, float(sizes.sum())
+    )
+    # A share of one half has the standard deviation 1/2; indicators that are nearly constant are not divided by less.
+    effects = (inside - outside) / np.sqrt(np.maximum(variances, LEAST_VARIANCE))
+    found = []
+    for cluster in range(n_clusters):
+        order = np.argsort(-np.abs(effects[cluster]), kind="stable")[:MOST_PER_VIEW]
+        found.append(
+            [
+                Trait(
+                    view,
+                    names[one],
+                    float(effects[cluster, one]),
+                    float(inside[cluster, one]),
+                    float(outside[cluster, one]),
+                    shown=(f"{inside[cluster, one]:.0%}", f"{outside[cluster, one]:.0%}"),
+                )
+                for one in order
+            ]
+        )
+    return found
+
+
+def shown_value(value: float, kind: str, unit: str = "") -> str:
+    """A number, a date or a duration as text, in the unit of the user.
+
+    Parameters
+    ----------
+    value : float
+        Days since 1970 for dates, seconds for durations.
+    kind : {"number", "date", "duration"}
+    unit : str, default=""
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from latefusion.report.profiles import shown_value
+    >>> shown_value(1200.5, "number", "$"), shown_value(7.25, "number", "%"), shown_value(31.5, "date")
+    ('$1,200', '7.25 %', '1970-02-01 12:00')
+    """
+    if kind == "date":
+        moment = np.datetime64(0, "s") + np.timedelta64(round(value * 86_400), "s")
+        text = str(moment.astype("datetime64[m]")).replace("T", " ")
+        return text.removesuffix(" 00:00")
+    if kind == "duration":
+        seconds = round(abs(value))
+        days, rest = divmod(seconds, 86_400)
+        clock = f"{rest // 3600:02d}:{rest % 3600 // 60:02d}:{rest % 60:02d}"
+        return "-" * (value < 0) + (f"{days} days {clock}" if days else clock)
+    digits = 0 if abs(value) >= 1000 or value == round(value) else max(0, 3 - len(str(int(abs(value)))))
+    number = f"{value:,.{digits}f}" if abs(value) >= 0.01 or value == 0 else f"{value:.3g}"
+    if not unit:
+        return number
+    return f"{unit}{number}" if unit in CURRENCIES else f"{number} {unit}"
 
 
 def effect_sizes(

@@ -91,6 +91,34 @@ def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> 
     return _training_views(views, given, schemas, rules)
 
 
+def read_tables(X: Any, rules: InputRules, schema: InputSchema) -> dict[str, dict[str, Column]]:
+    """The columns of views that are tables, as the user gave them, in the order of the samples of `read_views`.
+
+    Parameters
+    ----------
+    X, rules, schema : as in `read_views`
+
+    Returns
+    -------
+    dict of str to dict of str to Column
+        By view and column; without the columns that are left out.
+    """
+    given = _in_training_order(open_input(X, rules, schema), rules, schema)
+    matched = match_rows(given.views, missing=rules.missing)
+    found = {}
+    for view in schema.views:
+        if view.table is None or view.name not in given.views:
+            continue
+        columns = table_columns(given.views[view.name], f"View {view.name!r}", Coordinates(), rules.missing_values)
+        rows = matched.rows.get(view.name)
+        found[view.name] = {
+            coding.name: columns[coding.name] if rows is None else columns[coding.name].take(rows).hidden(rows < 0)
+            for coding in view.table.codings
+            if coding.name in columns
+        }
+    return found
+
+
 def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = None) -> list[Any]:
     """The value of a parameter for every view.
 
@@ -346,7 +374,8 @@ def _transformed(
     rows = None if observed is None or observed.all() else np.flatnonzero(observed)
     part = view if rows is None else Views([view])[rows].arrays[0]
     try:
-        array = schema.transformer.fit_transform(part) if is_training else schema.transformer.transform(part)
+        # Not `fit_transform`, whose result may differ in the last digit from that of `transform`.
+        array = (schema.transformer.fit(part) if is_training else schema.transformer).transform(part)
     except Exception as error:
         raise ValueError(f"The encoder of view {schema.name!r} failed: {error}") from error
     array = as_numbers(array, schema.name)
