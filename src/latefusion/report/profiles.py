@@ -179,7 +179,8 @@ def _number_traits(
         variance = (inside.var() * len(inside) + outside.var() * len(outside)) / (len(inside) + len(outside))
         effect = float((inside.mean() - outside.mean()) / np.sqrt(variance)) if variance > 0 else 0.0
         middle = float(np.median(inside)), float(np.median(outside))
-        shown = tuple(shown_value(one, coding.kind, coding.how) for one in middle)
+        days = coding.kind == "date" and "time of day" not in coding.parts
+        shown = tuple(shown_value(np.floor(one) if days else one, coding.kind, coding.how) for one in middle)
         found.append([Trait(view, coding.name, effect, *middle, shown=shown)])
     return found
 
