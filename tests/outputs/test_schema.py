@@ -77,7 +77,7 @@ def fitted_models():
     yield lf.GlobalAlignmentClustering(3, views={"a": slice(10), "b": slice(10, 30)}), frame.reset_index(drop=True)
     yield lf.GlobalAlignmentClustering(3), {"a": frame.set_axis(range(100, 160)), "b": frame.set_axis(range(100, 160))}
     words = pd.DataFrame({"size": ["small", "large"] * 30, "age": [*range(20, 79), None]})
-    words["note"] = [f"a note about the {'first second third'.split()[one]} group {one}" for one in data.target]
+    words["note"] = [f"a note about the {['first', 'second', 'third'][one]} group {one}" for one in data.target]
     words["note"] += [f" number {row % 7}" for row in range(60)]
     yield lf.GlobalAlignmentClustering(3, column_kinds={"note": "text"}), {"a": words, "b": frame.set_axis(range(60))}
     yield lf.LocalAlignmentClustering(3), gaps

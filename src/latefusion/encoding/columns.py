@@ -26,7 +26,9 @@ FIRST_WORDS = 100
 SECONDS_PER_DAY = 86_400.0
 
 _NUMBER = r"[+-]?(?:\d[\d.,'\u00a0\u202f ]*|[.,]\d+)(?:[eE][+-]?\d+)?"
-_WITH_UNIT = re.compile(rf"(?P<before>[^\d\s.,+-]{{0,3}})\s*(?P<number>{_NUMBER})\s*(?P<after>[^\d\s][^\d]{{0,7}})?")
+# Only currencies stand before a number: A12 is a word.
+_CURRENCY = r"[^\w\s.,+-]{0,2}|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|Rs\.?"
+_WITH_UNIT = re.compile(rf"(?P<before>{_CURRENCY})\s*(?P<number>{_NUMBER})\s*(?P<after>[^\d\s][^\d]{{0,7}})?")
 _CLOCK = re.compile(r"(?P<hours>\d{1,3}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?")
 # With slashes the month comes first where both readings are possible, as in pandas; with other signs the day does.
 _MONTH_FIRST = ("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y")

@@ -307,7 +307,8 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
     else:
         coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
     if coding is None:
-        coding = Left("constant", f"Column {name!r} has the same value in all rows and is left out.")
+        why = "has no words that some of its texts share" if kind == "text" else "has the same value in all rows"
+        coding = Left("constant", f"Column {name!r} {why} and is left out.")
     return coding, notes
 
 

@@ -1,0 +1,139 @@
+"""Columns out of any objects, and words that are numbers, dates or durations."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latefusion.encoding.columns import ISO, Column, NotAValue, column_of, parse_dates, parse_durations, parse_numbers
+
+DAY = datetime.date(2024, 2, 29)
+
+
+def test_numbers_of_all_types_are_numbers():
+    column = column_of([1, 2.5, True, Decimal("0.5"), np.int8(3), None, float("nan")])
+    assert column.words is None
+    np.testing.assert_array_equal(column.values, [1, 2.5, 1, 0.5, 3, np.nan, np.nan])
+    assert column.missing.tolist() == [False] * 5 + [True] * 2
+
+
+def test_dates_and_durations_keep_their_type():
+    dates = column_of([DAY, None, datetime.datetime(2024, 2, 29, 12, tzinfo=datetime.UTC)])
+    assert dates.values.dtype.kind == "M"
+    assert str(dates.values[2]) == "2024-02-29T12:00:00.000000"
+    assert dates.missing.tolist() == [False, True, False]
+    assert column_of([datetime.timedelta(hours=1), None]).values.dtype.kind == "m"
+
+
+@pytest.mark.parametrize("marker", ["", "NA", "n/a", "NaN", "null", "-", "?", ".", "#N/A", " "])
+def test_markers_of_missing_values_are_no_words(marker):
+    column = column_of(["a", marker, "b", "a"])
+    assert column.words == ("a", "b")
+    assert column.values.tolist() == [0, -1, 1, 0]
+
+
+def test_values_of_several_types_are_words():
+    column = column_of([1, "1", 1.0, 2.5, "x", DAY])
+    assert column.words == ("1", "2.5", "x", "2024-02-29")
+    assert column.values.tolist() == [0, 0, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("value", [[1, 2], {"a": 1}, {1}, np.zeros(2), object(), b"x"[0:0].__class__])
+def test_objects_that_are_no_values_are_named_with_their_row(value):
+    with pytest.raises(NotAValue) as caught:
+        column_of(["a", value])
+    assert caught.value.row == 1
+
+
+def test_a_column_without_values_is_a_column_of_missing_numbers():
+    column = column_of([None, None])
+    assert column.words is None
+    assert column.missing.all()
+
+
+@given(st.lists(st.one_of(st.none(), st.text(), st.integers(), st.floats(), st.booleans(), st.dates()), max_size=20))
+def test_any_mixture_of_values_is_a_column(values):
+    column = column_of(values)
+    assert len(column.values) == len(values)
+    if column.words is not None:
+        assert len(set(column.words)) == len(column.words)
+        assert column.values.max(initial=-1) < len(column.words)
+        assert column.counts().sum() == np.sum(~column.missing)
+
+
+NUMBERS = {
+    "plain": (["1", "-2.5", "1e3"], [1, -2.5, 1000], ""),
+    "percent": (["12 %", "7,5%", "100%"], [12, 7.5, 100], "%"),
+    "currency": (["$1,200.50", "$80", "$-3"], [1200.5, 80, -3], "$"),
+    "euro": (["1.200,50 €", "80 €", "7,25 €"], [1200.5, 80, 7.25], "€"),
+    "thousands": (["1,200", "3,400,000", "5"], [1200, 3400000, 5], ""),
+    "thousands by apostrophes": (["1'200", "3'400'000"], [1200, 3400000], ""),
+    "decimal comma": (["1,5", "2,25"], [1.5, 2.25], ""),
+    "units": (["70 kg", "81.5 kg", "90kg"], [70, 81.5, 90], "kg"),
+    "some without unit": (["5 mg", "7"], [5, 7], "mg"),
+    "words among them": (["3", "many", "4"], [3, np.nan, 4], ""),
+    "codes": (["A12", "B34", "C56"], [np.nan, np.nan, np.nan], ""),
+    "other units": (["5 kg", "300 g", "6 kg"], [5, np.nan, 6], "kg"),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_words_that_are_numbers(kind):
+    words, expected, unit = NUMBERS[kind]
+    parsed = parse_numbers(words)
+    np.testing.assert_array_equal(parsed.values, expected)
+    assert parsed.how == unit
+    np.testing.assert_array_equal(parse_numbers(words, parsed.how).values, expected)
+
+
+@given(st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1, max_size=10))
+def test_written_numbers_are_read_again(values):
+    np.testing.assert_allclose(parse_numbers([f"${value:,.2f}" for value in values]).values, values)
+    np.testing.assert_allclose(parse_numbers([repr(value) for value in values]).values, values)
+
+
+DATES = {
+    "ISO": (["2024-02-29", "2023-01-01"], ISO),
+    "ISO with time and zone": (["2024-02-29T12:00:00Z", "2024-03-01T00:00:00+01:00"], ISO),
+    "points": (["29.02.2024", "01.03.2024"], "%d.%m.%Y"),
+    "days first": (["29/02/2024", "01/03/2024"], "%d/%m/%Y"),
+    "months first": (["02/29/2024", "03/01/2024"], "%m/%d/%Y"),
+    "months by name": (["29 Feb 2024", "1 Mar 2024"], "%d %b %Y"),
+    "with a clock": (["29.02.2024 13:45", "01.03.2024 08:00"], "%d.%m.%Y %H:%M"),
+}
+
+
+@pytest.mark.parametrize("kind", DATES)
+def test_words_that_are_dates(kind):
+    words, form = DATES[kind]
+    parsed = parse_dates(words)
+    assert parsed.how == form
+    assert parsed.share == 1.0
+    first = (datetime.date(2024, 2, 29) - datetime.date(1970, 1, 1)).days
+    assert int(parsed.values[0]) == first
+
+
+@pytest.mark.parametrize("words", [["12", "2024"], ["a b", "c"], ["1.5", "2.5"], ["31.02.2024", "99.99.2024"], []])
+def test_words_that_are_no_dates(words):
+    assert parse_dates(words).share == 0.0
+
+
+def test_ambiguous_days_and_months_follow_the_sign():
+    assert parse_dates(["03/04/2024"]).how == "%m/%d/%Y"
+    assert parse_dates(["03.04.2024"]).how == "%d.%m.%Y"
+
+
+def test_clocks_are_durations():
+    np.testing.assert_array_equal(parse_durations(["01:30", "00:00:15", "noon"]).values, [5400, 15, np.nan])
+
+
+def test_lookup_hides_missing_values():
+    column = Column(np.array([1, -1, 0]), ("a", "b"))
+    np.testing.assert_array_equal(column.lookup(np.array([10.0, 20.0])), [20, np.nan, 10])
+    assert column.lookup(np.array([5, 6]), -1).tolist() == [6, -1, 5]
+    assert column.hidden(np.array([True, False, False])).values.tolist() == [-1, -1, 0]
+    assert column.without("b").values.tolist() == [-1, -1, 0]
+    assert Column(np.array([1.0, 9.0])).without(9).missing.tolist() == [False, True]

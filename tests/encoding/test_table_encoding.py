@@ -1,0 +1,186 @@
+"""Tables as coordinates: kinds are recognized, every column counts alike, nothing depends on names or units."""
+
+import datetime
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from latefusion.encoding.columns import Column, column_of
+from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_categories
+
+RNG = np.random.default_rng(0)
+N = 60
+ANIMALS = ["fox", "bear", "owl", "cat", "dog", "mouse", "hare"]
+START = datetime.date(2020, 1, 1)
+
+
+def dates(n_days):
+    return [START + datetime.timedelta(days=int(day)) for day in RNG.integers(0, n_days, N)]
+
+
+KINDS = {
+    "number": RNG.standard_normal(N),
+    "whole numbers": RNG.integers(0, 5, N),
+    "money": [f"${value:,.0f}" for value in RNG.integers(10, 9999, N)],
+    "shares": [f"{value} %" for value in RNG.integers(0, 100, N)],
+    "gaps": ["?" if row % 5 == 0 else str(row * 7 % 13) for row in range(N)],
+    "words": RNG.choice(["north", "south", "east"], N),
+    "yes and no": RNG.choice(["yes", "no"], N),
+    "dates": dates(900),
+    "written dates": [one.strftime("%d.%m.%Y") for one in dates(900)],
+    "clock": [f"{hour:02d}:15" for hour in RNG.integers(0, 24, N)],
+    "durations": [datetime.timedelta(minutes=int(one)) for one in RNG.integers(1, 500, N)],
+    "text": [f"the {ANIMALS[row % 3]} and the {ANIMALS[3 + row % 4]} went home {row}" for row in range(N)],
+    "names": [f"Name{row}" for row in range(N)],
+    "customer_id": RNG.permutation(N) + 1000,
+    "counter": np.arange(N),
+    "constant": ["x"] * N,
+    "same number": [3.0] * N,
+    "empty": [None] * N,
+    "nearly empty": [1.0, 2.0] + [None] * (N - 2),
+}
+EXPECTED = {
+    "number": "number", "whole numbers": "number", "money": "number", "shares": "number", "gaps": "number",
+    "words": "category", "yes and no": "category", "dates": "date", "written dates": "date", "clock": "duration",
+    "durations": "duration", "text": "text", "names": "id", "customer_id": "id", "counter": "id",
+    "constant": "constant", "same number": "constant", "empty": "empty", "nearly empty": "empty",
+}  # fmt: skip
+COLUMNS = {name: column_of(values) for name, values in KINDS.items()}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_column_is_recognized(name):
+    assert fit_table_encoding({name: COLUMNS[name]}).kinds == {name: EXPECTED[name]}
+
+
+def test_kinds_are_listed_in_the_order_of_the_columns_and_left_out_ones_have_a_note():
+    encoding = fit_table_encoding(COLUMNS)
+    assert list(encoding.kinds) == list(KINDS)
+    assert encoding.kinds == EXPECTED
+    for name, kind in encoding.left_out.items():
+        assert any(f"{name!r}" in note and "left out" in note for note in encoding.notes), (name, kind)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in EXPECTED.items() if kind not in ("id", "constant", "empty")])
+def test_every_column_has_a_variance_of_one(name):
+    encoding = fit_table_encoding({name: COLUMNS[name]})
+    coordinates = encoding({name: COLUMNS[name]})
+    known = ~np.isnan(coordinates).any(axis=1)
+    assert coordinates[known].var(axis=0).sum() == pytest.approx(1.0, rel=0.02)
+    assert len(encoding.owners) == coordinates.shape[1]
+
+
+@given(st.integers(2, 40), st.integers(0, 1000))
+def test_a_category_with_many_values_is_one_column(n_levels, seed):
+    words = [f"level {one}" for one in np.random.default_rng(seed).integers(0, n_levels, 400)]
+    coordinates = fit_table_encoding({"c": column_of(words)})({"c": column_of(words)})
+    if len(set(words)) > 1:
+        assert coordinates.var(axis=0).sum() == pytest.approx(1.0)
+
+
+@given(st.permutations(["red", "green", "blue"]), st.integers(0, 100))
+def test_names_of_categories_do_not_matter(names, seed):
+    codes = np.random.default_rng(seed).integers(0, 3, 30)
+    first, second = (column_of(np.array(own)[codes]) for own in (["red", "green", "blue"], names))
+    np.testing.assert_array_equal(
+        fit_table_encoding({"c": first}, {"c": "category"})({"c": first}),
+        fit_table_encoding({"c": second}, {"c": "category"})({"c": second}),
+    )
+
+
+@given(st.floats(1e-3, 1e3), st.floats(-1e3, 1e3))
+def test_units_do_not_matter(scale, shift):
+    values = np.random.default_rng(0).standard_normal(50)
+    first, second = column_of(values), column_of(values * scale + shift)
+    np.testing.assert_allclose(
+        fit_table_encoding({"x": first})({"x": first}), fit_table_encoding({"x": second})({"x": second}), atol=1e-6
+    )
+
+
+def test_the_order_of_columns_only_permutes_coordinates():
+    columns = {name: COLUMNS[name] for name in ("number", "words", "dates")}
+    backwards = dict(reversed(columns.items()))
+    forward, reverse = fit_table_encoding(columns), fit_table_encoding(backwards)
+    one, other = forward(columns), reverse(backwards)
+    for name in columns:
+        own = forward.owners == [coding.name for coding in forward.codings].index(name)
+        same = reverse.owners == [coding.name for coding in reverse.codings].index(name)
+        np.testing.assert_array_equal(one[:, own], other[:, same])
+
+
+def test_categories_that_differ_by_case_and_blanks_are_one():
+    column = column_of(["North", "north ", "SOUTH", "south", "north"] * 4)
+    encoding = fit_table_encoding({"region": column})
+    assert encoding.codings[0].levels == ("north", "SOUTH")
+    assert "differ only by case or blanks" in encoding.notes[0]
+
+
+def test_rare_categories_share_one_place():
+    words = ["a"] * 50 + ["b"] * 40 + [f"rare {one}" for one in range(10)]
+    encoding = fit_table_encoding({"c": column_of(words)})
+    assert encoding.codings[0].levels == ("a", "b", OTHER)
+    new = encoding.codings[0].positions(column_of(["a", "never seen", None]))
+    assert new.tolist() == [0, 2, -1]
+    many = [f"w{one}" for one in range(1000) for _ in range(3)]
+    assert len(fit_table_encoding({"c": column_of(many)}).codings[0].levels) == MOST_LEVELS + 1
+
+
+def test_unknown_categories_are_missing_and_noted():
+    encoding = fit_table_encoding({"c": column_of(["a", "b"] * 10)})
+    new = {"c": column_of(["a", "z", None])}
+    assert np.isnan(encoding(new)).all(axis=1).tolist() == [False, True, True]
+    assert unknown_categories(encoding, new) == [
+        "Column 'c' has categories that were not in the training samples, such as 'z', in 1 rows. They are taken as "
+        "missing."
+    ]
+
+
+def test_a_kind_can_be_given():
+    zips = column_of(RNG.choice([10115, 20095, 80331], N))
+    assert fit_table_encoding({"zip": zips}).kinds == {"zip": "number"}
+    encoding = fit_table_encoding({"zip": zips}, {"zip": "category"})
+    assert encoding.kinds == {"zip": "category"}
+    assert set(encoding.codings[0].levels) == {"10115", "20095", "80331"}
+    assert fit_table_encoding(COLUMNS, {"words": "drop"}).kinds["words"] == "drop"
+    sizes = column_of(RNG.choice(["S", "M", "L"], N))
+    ordered = fit_table_encoding({"size": sizes}, {"size": ["S", "M", "L"]})
+    assert ordered.kinds == {"size": "ordered"}
+    ranks = ordered({"size": column_of(["S", "M", "L"])}).ravel()
+    assert np.diff(ranks)[0] == pytest.approx(np.diff(ranks)[1])
+    assert np.diff(ranks)[0] > 0
+
+
+def test_ordered_categories_keep_their_order():
+    column = Column(np.array([0, 1, 2] * 5), ("low", "middle", "high"), ordered=True, categories=True)
+    encoding = fit_table_encoding({"c": column})
+    assert encoding.kinds == {"c": "ordered"}
+    np.testing.assert_allclose(encoding({"c": column})[:3, 0], [-(1.5**0.5), 0.0, 1.5**0.5])
+
+
+@pytest.mark.parametrize("kind", ["number", "date", "duration"])
+def test_a_kind_that_the_values_contradict_is_refused(kind):
+    with pytest.raises(ValueError, match=f"Column 'c' was declared as {kind}, but 'north' is not a {kind}"):
+        fit_table_encoding({"c": column_of(["north", "south"] * 5)}, {"c": kind})
+
+
+def test_some_words_among_numbers_are_missing_and_noted():
+    column = column_of([str(one) for one in range(20, 39)] + ["unknown"])
+    encoding = fit_table_encoding({"age": column})
+    assert encoding.kinds == {"age": "number"}
+    assert encoding.notes == (
+        "Column 'age' holds numbers, but also 1 different words that are not, such as 'unknown'. They are taken as "
+        "missing.",
+    )
+
+
+def test_dates_have_a_season_if_they_span_a_year():
+    assert fit_table_encoding({"d": column_of(dates(900))}).codings[0].parts == ("trend", "season")
+    assert fit_table_encoding({"d": column_of(dates(90))}).codings[0].parts == ("trend",)
+    clock = [datetime.datetime(2020, 1, 1 + row % 20, row % 24) for row in range(N)]
+    assert fit_table_encoding({"d": column_of(clock)}).codings[0].parts == ("trend", "time of day")
+
+
+def test_numbers_become_words_as_people_write_them():
+    assert as_words(Column(np.array([1.0, np.nan, 12345678.0, 0.5]))).words == ("0.5", "1", "12345678")
