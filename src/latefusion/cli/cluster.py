@@ -22,6 +22,7 @@ from latefusion.cli.answers import (
     put_labels,
 )
 from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
+from latefusion.cli.columns import add_column_arguments, column_kinds, one_table, view_columns
 from latefusion.cli.inputs import (
     OURS,
     add_file_arguments,
@@ -59,6 +60,9 @@ examples:
   latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
+  latefusion cluster customers.csv reviews.csv --category zip --drop note   words, dates and gaps are fine
+  latefusion cluster all.csv --views auto                      views of one table, by kind of column
+  latefusion cluster all.csv --view people=age,region --view spending='spend_*'
 """
 
 # The methods whose models label new samples.
@@ -70,6 +74,7 @@ SHOWN_CLUSTERS = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of the command."""
     add_file_arguments(parser)
+    add_column_arguments(parser)
     add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--method",
@@ -99,14 +104,17 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
+    parameters = {"column_kinds": column_kinds(options), "views": view_columns(options)}
     with progress("reading", quiet=options.quiet):
         data, notes = read(options)
-    model = configured(estimator, options.clusters, data.kind, options.seed)
+        views = with_columns(data)
+        if parameters["views"] is not None:
+            views = one_table(views)
+    model = configured(estimator, options.clusters, data.kind, options.seed, **parameters)
     explanation = Explanation()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
-            views = with_columns(data)
             model.fit(views)
         if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):

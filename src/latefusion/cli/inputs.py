@@ -237,8 +237,8 @@ def find_method(name: str) -> Any:
     return known[wanted]
 
 
-def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
-    """The estimator with its options."""
+def configured(estimator: Any, n_clusters: Any, kind: str, seed: int, **parameters: Any) -> Any:
+    """The estimator with its options; further parameters that are None are left at their defaults."""
     if not isinstance(n_clusters, int) and estimator is not LateFusionClustering:
         raise ValueError(f"{estimator.__name__} needs a fixed number of clusters, such as -k 5.")
     options: dict[str, Any] = {"n_clusters": n_clusters}
@@ -246,4 +246,8 @@ def configured(estimator: Any, n_clusters: Any, kind: str, seed: int) -> Any:
         options["random_state"] = seed
     if kind == "kernels":
         options["similarity"] = "precomputed"
-    return estimator(**options)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    unsupported = [name for name in given if name not in inspect.signature(estimator).parameters]
+    if unsupported:
+        raise ValueError(f"{estimator.__name__} does not support {unsupported[0]}. Use one of {', '.join(OURS)}.")
+    return estimator(**options, **given)

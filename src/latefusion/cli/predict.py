@@ -21,6 +21,7 @@ from latefusion.cli.answers import (
 )
 from latefusion.cli.arguments import file_path
 from latefusion.cli.cluster import SHOWN_CLUSTERS
+from latefusion.cli.columns import one_table
 from latefusion.cli.inputs import add_file_arguments, input_files, read, with_columns
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
@@ -55,7 +56,11 @@ def run(options: argparse.Namespace) -> None:
         check_can_predict(model)
         data, notes = read(options)
         trained = tuple(map(str, model.view_names_))
-        views, matched = match_views(with_columns(data), trained)
+        views, matched = with_columns(data), ""
+        if getattr(model.input_schema_, "table_width", None) is None:
+            views, matched = match_views(views, trained)
+        elif getattr(model, "views", None) is not None:
+            views = one_table(views)
     if matched and not options.quiet:
         print(f"latefusion predict: {matched}", file=sys.stderr)
     with (

@@ -1,0 +1,162 @@
+"""Options about the columns of tables: their kinds, and the views that they form."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from pathlib import Path
+from typing import Any
+
+from latefusion.types import Views
+
+AUTO = "auto"
+# Options that set the kind of a column.
+KIND_OPTIONS = {
+    "category": "category",
+    "number": "number",
+    "date": "date",
+    "text": "text",
+    "drop": "drop",
+}
+HELP = {
+    "category": "a column of categories, even if these are numbers, such as zip codes",
+    "number": "a column of numbers",
+    "date": "a column of dates",
+    "text": "a column of free text",
+    "drop": "a column that is not used",
+}
+
+
+def add_column_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options for the columns of tables."""
+    for name in KIND_OPTIONS:
+        parser.add_argument(
+            f"--{name}", action="append", default=[], metavar="COLUMN", help=f"{HELP[name]}; may be repeated"
+        )
+    parser.add_argument(
+        "--ordered",
+        action="append",
+        default=[],
+        metavar="COLUMN=A,B,...",
+        help="a column of categories with an order, from the lowest to the highest; may be repeated",
+    )
+    parser.add_argument(
+        "--view",
+        action="append",
+        default=[],
+        metavar="NAME=COLUMN,...",
+        help="a view of one table, by its columns or patterns such as spend_*; may be repeated",
+    )
+    parser.add_argument(
+        "--views",
+        metavar="auto|FILE",
+        help="views of one table: auto groups the columns by kind, FILE is a table of columns and their views",
+    )
+
+
+def column_kinds(options: argparse.Namespace) -> dict[str, Any] | None:
+    """The parameter ``column_kinds``; None if no option is given.
+
+    Parameters
+    ----------
+    options : Namespace
+
+    Returns
+    -------
+    dict of str to str or list of str, or None
+    """
+    found: dict[str, Any] = {}
+    for name, kind in KIND_OPTIONS.items():
+        for column in getattr(options, name):
+            _check_once(column, found, name)
+            found[column] = kind
+    for text in options.ordered:
+        column, sign, levels = text.partition("=")
+        words = [word.strip() for word in levels.split(",") if word.strip()]
+        if not sign or len(words) < 2:
+            raise ValueError(f"--ordered {text!r} must be COLUMN=LOWEST,...,HIGHEST, with at least two categories.")
+        _check_once(column, found, "ordered")
+        found[column] = words
+    return found or None
+
+
+def _check_once(column: str, found: dict[str, Any], name: str) -> None:
+    if column in found:
+        raise ValueError(f"Column {column!r} has two kinds: --{name} and {found[column]!r}. Give one.")
+
+
+def view_columns(options: argparse.Namespace) -> dict[str, list[str]] | str | None:
+    """The parameter ``views``; None if every file is a view.
+
+    Parameters
+    ----------
+    options : Namespace
+
+    Returns
+    -------
+    dict of str to list of str, "auto" or None
+    """
+    if options.view and options.views is not None:
+        raise ValueError("Use either --view or --views.")
+    if options.views is not None:
+        return AUTO if options.views == AUTO else read_view_file(Path(options.views))
+    found: dict[str, list[str]] = {}
+    for text in options.view:
+        name, sign, columns = text.partition("=")
+        names = [one.strip() for one in columns.split(",") if one.strip()]
+        if not sign or not name or not names:
+            raise ValueError(f"--view {text!r} must be NAME=COLUMN,COLUMN,...")
+        if name in found:
+            raise ValueError(f"--view {name!r} is given twice. List all of its columns in one option.")
+        found[name] = names
+    return found or None
+
+
+def read_view_file(file: Path) -> dict[str, list[str]]:
+    """The columns of every view, from a table with one row per column: its name, and its view.
+
+    Parameters
+    ----------
+    file : Path
+        Separated by commas, semicolons or tabs. A first row ``column,view`` is a heading.
+
+    Returns
+    -------
+    dict of str to list of str
+    """
+    if not file.is_file():
+        raise FileNotFoundError(f"File not found: {str(file)!r}. --views takes 'auto' or a table of columns and views.")
+    lines = file.read_text(encoding="utf-8-sig").splitlines()
+    found: dict[str, list[str]] = {}
+    for number, line in enumerate(lines, start=1):
+        sign = next((one for one in "\t;" if one in line), ",")
+        fields = [one.strip() for one in next(csv.reader([line], delimiter=sign), [])]
+        if not any(fields) or (number == 1 and [one.lower() for one in fields] == ["column", "view"]):
+            continue
+        if len(fields) != 2 or not all(fields):
+            raise ValueError(f"{str(file)!r}, line {number}: expected a column and its view, got {line!r:.60}.")
+        found.setdefault(fields[1], []).append(fields[0])
+    if not found:
+        raise ValueError(f"{str(file)!r} contains no columns. Write one line 'column,view' per column.")
+    return found
+
+
+def one_table(views: Views) -> Any:
+    """The data frame of the only table, with the sample ids as index.
+
+    Parameters
+    ----------
+    views : Views
+        Data frames, as `with_columns` returns them.
+
+    Returns
+    -------
+    DataFrame
+    """
+    if views.n_views != 1 or not hasattr(views.arrays[0], "columns"):
+        raise ValueError(
+            f"--view and --views divide the columns of one table, but the files contain {views.n_views} views: "
+            f"{', '.join(views.names)}. Give one table, or leave these options out."
+        )
+    frame = views.arrays[0]
+    return frame if views.sample_ids is None else frame.set_axis(views.sample_ids, axis=0)
