@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, issparse
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.encoding.table_encoding import LevelCoding, NumberCoding
 from latefusion.report.features import Described
-from latefusion.report.gather import ReportData, ViewData
+from latefusion.report.gather import ReportData, ViewData, gather
 
 BLOCK_ENTRIES = 2**22
 # Features per cluster, in total and per view (fewer if there are many clusters), and the smallest effect that is shown
@@ -61,8 +61,49 @@ class Trait(NamedTuple):
         inside, outside = self.shown or (f"{self.inside:.4g}", f"{self.outside:.4g}")
         return f"{inside} in the cluster, {outside} outside"
 
+    def __str__(self) -> str:
+        return f"{self.feature} ({self.view}): {self.hint}"
 
-def cluster_traits(data: ReportData, described: Mapping[str, Described] | None = None) -> list[list[Trait]]:
+
+def features_of(model: Any, X: Any, cluster: Any, *, most: int = 10) -> list[Trait]:
+    """The features by which one cluster differs most from all other samples.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : as in the ``fit`` of the model
+        The views that it was fitted on.
+    cluster : object
+        One of the values of ``labels_``.
+    most : int, default=10
+        Number of features at most.
+
+    Returns
+    -------
+    list of Trait
+        Largest effect first. In the units of the user where the view is a table: medians of numbers and dates, shares
+        of categories, shares of texts with a word.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import latefusion as lf
+    >>> from latefusion.report import features_of
+    >>> table = pd.DataFrame({"region": ["north", "south"] * 20, "spend": ["$10", "$500"] * 20, "age": range(20, 60)})
+    >>> model = lf.GlobalAlignmentClustering(2, random_state=0).fit({"customers": table})
+    >>> print(features_of(model, {"customers": table}, model.labels_[0])[0])
+    region: north (customers): 100% in the cluster, 0% outside
+    """
+    data = gather(model, X, single_views=False)
+    if str(cluster) not in data.clusters:
+        raise ValueError(f"There is no cluster {cluster!r}. The clusters are {', '.join(data.clusters)}.")
+    traits = cluster_traits(data, most_per_view=most)[data.clusters.index(str(cluster))]
+    return sorted(traits, key=lambda one: -abs(one.effect))[:most]
+
+
+def cluster_traits(
+    data: ReportData, described: Mapping[str, Described] | None = None, most_per_view: int | None = None
+) -> list[list[Trait]]:
     """For every cluster the features with the largest effects, view by view.
 
     Parameters
@@ -70,6 +111,8 @@ def cluster_traits(data: ReportData, described: Mapping[str, Described] | None =
     data : ReportData
     described : mapping of str to Described, default=None
         Features that replace the columns of a view, by its name.
+    most_per_view : int, default=None
+        Number of features of every view; by default so many that a page can show them.
 
     Returns
     -------
@@ -78,7 +121,7 @@ def cluster_traits(data: ReportData, described: Mapping[str, Described] | None =
     """
     n_clusters = len(data.clusters)
     in_all = MOST_TRAITS if n_clusters <= MANY_CLUSTERS else FEWER_TRAITS
-    most = max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(data.views)))
+    most = most_per_view or max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(data.views)))
     traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
     for view in data.views:
         if described is not None and view.name in described and view.kind != "labels":
