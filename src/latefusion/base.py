@@ -115,7 +115,7 @@ class MultiViewClusterMixin(ClusterMixin):
         """Kind of input of every view: "features", "precomputed" or "labels"."""
         return self.input_schema_.kinds
 
-    def _similarity_specs(self, views: Views) -> list[Any]:
+    def _similarity_specs(self, views: Any) -> list[Any]:
         """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
         return [
@@ -159,7 +159,7 @@ class MultiViewClusterMixin(ClusterMixin):
                 found[have, view] = match_labels(labels[have], alone)
         return found
 
-    def _similarities(self, views: Views) -> list[Any]:
+    def _similarities(self, views: Any) -> list[Any]:
         """One similarity object per view, from the parameters `similarity`, `kernel`, `kernel_params`."""
         return [self._similarity(spec) for spec in self._similarity_specs(views)]
 

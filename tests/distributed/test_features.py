@@ -27,6 +27,11 @@ def features_of(views, similarities):
     return FeatureMaps(range(len(views)), [Unchanged()] * len(views), extensions, dtype)
 
 
+def rows_of(fitted, views):
+    """Features of every map."""
+    return fitted.features(fitted.coordinates(views))
+
+
 def chunked(views, chunks=130):
     names = tuple(map(str, range(len(views))))
     return ChunkedViews(names, tuple(da.from_array(view, chunks=(chunks, -1), asarray=False) for view in views))
@@ -37,11 +42,13 @@ def test_products_are_those_of_all_features_side_by_side(chosen):
     similarities = [SIMILARITIES[one] for one in chosen]
     fitted, products = feature_products(chunked(VIEWS), features_of(VIEWS, similarities), 3)
     whole = np.concatenate(
-        [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)], axis=1, dtype=np.float64
+        [one.toarray() if scipy.sparse.issparse(one) else one for one in rows_of(fitted, VIEWS)],
+        axis=1,
+        dtype=np.float64,
     )
     np.testing.assert_allclose(products.gram, whole.T @ whole, atol=1e-9)
     projection = RNG.standard_normal((whole.shape[1], 4))
-    np.testing.assert_allclose(fitted.project(fitted(VIEWS), projection), whole @ projection, atol=1e-9)
+    np.testing.assert_allclose(fitted.project(rows_of(fitted, VIEWS), projection), whole @ projection, atol=1e-9)
     for position, one in enumerate(chosen):
         if one == 1:  # rows of a normalised graph sum to one: its leading eigenvalue is one
             part = slice(*fitted.edges[position : position + 2])
@@ -58,7 +65,7 @@ def test_samples_with_missing_views_have_no_features_there_and_are_kept_apart(sp
     if sparse:
         holes = [scipy.sparse.csr_array(view) for view in holes]
     fitted, products = feature_products(chunked(holes, 40), features, 3)
-    whole = [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)]
+    whole = [one.toarray() if scipy.sparse.issparse(one) else one for one in rows_of(fitted, VIEWS)]
     whole = np.concatenate([own[:, None] * one for one, own in zip(whole, seen.T, strict=True)], axis=1)
     shares = seen.mean(axis=1)
     assert products.grams.keys() == {*shares.tolist()}
@@ -68,7 +75,7 @@ def test_samples_with_missing_views_have_no_features_there_and_are_kept_apart(sp
 
 def test_blocks_of_features_are_the_features():
     fitted = features_of(VIEWS, SIMILARITIES)
-    linear, graph, gaussian = fitted(VIEWS)
+    linear, graph, gaussian = rows_of(fitted, VIEWS)
     for block in fitted.blocks(VIEWS):
         np.testing.assert_allclose(block.dense, np.hstack([linear, gaussian])[block.rows])
         np.testing.assert_allclose(block.sparse.toarray(), graph.toarray()[block.rows])

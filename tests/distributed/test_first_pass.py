@@ -33,7 +33,7 @@ def test_statistics_and_rows_are_those_of_the_whole(chunks, sparse):
         np.testing.assert_array_equal(found.statistics[view].n_nonzero, np.count_nonzero(array, axis=0))
         for rows, numbers in (
             (found.read(np.array([899, 3]), view), [899, 3]),
-            (found.read_drawn(np.array([8, 7]))[view], [8, 7]),
+            (found.drawn_rows[view], [7, 8]),
         ):
             rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
             np.testing.assert_array_equal(rows, array[numbers])
@@ -60,7 +60,7 @@ def test_missing_rows_are_left_out_of_all_statistics(chunks, sparse):
     for view, (array, own) in enumerate(zip((LEFT, right), seen.T, strict=True)):
         np.testing.assert_allclose(found.statistics[view].means, array[own].mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(found.statistics[view].variances, array[own].var(axis=0), rtol=1e-9)
-        rows, drawn = found.read(positions, view), found.read_drawn(np.array([0, 20, 500]))[view]
+        rows, drawn = found.read(positions, view), found.drawn_rows[view]
         rows, drawn = (one.toarray() if sparse else one for one in (rows, drawn))
         np.testing.assert_array_equal(rows, array[own][positions])
         np.testing.assert_array_equal(np.isnan(drawn).all(axis=1), ~own[[0, 20, 500]])

@@ -44,9 +44,11 @@ def test_rows_are_kept_only_where_there_is_room(monkeypatch):
     array, views = views_of()
     rows = views.arrays[0]
     monkeypatch.setattr(room, "memory_of_workers", lambda: 8 * rows.nbytes)
-    np.testing.assert_array_equal(room.keep(rows, views, "test").compute(), array)
+    kept = room.keep(rows, views, "test")
+    assert all(isinstance(one, np.ndarray) for one in dict(kept.__dask_graph__()).values())
+    np.testing.assert_array_equal(kept.compute(), array)
     monkeypatch.setattr(room, "memory_of_workers", lambda: 2 * rows.nbytes)
-    assert room.keep(rows, views, "test") is None
+    assert room.keep(rows, views, "test") is rows
 
 
 def test_without_a_client_the_memory_is_that_of_this_machine():

@@ -6,6 +6,7 @@ import pytest
 from latefusion import LocalAlignmentClustering
 from latefusion.distributed import rows as room
 from latefusion.distributed.alignment import LocalAlignmentClustering as Chunked
+from latefusion.distributed.features import observed
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_consensus_does_not_depend_on_the_blocks(fitted, monkeypatch):
 
 def test_a_sample_is_trusted_by_the_weight_of_its_views():
     blocks = [np.array([[1.0], [np.nan], [2.0]]), np.array([[3.0], [4.0], [np.nan]])]
-    np.testing.assert_array_equal(room.observed_rows(blocks, np.arange(3)), [[1, 1], [0, 1], [1, 0]])
+    np.testing.assert_array_equal(observed(blocks), [[1, 1], [0, 1], [1, 0]])
     trusted = room.rows_with_confidence(
         lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3)
     )

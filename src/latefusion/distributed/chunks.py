@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -80,30 +80,21 @@ def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """A function in a task graph; its errors name the view and the chunk."""
+def call_guarded(function: Callable[..., Any], view: str, chunk: int, rows: str, /, *args: Any, **options: Any) -> Any:
+    """Call a function of a task graph; errors name the view, the chunk and its rows in words."""
+    report_position(view, chunk)
+    try:
+        return function(*args, **options)
+    except ChunkError:
+        raise
+    except Exception as error:
+        message = f"View {view!r}, chunk {chunk}{rows} cannot be read or computed: {type(error).__name__}: {error}"
+        raise ChunkError(message, view, chunk) from error
 
-    function: Callable[..., Any]
-    view: str
-    chunk: int
-    first: int
-    last: int
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call the function."""
-        report_position(self.view, self.chunk)
-        try:
-            return self.function(*args, **options)
-        except ChunkError:
-            raise
-        except Exception as error:
-            raise ChunkError(
-                f"View {self.view!r}, chunk {self.chunk} (rows {self.first} to {self.last}) cannot be read or "
-                f"computed: {type(error).__name__}: {error}",
-                self.view,
-                self.chunk,
-            ) from error
+def row_edges(array: da.Array) -> NDArray[np.intp]:
+    """First row of every chunk, and the number of rows."""
+    return np.concatenate([[0], np.cumsum(array.chunks[0])])
 
 
 @dataclass(frozen=True)
@@ -173,22 +164,17 @@ class ChunkedViews:
             return f"a chunk of the views {', '.join(map(repr, self.names))}", None, None
         piece = int(number[1])
         first, last = int(self.starts[piece]), int(self.starts[piece + 1]) - 1
-        held = [
-            f"{name!r} chunks {'-'.join(map(str, self._chunks_with(view, first, last)))}"
-            for view, name in enumerate(self.names)
-        ]
+        held = []
+        for name, array in zip(self.names, self.arrays, strict=True):
+            numbers = np.unique(np.searchsorted(row_edges(array), [first, last], side="right") - 1)
+            held.append(f"{name!r} chunks {'-'.join(map(str, numbers))}")
         view = self.names[0] if self.n_views == 1 else None
         return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
 
     def describe_chunk(self, name: str, chunk: int) -> str:
         """A chunk of a view and its rows, in words."""
-        stops = np.cumsum(self.arrays[self.names.index(name)].chunks[0])
-        first = int(stops[chunk - 1]) if chunk else 0
-        return f"view {name!r}, chunk {chunk} (rows {first} to {int(stops[chunk]) - 1})"
-
-    def _chunks_with(self, view: int, *rows: int) -> list[int]:
-        """The chunks of a view that contain some rows."""
-        return sorted({int(np.searchsorted(np.cumsum(self.arrays[view].chunks[0]), row, side="right")) for row in rows})
+        first, stop = row_edges(self.arrays[self.names.index(name)])[chunk : chunk + 2]
+        return f"view {name!r}, chunk {chunk} (rows {first} to {stop - 1})"
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
         """A task graph with one task per piece, which works on the rows of all views.
@@ -229,11 +215,12 @@ class ChunkedViews:
             for key in reachable(nodes, [(array.name, piece, 0) for array in arrays]):
                 owners[key] = piece if owners.get(key, piece) == piece else -1
         own: list[list[Any]] = [[] for _ in self.piece_rows]
+        shared: Nodes = {}
         for key, piece in owners.items():
             if piece >= 0 and isinstance(nodes[key], (Task, Alias)):
                 own[piece].append(nodes[key])
-        inside = {node.key for part in own for node in part}
-        shared = {key: nodes[key] for key in owners if key not in inside}
+            else:
+                shared[key] = nodes[key]
         return _PieceGraph([array.name for array in arrays], own, shared)
 
 
@@ -252,6 +239,7 @@ def guard(array: da.Array, view: str) -> da.Array:
     Parameters
     ----------
     array : dask.array.Array
+        With all columns in one chunk.
     view : str
 
     Returns
@@ -262,20 +250,16 @@ def guard(array: da.Array, view: str) -> da.Array:
     prefix = guarded_name(array, view)
     names = {key: _renamed(key, prefix) for key, node in nodes.items() if isinstance(node, (Task, Alias))}
     guarded: Nodes = {}
-    edges = np.concatenate([[0], np.cumsum(array.chunks[0])]).tolist()
-    for chunk, (first, stop) in enumerate(pairwise(edges)):
-        for column in range(array.numblocks[1]):
-            block = (array.name, chunk, column)
-            for key in reachable(nodes, [block], known=guarded):
-                node = nodes[key]
-                if key not in names:
-                    guarded[key] = node
-                    continue
-                copy = node.substitute(names, key=names[key])
+    for chunk, (first, stop) in enumerate(pairwise(row_edges(array).tolist())):
+        block = (array.name, chunk, 0)
+        rows = f" (rows {first} to {max(first, stop - 1)})"
+        for key in reachable(nodes, [block], known=guarded):
+            guarded[key] = nodes[key]
+            if key in names:
+                guarded[key] = copy = nodes[key].substitute(names, key=names[key])
                 if type(copy) is Task:  # containers such as lists are subclasses of Task
-                    copy.func = Guarded(copy.func, view, chunk, first, max(first, stop - 1))
-                guarded[key] = copy
-            guarded[(prefix, chunk, column)] = Alias((prefix, chunk, column), names.get(block, block))
+                    copy.func = partial(call_guarded, copy.func, view, chunk, rows)
+        guarded[(prefix, chunk, 0)] = Alias((prefix, chunk, 0), names.get(block, block))
     graph = {node.key if key in names else key: node for key, node in guarded.items()}
     layer = HighLevelGraph.from_collections(prefix, graph, dependencies=())
     return da.Array(layer, prefix, array.chunks, meta=array._meta)

@@ -10,9 +10,8 @@ made longer, see `latefusion.partitions.missing`, so that products are kept apar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -33,6 +32,7 @@ from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.factor import FactorExtension, LinearMap
 from latefusion.types import Array
 from latefusion.validation.holes import empty_rows
+from latefusion.validation.views import hide_entries
 
 # Smallest number of rows of a block of features, and the largest where features are sparse.
 LEAST_ROWS = 256
@@ -58,6 +58,11 @@ class FeatureBlock(NamedTuple):
     dense: NDArray[Any]
     sparse: Any
     shares: NDArray[np.float64] | None = None
+
+    def times(self, dense: NDArray[Any], sparse: NDArray[Any]) -> NDArray[Any]:
+        """The rows times a matrix, given by its rows for dense and for sparse columns."""
+        found: NDArray[Any] = self.dense @ dense
+        return found if self.sparse is None else found + self.sparse @ sparse
 
     def by_share(self) -> Iterator[tuple[float, FeatureBlock]]:
         """The rows of every share of observed views."""
@@ -118,12 +123,19 @@ class FeatureMaps:
 
     def coordinates(self, rows: Sequence[Array]) -> list[Array]:
         """Encoded rows for every map; those of a view are computed once."""
-        known = {source: encode(self.encodings, source, rows.__getitem__) for source in {*self.sources}}
-        return [known[source] for source in self.sources]
+        known = {
+            source: self.encodings[source](rows if source == len(rows) else rows[source]) for source in {*self.sources}
+        }
+        return [_written_out(one, known[source]) for one, source in zip(self.extensions, self.sources, strict=True)]
 
-    def __call__(self, rows: Sequence[Array]) -> list[Array]:
-        """Rows of every Φ_p."""
-        return [features_of(one, own) for one, own in zip(self.extensions, self.coordinates(rows), strict=True)]
+    def features(self, coordinates: Sequence[Array]) -> list[Array]:
+        """Rows of every Φ_p, dense or, for graphs, sparse."""
+        return [one.features(own) for one, own in zip(self.extensions, coordinates, strict=True)]
+
+    def closeness(self, coordinates: Sequence[Array], features: Sequence[Array]) -> Iterator[Array]:
+        """Values that rank neighbourhoods in every view."""
+        for one, *own in zip(self.extensions, coordinates, features, strict=True):
+            yield one.closeness(*own)
 
     def blocks(self, rows: Sequence[Array]) -> Iterator[FeatureBlock]:
         """The features of all rows, a few at a time and in the same memory.
@@ -137,8 +149,12 @@ class FeatureMaps:
             dense, start, graphs = buffer[: block.stop - block.start], 0, []
             parts = [view[block] for view in rows]
             seen = observed(parts) if self.has_missing else None
-            coordinates = self.coordinates(parts if seen is None else list(map(_zeros_for_missing, parts, seen.T)))
-            for position, (one, part) in enumerate(zip(self.extensions, coordinates, strict=True)):
+            if seen is not None:  # feature maps need finite values
+                parts = [
+                    part if own.all() else hide_entries(part, own, None)
+                    for part, own in zip(parts, seen.T, strict=True)
+                ]
+            for position, (one, part) in enumerate(zip(self.extensions, self.coordinates(parts), strict=True)):
                 here = None if seen is None else seen[:, position]
                 if isinstance(one, AnchorExtension):
                     own = one.features(part)
@@ -146,10 +162,10 @@ class FeatureMaps:
                     continue
                 target = dense[:, start : start + one.feature_map.width]
                 start += one.feature_map.width
-                if isinstance(one.feature_map, LinearMap) and isinstance(part, np.ndarray):
+                if isinstance(one.feature_map, LinearMap):
                     one.feature_map.write(part, target)
                 else:
-                    target[:] = features_of(one, part)
+                    target[:] = one.features(part)
                 if here is not None:
                     target[~here] = 0.0
             sparse = scipy.sparse.hstack(graphs, format="csr") if graphs else None
@@ -160,36 +176,14 @@ class FeatureMaps:
         return np.asarray(sum(own @ projection[part] for own, part in zip(features, self.parts, strict=True)))
 
 
-def encode(encodings: Sequence[Any], source: int, read: Callable[[int], Array]) -> Array:
-    """Encoded rows of a view, or of all views side by side; ``read`` returns the rows of a view."""
-    encoding = encodings[source]
-    if isinstance(encoding, SideBySide):
-        n_views = len(encoding.encodings)
-        return encoding([read(view) for view in range(n_views)], [None] * n_views)
-    return encoding(read(source))
+def _written_out(extension: Extension, rows: Array) -> Array:
+    """Rows for a feature map; sparse rows become dense for a linear map, since they are dense once they are centred."""
+    return rows.toarray() if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows) else rows
 
 
-def features_of(extension: Extension, rows: Array) -> Array:
-    """Features of some rows, dense or, for graphs, sparse."""
-    if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows):
-        rows = rows.toarray()  # few at a time, and dense once they are centred
-    return extension.features(rows)
-
-
-def observed(blocks: Sequence[Array]) -> NDArray[np.bool_]:
+def observed(blocks: Sequence[Array], numbers: Any = None) -> NDArray[np.bool_]:
     """Which views are observed for which samples: those with rows that are not all NaN; shape (n_rows, n_views)."""
     return np.stack([~empty_rows(block) for block in blocks], axis=1)
-
-
-def _zeros_for_missing(block: Array, seen: NDArray[np.bool_]) -> Array:
-    """Replace missing rows by zeros, since feature maps need finite values."""
-    if seen.all():
-        return block
-    if scipy.sparse.issparse(block):
-        filled = block.copy()
-        filled.data[np.repeat(~seen, np.diff(block.indptr))] = 0.0
-        return filled
-    return np.where(seen[:, None], block, block.dtype.type(0))
 
 
 def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> FeatureFitter:
@@ -223,7 +217,6 @@ def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Fe
 
 
 def fit_features(
-    views: ChunkedViews,
     first: FirstPass,
     fitters: Sequence[tuple[int, FeatureFitter]],
     encodings: Sequence[Any],
@@ -233,7 +226,6 @@ def fit_features(
 
     Parameters
     ----------
-    views : ChunkedViews
     first : FirstPass
     fitters : sequence of (int, FeatureFitter)
         The view of every map (the number of views stands for all views side by side) and its fitter.
@@ -246,25 +238,23 @@ def fit_features(
     maps : FeatureMaps
     products : FeatureProducts
     """
-    extensions = []
-    for source, fitter in fitters:
-        read = partial(_read_encoded, first, encodings, source)
-        extensions.append(fitter.fit(read, _encoded_means(first, encodings[source], source)))
-    sources = [source for source, _ in fitters]
-    maps = FeatureMaps(sources, encodings, extensions, views.dtype, first.observed.has_missing)
-    return feature_products(views, maps, n_clusters)
+    extensions = [_fit_map(first, fitter, encodings[source], source) for source, fitter in fitters]
+    sources, dtype = [source for source, _ in fitters], first.views.dtype
+    maps = FeatureMaps(sources, encodings, extensions, dtype, first.observed.has_missing)
+    return feature_products(first.views, maps, n_clusters)
 
 
-def _read_encoded(first: FirstPass, encodings: Sequence[Any], source: int, positions: NDArray[np.intp]) -> Array:
-    return encode(encodings, source, partial(first.read, positions))
+def _fit_map(first: FirstPass, fitter: FeatureFitter, encoding: Any, source: int) -> Extension:
+    def read(positions: NDArray[np.intp]) -> Array:
+        return encoding(first.read(positions, source))
 
-
-def _encoded_means(first: FirstPass, encoding: Any, source: int) -> NDArray[np.float64]:
-    if not isinstance(encoding, SideBySide):
-        own: NDArray[np.float64] = encoding.statistics(first.statistics[source]).means
-        return own
-    parts = zip(encoding.encodings, encoding.scales, first.statistics, strict=True)
-    return np.concatenate([scale * one.statistics(raw).means for one, scale, raw in parts])
+    if isinstance(encoding, SideBySide):
+        parts = zip(encoding.encodings, encoding.scales, first.statistics, strict=True)
+        means = np.concatenate([scale * one.statistics(raw).means for one, scale, raw in parts])
+    else:
+        means = encoding.statistics(first.statistics[source]).means
+    fitted: Extension = fitter.fit(read, means)
+    return fitted
 
 
 class FeatureProducts(NamedTuple):

@@ -109,10 +109,10 @@ def _key(views: ChunkedViews, name: str, plan: Any) -> str:
     return f"latefusion-{name}-{tokenize(name, plan, views.names, [array.name for array in views.arrays])}"
 
 
-def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array | None:
-    """Compute the rows and keep them in the memory of the workers; None if that memory is too small."""
+def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array:
+    """Compute the rows and keep them in the memory of the workers; they stay lazy if that memory is too small."""
     if rows.nbytes > KEPT_SHARE * memory_of_workers():
-        return None
+        return rows
     with _explained(views, name):
         (kept,) = dask.persist(rows)
     return kept

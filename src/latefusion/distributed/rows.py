@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import namespace, row_blocks
-from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, observed
-from latefusion.distributed.passes import RowMap, sum_up
+from latefusion.distributed.passes import RowMap
 from latefusion.estimators.new_samples import weigh_confidence
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.neighborhoods import CLOSENESS_ENTRIES, count_errors, count_inside, estimate_counts
@@ -39,18 +38,16 @@ class ProjectedFeatures:
 
     def __call__(self, rows: Sequence[Array], numbers: Numbers) -> NDArray[Any]:
         """The projected rows."""
-        projected = np.empty((len(numbers), self.projection.shape[1]), dtype=self.projection.dtype)
-        dense, sparse = (self.maps.columns(sparse=sparse) for sparse in (False, True))
+        columns = [self.maps.columns(sparse=sparse) for sparse in (False, True)]
+        own = [self.projection[part] for part in columns]
+        of_mean = None if self.of_mean is None else [self.of_mean[part] for part in columns]
+        parts = []
         for block in self.maps.blocks(rows):
-            np.matmul(block.dense, self.projection[dense], out=projected[block.rows], casting="same_kind")
-            if block.sparse is not None:
-                projected[block.rows] += block.sparse @ self.projection[sparse]
-            if self.of_mean is not None and block.shares is not None:
-                mean = block.dense @ self.of_mean[dense]
-                if block.sparse is not None:
-                    mean = mean + block.sparse @ self.of_mean[sparse]
-                projected[block.rows] += mean / np.sqrt(block.shares)[:, None]
-        return projected
+            projected = block.times(*own)
+            if of_mean is not None and block.shares is not None:
+                projected += block.times(*of_mean) / np.sqrt(block.shares)[:, None]
+            parts.append(projected)
+        return np.concatenate(parts).astype(self.projection.dtype, copy=False)
 
 
 def rows_with_confidence(
@@ -59,11 +56,6 @@ def rows_with_confidence(
     """Consensus rows, and last the share of the weight of all views that the observed views of a sample have."""
     shares = weigh_confidence(np.ones(len(numbers)), weights, observed(rows))
     return np.column_stack([consensus(rows, numbers), shares])
-
-
-def observed_rows(rows: Sequence[Array], numbers: Numbers) -> NDArray[np.bool_]:
-    """Whether views are observed, one column per view."""
-    return observed(rows)
 
 
 def novelty_rows(novelty: Novelty, has_missing: bool, rows: Sequence[Array], numbers: Numbers) -> NDArray[np.float64]:
@@ -116,12 +108,10 @@ class WeightedPartitions:
         """
         step = min(self.maps.block_rows, max(1, CLOSENESS_ENTRIES // len(self.samples)))
         for block in row_blocks(len(numbers), step):
-            parts = [view[block] for view in rows]
-            features = self.maps(parts)
+            coordinates = self.maps.coordinates([view[block] for view in rows])
+            features = self.maps.features(coordinates)
             plain = np.stack(np.split(self.maps.project(features, self.projection), len(self.thresholds), axis=1))
-            closeness = (
-                one.closeness(part, own) for one, part, own in zip(self.maps.extensions, parts, features, strict=True)
-            )
+            closeness = self.maps.closeness(coordinates, features)
             inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
             known = np.isin(numbers[block], self.samples)
             counts = estimate_counts(
@@ -148,13 +138,8 @@ class WeightedProducts(NamedTuple):
     errors: float
 
 
-def weighted_products(views: ChunkedViews, partitions: WeightedPartitions) -> WeightedProducts:
-    """Inner products of weighted partitions, in one pass."""
-    found: WeightedProducts = sum_up(views, _weighted_products, partitions, _add, "counts")
-    return found
-
-
-def _weighted_products(partitions: WeightedPartitions, start: int, *rows: Array) -> WeightedProducts:
+def weighted_products(partitions: WeightedPartitions, start: int, *rows: Array) -> WeightedProducts:
+    """Sums over the rows of a piece."""
     numbers, n_samples = np.arange(start, start + rows[0].shape[0]), partitions.n_samples
     gram: Any = 0.0
     errors, found = 0.0, []
@@ -167,6 +152,7 @@ def _weighted_products(partitions: WeightedPartitions, start: int, *rows: Array)
     return WeightedProducts(gram, np.concatenate(found, axis=1), errors)
 
 
-def _add(parts: Sequence[WeightedProducts]) -> WeightedProducts:
+def add_products(parts: Sequence[WeightedProducts]) -> WeightedProducts:
+    """Sums over the rows of consecutive pieces."""
     gram, known, errors = zip(*parts, strict=True)
     return WeightedProducts(np.sum(gram, axis=0), np.concatenate(known, axis=1), sum(errors))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from dask import is_dask_collection
 from numpy.typing import NDArray
 
 from latefusion.arrays import is_device_array, to_numpy
-from latefusion.distributed.chunks import ChunkedViews, ChunkError
+from latefusion.distributed.chunks import ChunkedViews, call_guarded
 from latefusion.types import Views
 from latefusion.validation.views import is_collection, named_views
 
@@ -28,11 +29,13 @@ CHUNK_BYTES = 2**25
 
 def is_chunked(X: Any) -> bool:
     """Whether X, or any of its views, is stored or computed in chunks rather than held in memory."""
-    if _is_store(X):
-        return True
-    if isinstance(X, Views):
-        return any(map(_is_store, X.arrays))
-    return any(map(_is_store, X.values() if isinstance(X, Mapping) else X if isinstance(X, (list, tuple)) else ()))
+    return any(map(_is_store, _by_name(X).values()))
+
+
+def _by_name(X: Any) -> dict[str, Any]:
+    """The views of X by name; X itself if it is a single view."""
+    has_views = isinstance(X, (list, tuple)) or (not _is_store(X) and is_collection(X))
+    return named_views(X) if has_views else {"view_0": X}
 
 
 def _is_store(view: Any) -> bool:
@@ -63,7 +66,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
     -------
     ChunkedViews
     """
-    known = named_views(X) if _has_views(X) else {"view_0": X}
+    known = _by_name(X)
     if names is not None and not isinstance(X, (Mapping, Views)) and len(names) == len(known):
         known = dict(zip(names, known.values(), strict=True))
     columns: dict[str, list[Any]] = {}
@@ -103,10 +106,6 @@ def _hide(block: Any, seen: NDArray[np.bool_]) -> Any:
     return scipy.sparse.csr_array(rows + scipy.sparse.csr_array(marks, shape=block.shape))
 
 
-def _has_views(X: Any) -> bool:
-    return isinstance(X, (list, tuple)) or (not _is_store(X) and is_collection(X))
-
-
 def _opened(view: Any, name: str) -> Any:
     """A Dask array or data frame."""
     if isinstance(view, (str, os.PathLike)):
@@ -121,8 +120,9 @@ def _opened(view: Any, name: str) -> Any:
         view = view.to_numpy()
     if not scipy.sparse.issparse(view):
         view = np.asarray(view)
-    rows = _chunk_rows(view.shape, view.dtype) if view.ndim == 2 else "auto"
-    return da.from_array(view.tocsr() if scipy.sparse.issparse(view) else view, chunks=(rows, -1), asarray=False)
+    return da.from_array(
+        view.tocsr() if scipy.sparse.issparse(view) else view, chunks=_chunk_shape(view), asarray=False
+    )
 
 
 def _from_path(path: Path, name: str) -> Any:
@@ -146,33 +146,37 @@ def _from_path(path: Path, name: str) -> Any:
 
 
 def _from_map(view: np.memmap) -> da.Array:
-    """A memory-mapped array that every task opens itself, since pickling would copy the whole array."""
-    rows = _chunk_rows(view.shape, view.dtype)
-    starts = list(range(0, view.shape[0], rows))
+    """Chunks of a memory-mapped array."""
     order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
-    source = (str(view.filename), view.dtype, view.offset, view.shape, order)
-    changed = os.stat(source[0]).st_mtime_ns
-    sizes = tuple(min(rows, view.shape[0] - start) for start in starts)
-    return da.map_blocks(
-        _read_map,
-        da.from_array(np.array(starts)[:, None], chunks=1),
-        source=source,
-        changed=changed,
-        sizes=rows,
-        chunks=(sizes, (view.shape[1],)),
-        dtype=view.dtype,
-        meta=np.empty((0, 0), dtype=view.dtype),
-    )
+    path = str(view.filename)
+    stored = _MappedFile(path, view.dtype, view.offset, view.shape, order, os.stat(path).st_mtime_ns)
+    return da.from_array(stored, chunks=_chunk_shape(view), inline_array=True)
 
 
-def _read_map(start: Any, *, source: tuple[Any, ...], changed: int, sizes: int) -> Any:
-    path, dtype, offset, shape, order = source
-    first = int(start[0, 0])
-    return np.array(np.memmap(path, dtype, "r", offset, shape, order)[first : first + sizes])
+@dataclass(frozen=True)
+class _MappedFile:
+    """A memory-mapped array that every task opens itself, since pickling would copy the whole array."""
+
+    path: str
+    dtype: Any
+    offset: int
+    shape: tuple[int, ...]
+    order: Any
+    changed: int
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __getitem__(self, rows: Any) -> NDArray[Any]:
+        return np.array(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, self.order)[rows])
 
 
-def _chunk_rows(shape: tuple[int, ...], dtype: Any) -> int:
-    return int(max(1, CHUNK_BYTES // max(1, shape[1] * np.dtype(dtype).itemsize)))
+def _chunk_shape(view: Any) -> Any:
+    """Chunks of a table that is not chunked yet; other arrays are refused later."""
+    if view.ndim != 2:
+        return "auto"
+    return max(1, CHUNK_BYTES // max(1, view.shape[1] * view.dtype.itemsize)), -1
 
 
 def _frame_values(frame: Any, name: str) -> da.Array:
@@ -192,14 +196,7 @@ def _frame_values(frame: Any, name: str) -> da.Array:
 def _read_parts(frame: Any, name: str) -> None:
     """Read the partitions of a data frame one by one, so that the error names the one that cannot be read."""
     for number, part in enumerate(frame.to_delayed()):
-        try:
-            part.compute()
-        except Exception as error:
-            raise ChunkError(
-                f"View {name!r}, chunk {number} cannot be read or computed: {type(error).__name__}: {error}",
-                name,
-                number,
-            ) from error
+        call_guarded(part.compute, name, number, "")
 
 
 def _checked(array: Any, name: str) -> da.Array:
