@@ -26,8 +26,7 @@ def test_centers_are_those_of_kmeans_in_memory(chunks, kept, monkeypatch):
     )
     names, run = [], passes.run
     monkeypatch.setattr(passes, "run", lambda result, views, name: names.append(name) or run(result, views, name))
-    views = ChunkedViews(("a",), (lazy,))
-    rule = fit_rule(views, lazy, ROWS, assign_labels="kmeans", n_init=5, generator=np.random.RandomState(0))
+    rule = fit_rule(ChunkedViews(("a",), (lazy,)), ROWS, "kmeans", 5, np.random.RandomState(0))
     assert {*names} == {"k-means"}
     n_reads = [seen.count(chunk) for chunk in range(-(-6000 // chunks))]
     assert n_reads == [1 if kept else len(names)] * len(n_reads)
@@ -43,7 +42,5 @@ def test_centers_are_those_of_kmeans_in_memory(chunks, kept, monkeypatch):
 def test_other_rules_are_fitted_on_the_subset():
     """The other rows are not read."""
     lazy = da.from_array(ROWS, chunks=(500, -1)).map_blocks(lambda block: 1 / 0, meta=ROWS[:0])
-    generator = np.random.RandomState(0)
-    views = ChunkedViews(("a",), (lazy,))
-    rule = fit_rule(views, lazy, ROWS[:600], assign_labels="cluster_qr", n_init=1, generator=generator)
+    rule = fit_rule(ChunkedViews(("a",), (lazy,)), ROWS[:600], "cluster_qr", 1, np.random.RandomState(0))
     np.testing.assert_array_equal(rule.predict(ROWS), assign_by_pivoted_qr(ROWS[:600], 4)[1].predict(ROWS))

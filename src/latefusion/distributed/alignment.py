@@ -1,4 +1,4 @@
-"""Global and local alignment of views that are chunked by rows."""
+"""Alignment of views that are chunked by rows, and global alignment."""
 
 from __future__ import annotations
 
@@ -13,41 +13,27 @@ from sklearn.utils import check_random_state
 from latefusion import estimators
 from latefusion.arrays import namespace
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import FeatureMaps, FeatureProducts, fit_features, fitter_of, observed
+from latefusion.distributed.features import (
+    FeatureMaps,
+    FeatureProducts,
+    ProjectedFeatures,
+    fit_features,
+    fitter_of,
+    observed,
+)
 from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
-from latefusion.distributed.passes import RowMap, lazy_rows, sum_up
-from latefusion.distributed.rows import ProjectedFeatures, WeightedPartitions, add_products, weighted_products
+from latefusion.distributed.passes import RowMap, lazy_rows
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
 from latefusion.metrics import observed_agreement
-from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
+from latefusion.partitions import Block, NeighborCounts, Partitions
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean
 from latefusion.partitions.missing import impute_partitions
-from latefusion.partitions.neighborhoods import draw_samples, sampled_thresholds
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers import compress_products
 from latefusion.types import SolverResult
-
-
-class Fit(NamedTuple):
-    """Results of the first two passes over the views.
-
-    Attributes
-    ----------
-    first : FirstPass
-    maps : FeatureMaps
-    products : FeatureProducts
-        ΦᵀΦ.
-    projection : ndarray of shape (total width, (n_views + 1) * n_clusters)
-        Turns rows of Φ into rows of all base partitions and, last, of M.
-    """
-
-    first: FirstPass
-    maps: FeatureMaps
-    products: FeatureProducts
-    projection: NDArray[np.float64]
 
 
 class Solution(NamedTuple):
@@ -72,8 +58,8 @@ class Solution(NamedTuple):
     counts: list[NeighborCounts] | None = None
 
 
-class _ChunkedAlignment(ChunkedMixin):
-    """Alignment in a few passes; subclasses weight the rows."""
+class ChunkedAlignment(ChunkedMixin):
+    """Alignment in a few passes; ``_solve_chunked`` of subclasses aligns the partitions of all samples."""
 
     def _fit_chunked(self, X: Any) -> None:
         if self.reference != "mean":
@@ -85,12 +71,12 @@ class _ChunkedAlignment(ChunkedMixin):
         generator = check_random_state(self.random_state)
         fitters, first = self._first_pass(views, draw_start_rows(views, k, generator))
         maps, products = fit_features(first, list(enumerate(fitters)), [Unchanged()] * views.n_views, k)
-        fit = Fit(first, maps, products, self._projections(first, maps, products))
-        solved = self._solve_chunked(fit)
-        partitions = self._partitions_of(fit, solved)
+        projection = self._projections(first, maps, products)
+        solved = self._solve_chunked(first, maps, products, projection)
+        partitions = self._partitions_of(views, projection, maps.edges, solved)
         self._store_result(partitions, solved.result)
         self.__dict__.pop("_partitions", None)  # of an earlier fit in memory
-        rows = ProjectedFeatures(maps, fit.projection[:, : views.n_views * k])
+        rows = ProjectedFeatures(maps, projection[:, : views.n_views * k])
         self._store_lazy_partitions(views, rows, views.n_views, k)
         self.agreement_ = mean_cosines(np.split(solved.cross, views.n_views + 1)[:-1])
         if maps.has_missing:  # then it is the agreement of the drawn samples that have the view
@@ -143,15 +129,12 @@ class _ChunkedAlignment(ChunkedMixin):
         """Rows that the first pass must collect for the counts of neighbours."""
         return []
 
-    def _solve_chunked(self, fit: Fit) -> Solution:
-        """Align the partitions of all samples."""
-        raise NotImplementedError
-
-    def _partitions_of(self, fit: Fit, solved: Solution) -> Partitions:
+    def _partitions_of(
+        self, views: ChunkedViews, projection: NDArray[np.float64], edges: NDArray[np.intp], solved: Solution
+    ) -> Partitions:
         """Partitions without the rows of samples."""
-        views, k = fit.first.views, self.n_clusters
-        blocks, shares = [], []
-        parts = view_projections(fit.projection, fit.maps.edges, k)
+        k, blocks, shares = self.n_clusters, [], []
+        parts = view_projections(projection, edges, k)
         for view, (extension, (own, share)) in enumerate(zip(solved.extensions, parts, strict=True)):
             dtype = views.arrays[view].dtype
             blocks.append(Block(view, "given", Unchanged(), extension, own.astype(dtype)))
@@ -159,7 +142,7 @@ class _ChunkedAlignment(ChunkedMixin):
         return partitions_with_mean(blocks, (), np.empty((0, k), dtype=views.dtype), shares, counts=solved.counts)
 
 
-class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClustering):
+class GlobalAlignmentClustering(ChunkedAlignment, estimators.GlobalAlignmentClustering):
     """`latefusion.GlobalAlignmentClustering` for views that are chunked by rows and may be larger than any memory.
 
     Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
@@ -197,69 +180,18 @@ class GlobalAlignmentClustering(_ChunkedAlignment, estimators.GlobalAlignmentClu
     (300,)
     """
 
-    def _solve_chunked(self, fit: Fit) -> Solution:
-        maps, products, dtype = fit.maps, fit.products, fit.maps.dtype
-        width = self.n_clusters * fit.first.views.n_views
-        own, mean = fit.projection[:, :width], fit.projection[:, width:]
+    def _solve_chunked(
+        self, first: FirstPass, maps: FeatureMaps, products: FeatureProducts, projection: NDArray[np.float64]
+    ) -> Solution:
+        dtype, width = maps.dtype, self.n_clusters * first.views.n_views
+        own, mean = projection[:, :width], projection[:, width:]
         between = own.T @ products.weighted(-0.5) @ mean
         of_mean = mean.T @ products.weighted(-1.0) @ mean
         narrow = np.block([[own.T @ products.gram @ own, between], [between.T, of_mean]])
         result = self._solve(*compress_products(narrow, self.n_clusters, xp=namespace(narrow)), self.regularization)
         mixing = np.concatenate(list(result.mixing))  # (m + 1) k × k
-        rows = ProjectedFeatures(maps, (fit.projection @ mixing).astype(dtype))
+        rows = ProjectedFeatures(maps, (projection @ mixing).astype(dtype))
         if maps.has_missing:
             of_mean = (mean @ mixing[width:]).astype(dtype)
             rows = ProjectedFeatures(maps, (own @ mixing[:width]).astype(dtype), of_mean)
         return Solution(result, narrow @ mixing, rows, maps.extensions)
-
-
-class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClustering):
-    """`latefusion.LocalAlignmentClustering` for views that are chunked by rows and may be larger than any memory.
-
-    Parameters, attributes and methods are those of the class in memory. `labels_`, `consensus_`, `confidence_`,
-    `novelty_`, `partitions_`, `neighbor_counts_`, `observed_` and `n_observed_views_` are lazy Dask arrays; everything
-    else is small and in memory, and `predict` and `transform` take arrays in memory as well.
-
-    Notes
-    -----
-    As `latefusion.distributed.GlobalAlignmentClustering`, with one more pass, in which neighbours are counted. Counts
-    are estimated from ``count_samples`` or 512 sampled neighbourhoods, also for few samples. Missing views raise an
-    error.
-    """
-
-    def _counted_rows(self, views: ChunkedViews) -> list[NDArray[np.intp]]:
-        return list(draw_samples(views.n_samples, self.count_samples))
-
-    def _missing_refusal(self) -> str:
-        return "neighbours are counted among complete samples only. Use GlobalAlignmentClustering"
-
-    def _solve_chunked(self, fit: Fit) -> Solution:
-        first, views, maps = fit.first, fit.first.views, fit.maps
-        n_samples, width = views.n_samples, (views.n_views + 1) * self.n_clusters
-        samples, references = self._counted_rows(views)
-        known, rows = (
-            maps.coordinates([first.read(one, view) for view in range(views.n_views)]) for one in (samples, references)
-        )
-        everyone = np.arange(len(samples))
-        extensions = [one.with_columns(own, everyone) for one, own in zip(maps.extensions, known, strict=True)]
-        maps = replace(maps, extensions=extensions)
-        thresholds = sampled_thresholds(
-            samples,
-            references,
-            maps.closeness(rows, maps.features(rows)),
-            n_samples=n_samples,
-            n_neighbors=(neighborhood_size(self.neighborhood, n_samples),),
-            n_views=views.n_views,
-        )
-        weighted = WeightedPartitions(maps, fit.projection.astype(views.dtype), thresholds, samples, n_samples)
-        sums = sum_up(views, weighted_products, weighted, add_products, "counts")
-        gram = sums.gram[width:, width:]
-        result = self._solve(*compress_products(gram, self.n_clusters, xp=namespace(gram)), self.regularization)
-        self.neighbor_count_error_ = sums.errors / ((views.n_views + 1) * n_samples)
-        self.neighbor_counts_ = lazy_rows(views, weighted.counts, "counts", width=views.n_views + 1, dtype=np.float64).T
-        counts = [
-            NeighborCounts(counted, own[0], samples, n_samples)
-            for counted, own in zip(sums.known, thresholds, strict=True)
-        ]
-        cross = sums.gram[:width, width:] @ np.concatenate(list(result.mixing))
-        return Solution(result, cross, replace(weighted, mixing=result.mixing), extensions, counts)

@@ -194,15 +194,17 @@ class ChunkedViews:
         dict
         """
         plan_key = f"{name}-plan"
-        nodes = {**self._graph.shared, plan_key: DataNode(plan_key, plan)}
-        for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), self._graph.own, strict=True)):
-            blocks = [TaskRef((array, piece, 0)) for array in self._graph.array_names]
+        arrays, own_tasks, shared = self._graph
+        nodes = {**shared, plan_key: DataNode(plan_key, plan)}
+        for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), own_tasks, strict=True)):
+            blocks = [TaskRef((array.name, piece, 0)) for array in arrays]
             task = Task((name, piece, *indices), in_one_thread, function, TaskRef(plan_key), start, *blocks)
             nodes[task.key] = GraphNode.fuse(*own, task) if own else task
         return nodes
 
     @cached_property
-    def _graph(self) -> _PieceGraph:
+    def _graph(self) -> tuple[list[da.Array], list[list[Any]], Nodes]:
+        """All views chunked by pieces; the tasks that only one piece needs; shared tasks and data."""
         arrays = []
         for name, array in zip(self.names, self.arrays, strict=True):
             guarded = guard(array, name)
@@ -221,16 +223,7 @@ class ChunkedViews:
                 own[piece].append(nodes[key])
             else:
                 shared[key] = nodes[key]
-        return _PieceGraph([array.name for array in arrays], own, shared)
-
-
-@dataclass(frozen=True)
-class _PieceGraph:
-    """The task graph of all views: tasks that only one piece needs, and shared tasks and data."""
-
-    array_names: list[str]
-    own: list[list[Any]]
-    shared: Nodes
+        return arrays, own, shared
 
 
 def guard(array: da.Array, view: str) -> da.Array:

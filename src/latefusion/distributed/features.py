@@ -1,4 +1,4 @@
-"""The second pass over the rows: inner products of the features of all views, from which all solvers start.
+"""Features of the rows of all views, and the second pass: their inner products, from which all solvers start.
 
 A row of Φ = [Φ_1 | … | Φ_s] depends on its sample only, so ΦᵀΦ is a sum over pieces. The features of graphs are sparse
 and not scaled yet. The scale of an anchor follows from the sum of its column, which the same pass returns, and ΦᵀΦ is
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import iadd
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,36 +43,31 @@ Extension = FactorExtension | AnchorExtension
 
 
 class FeatureBlock(NamedTuple):
-    """Features of a few rows: those of kernels side by side, and those of graphs.
+    """Features of a few rows: those of kernels side by side (dense), and those of graphs (sparse).
 
     Attributes
     ----------
-    rows : slice
-    dense : ndarray of shape (n_rows, n_dense)
-        Overwritten by the next block.
-    sparse : csr_array of shape (n_rows, n_sparse) or None
+    values : list of ndarray or csr_array of shape (n_rows, n_columns)
+        One for each of `FeatureMaps.groups`. The dense one is overwritten by the next block.
     shares : ndarray of shape (n_rows,) or None
         Share of observed views of every sample; None if no view is missing.
     """
 
-    rows: slice
-    dense: NDArray[Any]
-    sparse: Any
+    values: list[Any]
     shares: NDArray[np.float64] | None = None
 
     def times(self, dense: NDArray[Any], sparse: NDArray[Any]) -> NDArray[Any]:
         """The rows times a matrix, given by its rows for dense and for sparse columns."""
-        found: NDArray[Any] = self.dense @ dense
-        return found if self.sparse is None else found + self.sparse @ sparse
+        found: NDArray[Any] = self.values[0] @ dense
+        return found + self.values[1] @ sparse if len(sparse) else found
 
-    def by_share(self) -> Iterator[tuple[float, FeatureBlock]]:
-        """The rows of every share of observed views."""
+    def by_share(self) -> Iterator[tuple[float, list[Any]]]:
+        """The values of the rows of every share of observed views."""
         if self.shares is None or np.all(self.shares == 1.0):
-            yield 1.0, self
+            yield 1.0, self.values
             return
         for share in np.unique(self.shares).tolist():
-            own = self.shares == share
-            yield share, self._replace(dense=self.dense[own], sparse=None if self.sparse is None else self.sparse[own])
+            yield share, [values[self.shares == share] for values in self.values]
 
 
 @dataclass(frozen=True)
@@ -108,18 +104,20 @@ class FeatureMaps:
         """Columns of every Φ_p in Φ."""
         return [slice(int(start), int(stop)) for start, stop in pairwise(self.edges)]
 
-    def columns(self, *, sparse: bool) -> NDArray[np.intp]:
-        """The columns of Φ that are sparse, or those that are dense."""
-        pairs = zip(self.extensions, self.parts, strict=True)
-        own = [np.r_[part] for one, part in pairs if isinstance(one, AnchorExtension) == sparse]
-        return np.concatenate([np.arange(0), *own])
+    @property
+    def groups(self) -> list[NDArray[np.intp]]:
+        """The dense columns of Φ, those of kernels, and the sparse columns, those of graphs."""
+        groups: list[list[NDArray[np.intp]]] = [[np.arange(0)], [np.arange(0)]]
+        for one, part in zip(self.extensions, self.parts, strict=True):
+            groups[isinstance(one, AnchorExtension)].append(np.r_[part])
+        return [np.concatenate(group) for group in groups]
 
     @property
     def block_rows(self) -> int:
         """Number of rows of a block of features."""
-        n_dense = len(self.columns(sparse=False))
-        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, n_dense))
-        return step if n_dense == self.edges[-1] else min(step, SPARSE_ROWS)
+        dense, sparse = self.groups
+        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, len(dense)))
+        return min(step, SPARSE_ROWS) if len(sparse) else step
 
     def coordinates(self, rows: Sequence[Array]) -> list[Array]:
         """Encoded rows for every map; those of a view are computed once."""
@@ -144,7 +142,7 @@ class FeatureMaps:
         the system each time.
         """
         n_rows, step = rows[0].shape[0], self.block_rows
-        buffer = np.empty((min(n_rows, step), len(self.columns(sparse=False))), dtype=self.dtype)
+        buffer = np.empty((min(n_rows, step), len(self.groups[0])), dtype=self.dtype)
         for block in row_blocks(n_rows, step):
             dense, start, graphs = buffer[: block.stop - block.start], 0, []
             parts = [view[block] for view in rows]
@@ -155,10 +153,10 @@ class FeatureMaps:
                     for part, own in zip(parts, seen.T, strict=True)
                 ]
             for position, (one, part) in enumerate(zip(self.extensions, self.coordinates(parts), strict=True)):
-                here = None if seen is None else seen[:, position]
                 if isinstance(one, AnchorExtension):
                     own = one.features(part)
-                    graphs.append(own if here is None else scipy.sparse.diags_array(here.astype(own.dtype)) @ own)
+                    here = None if seen is None else scipy.sparse.diags_array(seen[:, position].astype(own.dtype))
+                    graphs.append(own if here is None else here @ own)
                     continue
                 target = dense[:, start : start + one.feature_map.width]
                 start += one.feature_map.width
@@ -166,10 +164,12 @@ class FeatureMaps:
                     one.feature_map.write(part, target)
                 else:
                     target[:] = one.features(part)
-                if here is not None:
-                    target[~here] = 0.0
-            sparse = scipy.sparse.hstack(graphs, format="csr") if graphs else None
-            yield FeatureBlock(block, dense, sparse, None if seen is None else seen.mean(axis=1))
+                if seen is not None:
+                    target[~seen[:, position]] = 0.0
+            sparse = (
+                scipy.sparse.hstack(graphs, format="csr") if graphs else np.empty((len(dense), 0), dtype=self.dtype)
+            )
+            yield FeatureBlock([dense, sparse], None if seen is None else seen.mean(axis=1))
 
     def project(self, features: Sequence[Array], projection: NDArray[Any]) -> NDArray[Any]:
         """Rows of Φ times a matrix."""
@@ -186,7 +186,37 @@ def observed(blocks: Sequence[Array], numbers: Any = None) -> NDArray[np.bool_]:
     return np.stack([~empty_rows(block) for block in blocks], axis=1)
 
 
-def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> FeatureFitter:
+@dataclass(frozen=True)
+class ProjectedFeatures:
+    """Rows of Φ times a matrix: base partitions, or the consensus of global alignment.
+
+    Attributes
+    ----------
+    maps : FeatureMaps
+    projection : ndarray of shape (total width, n_columns)
+    of_mean : ndarray of shape (total width, n_columns) or None
+        Added for the mean similarity if views are missing: times one over the root of the share of observed views.
+    """
+
+    maps: FeatureMaps
+    projection: NDArray[Any]
+    of_mean: NDArray[Any] | None = None
+
+    def __call__(self, rows: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
+        """The projected rows."""
+        groups, parts = self.maps.groups, []
+        own, of_mean = (
+            [] if one is None else [one[group] for group in groups] for one in (self.projection, self.of_mean)
+        )
+        for block in self.maps.blocks(rows):
+            projected = block.times(*own)
+            if of_mean and block.shares is not None:
+                projected += block.times(*of_mean) / np.sqrt(block.shares)[:, None]
+            parts.append(projected)
+        return np.concatenate(parts).astype(self.projection.dtype, copy=False)
+
+
+def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Any:
     """The fitter of a similarity of a chunked view.
 
     Parameters
@@ -202,25 +232,16 @@ def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Fe
     -------
     FeatureFitter
     """
-    if type(similarity) not in (KernelSimilarity, GraphSimilarity):
+    if type(similarity) not in (KernelSimilarity, GraphSimilarity) or similarity.method == "exact":
         raise ValueError(
             f"View {name!r} is chunked, but its similarity {similarity!r} needs all samples at once. Use 'kernel', "
-            f"'graph', a KernelSimilarity or a GraphSimilarity."
+            f"'graph', or a KernelSimilarity or GraphSimilarity with method='auto'."
         )
-    if similarity.method == "exact":
-        raise ValueError(
-            f"View {name!r} is chunked, but method='exact' needs the similarities of all pairs of samples. Use "
-            f"method='auto'."
-        )
-    fitter: FeatureFitter = similarity.fitter(n_samples, n_clusters)
-    return fitter
+    return similarity.fitter(n_samples, n_clusters)
 
 
 def fit_features(
-    first: FirstPass,
-    fitters: Sequence[tuple[int, FeatureFitter]],
-    encodings: Sequence[Any],
-    n_clusters: int,
+    first: FirstPass, fitters: Sequence[tuple[int, FeatureFitter]], encodings: Sequence[Any], n_clusters: int
 ) -> tuple[FeatureMaps, FeatureProducts]:
     """Fit feature maps from the rows of the first pass, and sum up ΦᵀΦ in a second one.
 
@@ -244,7 +265,7 @@ def fit_features(
     return feature_products(first.views, maps, n_clusters)
 
 
-def _fit_map(first: FirstPass, fitter: FeatureFitter, encoding: Any, source: int) -> Extension:
+def _fit_map(first: FirstPass, fitter: FeatureFitter, encoding: Any, source: int) -> Any:
     def read(positions: NDArray[np.intp]) -> Array:
         return encoding(first.read(positions, source))
 
@@ -253,8 +274,7 @@ def _fit_map(first: FirstPass, fitter: FeatureFitter, encoding: Any, source: int
         means = np.concatenate([scale * one.statistics(raw).means for one, scale, raw in parts])
     else:
         means = encoding.statistics(first.statistics[source]).means
-    fitted: Extension = fitter.fit(read, means)
-    return fitted
+    return fitter.fit(read, means)
 
 
 class FeatureProducts(NamedTuple):
@@ -329,40 +349,23 @@ def _widened(extension: Extension, gram: NDArray[Any], totals: NDArray[Any], n_c
 
 
 def _products(maps: FeatureMaps, start: int, *rows: Array) -> FeatureProducts:
-    sums: dict[float, _BlockSums] = {}
+    dense, sparse = maps.groups
+    sums: dict[float, Any] = {}
+    totals = np.zeros(int(maps.edges[-1]))
     for block in maps.blocks(rows):
-        for share, part in block.by_share():
-            sums.setdefault(share, _BlockSums(maps)).add(part)
-    return FeatureProducts({share: own.gram() for share, own in sums.items()}, sum(own.totals for own in sums.values()))
-
-
-class _BlockSums:
-    """Running sums over blocks of features: of dense columns, of sparse columns, and between them."""
-
-    def __init__(self, maps: FeatureMaps) -> None:
-        self.dense, self.sparse = maps.columns(sparse=False), maps.columns(sparse=True)
-        n_dense, n_sparse = len(self.dense), len(self.sparse)
-        self.of_dense, self.mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
-        self.of_sparse: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
-        self.totals: Any = np.zeros(n_dense + n_sparse)
-
-    def add(self, block: FeatureBlock) -> None:
-        if len(self.dense):
-            self.of_dense += inner_products(block.dense, xp=namespace(block.dense))
-        if len(self.sparse):
-            weights = block.sparse.astype(np.float64)
-            self.totals[self.sparse] += weights.sum(axis=0)
-            self.of_sparse = self.of_sparse + weights.T @ weights
-            if len(self.dense):
-                self.mixed += weights.T @ block.dense
-
-    def gram(self) -> NDArray[np.float64]:
-        gram = np.zeros((len(self.totals), len(self.totals)))
-        gram[np.ix_(self.dense, self.dense)] = self.of_dense
-        gram[np.ix_(self.sparse, self.sparse)] = self.of_sparse.toarray()
-        gram[np.ix_(self.sparse, self.dense)] = self.mixed
-        gram[np.ix_(self.dense, self.sparse)] = self.mixed.T
-        return gram
+        for share, (kernels, graphs) in block.by_share():
+            weights = graphs.astype(np.float64)
+            totals[sparse] += weights.sum(axis=0)
+            own = (inner_products(kernels, xp=namespace(kernels)), weights.T @ kernels, weights.T @ weights)
+            sums[share] = tuple(map(iadd, sums[share], own)) if share in sums else own
+    grams = {}
+    for share, (of_kernels, mixed, of_graphs) in sums.items():
+        grams[share] = gram = np.empty((len(totals), len(totals)))
+        gram[np.ix_(dense, dense)] = of_kernels
+        gram[np.ix_(sparse, dense)] = mixed
+        gram[np.ix_(dense, sparse)] = mixed.T
+        gram[np.ix_(sparse, sparse)] = of_graphs.toarray() if scipy.sparse.issparse(of_graphs) else of_graphs
+    return FeatureProducts(grams, totals)
 
 
 def _add(parts: Sequence[FeatureProducts]) -> FeatureProducts:

@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
 from latefusion.distributed.chunks import ChunkedViews, row_edges
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics, merge_statistics, stack_rows
 from latefusion.types import Array
-from latefusion.validation.holes import SHOWN, check_sizes, empty_rows, no_view_at_all
+from latefusion.validation.holes import SHOWN, check_counts, empty_rows, no_view_at_all
 
 
 class ViewPart(NamedTuple):
@@ -163,9 +162,8 @@ def first_pass(
     -------
     FirstPass
     """
-    by_piece = np.repeat(np.diff(views.starts)[:, None], views.n_views, axis=1)
-    if observed is not None:
-        by_piece = observed.by_piece
+    all_rows = np.repeat(np.diff(views.starts)[:, None], views.n_views, axis=1)
+    by_piece = all_rows if observed is None else observed.by_piece
     before = dict(zip(views.starts[:-1].tolist(), (np.cumsum(by_piece, axis=0) - by_piece).tolist(), strict=True))
     positions = tuple(np.unique(np.concatenate([np.arange(0), *own])) for own in wanted)
     plan = _Plan(positions, drawn, views.names, tuple(map(row_edges, views.arrays)), before, only_means)
@@ -190,15 +188,7 @@ def check_observed(names: Sequence[str], observed: ObservedCounts, n_clusters: i
     """
     if observed.n_empty:
         raise no_view_at_all(observed.empty.tolist(), observed.n_empty)
-    check_sizes(names, observed.sizes.tolist(), observed.n_samples, n_clusters)
-    n_groups, group = connected_components(observed.together > 0, directed=False)
-    if n_groups > 1:
-        apart = [[name for name, one in zip(names, group, strict=True) if one == number] for number in range(n_groups)]
-        raise ValueError(
-            f"The views fall into {n_groups} groups without common samples: {apart}. The clusters of one group cannot "
-            f"be matched with those of another. Cluster each group on its own, or add samples with views of several "
-            f"groups."
-        )
+    check_counts(names, observed.together, observed.n_samples, n_clusters)
     if refusal:
         n_missing = zip(names, (observed.n_samples - observed.sizes).tolist(), strict=True)
         raise ValueError(
@@ -261,21 +251,17 @@ def _merge_view(parts: Sequence[ViewPart]) -> ViewPart:
 
 
 def _not_finite(block: Array, seen: NDArray[np.bool_], start: int, name: str, edges: NDArray[np.intp]) -> ValueError:
-    if scipy.sparse.issparse(block):
-        entries = block.tocoo()
-        bad = entries.coords[0][~np.isfinite(entries.data)]
-    else:
-        bad = np.nonzero(~np.isfinite(block))[0]
-    bad = bad[seen[bad]]
+    largest = abs(block).max(axis=1)
+    bad = np.flatnonzero(~np.isfinite(largest.toarray() if scipy.sparse.issparse(block) else largest) & seen)
     if not len(bad):
         return ValueError(
             f"View {name!r} has values in rows {start} to {start + block.shape[0] - 1} whose sum is too "
             f"large for a float. Divide the view by a constant, or standardise its columns."
         )
-    first = start + int(bad.min())
+    first = start + int(bad[0])
     chunk = int(np.searchsorted(edges, first, side="right")) - 1
     return ValueError(
-        f"View {name!r} has {len(bad)} values that are NaN or infinite in rows {first} to {start + int(bad.max())}, "
+        f"View {name!r} has values that are NaN or infinite in {len(bad)} rows from {first} to {start + int(bad[-1])}, "
         f"the first of them in chunk {chunk}. Impute them, or remove these samples from all views. Only a row in which "
         f"all values are NaN marks a missing view."
     )

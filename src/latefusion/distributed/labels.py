@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,13 +18,7 @@ from latefusion.types import Array
 
 
 def fit_rule(
-    views: ChunkedViews,
-    consensus: da.Array,
-    subset: NDArray[Any],
-    *,
-    assign_labels: str,
-    n_init: int,
-    generator: np.random.RandomState,
+    rows: ChunkedViews, subset: NDArray[Any], assign_labels: str, n_init: int, generator: np.random.RandomState
 ) -> Any:
     """A rule that labels consensus rows.
 
@@ -34,8 +27,8 @@ def fit_rule(
 
     Parameters
     ----------
-    views : ChunkedViews
-    consensus : dask.array.Array of shape (n_samples, n_clusters)
+    rows : ChunkedViews
+        The consensus rows of all samples, as the only view.
     subset : ndarray of shape (n_rows, n_clusters)
         Consensus rows of random samples, on which the starts of k-means compete. The other rules use only these rows.
     assign_labels : {"kmeans", "rotation", "cluster_qr"}
@@ -51,12 +44,10 @@ def fit_rule(
         return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1]
     xp = namespace(subset)
     starts, limit = find_starts(unit_rows(subset, xp=xp), n_clusters, n_init=n_init, generator=generator, xp=xp)
-    rows = replace(views, names=("consensus of all views",), arrays=(consensus,))
-    rows = replace(rows, arrays=(keep(consensus, rows, "consensus"),))
+    rows = keep(rows, "consensus")
 
-    def gather(centers: Array) -> Members:
-        found: Members = sum_up(rows, _members, centers, add_members, "k-means")
-        return found
+    def gather(centers: Array) -> Any:
+        return sum_up(rows, _members, centers, add_members, "k-means")
 
     return NearestCenter(finish_starts(gather, starts, limit, xp=xp).centers)
 

@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from latefusion import estimators
 from latefusion.arrays import root_of_products, top_eigenpairs
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import fit_features, fitter_of
+from latefusion.distributed.features import ProjectedFeatures, fit_features, fitter_of
 from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
-from latefusion.distributed.rows import ProjectedFeatures
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from typing import Any
 
@@ -16,20 +15,8 @@ from latefusion.distributed.passes import lazy_rows
 from latefusion.distributed.stores import chunked_views
 from latefusion.types import Array
 
-# Attributes with one value per training sample, which new samples do not need.
-OF_TRAINING_SAMPLES = (
-    "labels_",
-    "consensus_",
-    "partitions_",
-    "confidence_",
-    "novelty_",
-    "observed_",
-    "n_observed_views_",
-    "neighbor_counts_",
-    "sample_ids_",
-    "_partitions",
-    "_state",
-)
+# Attributes that new samples need.
+OF_NEW_SAMPLES = ("consensus_map_", "input_schema_", "view_names_", "view_weights_")
 
 
 def predict(model: Any, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
@@ -81,9 +68,9 @@ def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int 
 
 def without_samples(model: Any) -> Any:
     """A copy without the values of single training samples, small enough to be sent to every worker."""
-    light = copy(model)
-    for name in OF_TRAINING_SAMPLES:
-        light.__dict__.pop(name, None)
+    light = type(model)(**model.get_params(deep=False))
+    for name in OF_NEW_SAMPLES:
+        setattr(light, name, getattr(model, name))
     return light
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import is_dask_collection
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
@@ -21,13 +22,12 @@ from latefusion.distributed.features import observed
 from latefusion.distributed.first_pass import FirstPass
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
-from latefusion.distributed.prediction import predict, transform, without_samples
-from latefusion.distributed.rows import novelty_rows, rows_with_confidence
+from latefusion.distributed.prediction import predict, transform
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.new_samples import NewSamplesMixin
-from latefusion.estimators.novelty import fit_novelty
-from latefusion.types import Views
+from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
+from latefusion.estimators.novelty import Novelty, fit_novelty
+from latefusion.types import Array, Views
 from latefusion.validation import InputSchema, check_n_clusters
 
 # Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
@@ -98,12 +98,12 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         Returns
         -------
         estimator
-            Without attributes of single training samples, such as `labels_`; it can label new samples.
+            Without lazy attributes, such as `labels_`; it can label new samples.
         """
         check_is_fitted(self)
         kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
         model = kind(**self.get_params(deep=False))
-        model.__dict__.update(without_samples(self).__dict__)
+        model.__dict__.update({name: value for name, value in vars(self).items() if not _is_lazy(value)})
         return model
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
@@ -135,22 +135,33 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         full = partial(rows_with_confidence, rows, self.view_weights_) if has_missing else rows
         together = lazy_rows(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if has_missing else together
-        rule = fit_rule(
-            views,
-            self.consensus_,
-            rows(first.drawn_rows, first.drawn).astype(views.dtype, copy=False),
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            generator=generator,
-        )
+        drawn = rows(first.drawn_rows, first.drawn).astype(views.dtype, copy=False)
+        all_rows = replace(views, names=("consensus of all views",), arrays=(self.consensus_,))
+        rule = fit_rule(all_rows, drawn, self.assign_labels, self.n_init, generator)
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if has_missing:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
-        drawn = Views(first.drawn_rows, views.names)
-        novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if has_missing else None)
-        distances = partial(novelty_rows, novelty, has_missing)
+        references = Views(first.drawn_rows, views.names)
+        novelty = fit_novelty(references, encodings, observed(first.drawn_rows) if has_missing else None)
+        distances = partial(_novelty_rows, novelty, has_missing)
         self.novelty_ = lazy_rows(views, distances, "novelty", width=None, dtype=np.float64)
         self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
+
+
+def rows_with_confidence(
+    consensus: RowMap, weights: NDArray[np.float64], rows: Sequence[Array], numbers: NDArray[np.intp]
+) -> NDArray[Any]:
+    """Consensus rows, and last the share of the weight of all views that the observed views of a sample have."""
+    shares = weigh_confidence(np.ones(len(numbers)), weights, observed(rows))
+    return np.column_stack([consensus(rows, numbers), shares])
+
+
+def _is_lazy(value: Any) -> bool:
+    return any(map(is_dask_collection, value if isinstance(value, list) else [value]))
+
+
+def _novelty_rows(novelty: Novelty, has_missing: bool, rows: Sequence[Array], numbers: Any) -> NDArray[np.float64]:
+    return novelty(Views(list(rows)), observed(rows) if has_missing else None)
 
 
 def draw_start_rows(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,13 @@ import dask.array as da
 import numpy as np
 import scipy.sparse
 from dask import is_dask_collection
+from dask.array.core import normalize_chunks
 from numpy.typing import NDArray
 
 from latefusion.arrays import is_device_array, to_numpy
 from latefusion.distributed.chunks import ChunkedViews, call_guarded
 from latefusion.types import Views
+from latefusion.validation.frames import frame_to_array
 from latefusion.validation.views import is_collection, named_views
 
 # Size in bytes of the chunks of views that are not chunked yet.
@@ -77,12 +78,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
             columns[name] = list(array.columns)
             array = _frame_values(array, name)
         arrays[name] = _checked(array, name)
-    rows = {name: int(array.shape[0]) for name, array in arrays.items()}
-    if len({*rows.values()}) > 1:
-        raise ValueError(
-            f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
-            f"that are not in all views."
-        )
+    Views(arrays)  # raises an error for different numbers of rows
     if isinstance(X, Views) and X.mask is not None:
         pairs = zip(arrays.items(), X.mask.T, strict=True)
         arrays = {name: array if seen.all() else _hidden(array, seen) for (name, array), seen in pairs}
@@ -116,13 +112,8 @@ def _opened(view: Any, name: str) -> Any:
         return _from_map(view)
     if is_dask_collection(view):
         return view
-    if hasattr(view, "columns"):
-        view = view.to_numpy()
-    if not scipy.sparse.issparse(view):
-        view = np.asarray(view)
-    return da.from_array(
-        view.tocsr() if scipy.sparse.issparse(view) else view, chunks=_chunk_shape(view), asarray=False
-    )
+    view = view.tocsr() if scipy.sparse.issparse(view) else np.asarray(view)
+    return da.from_array(view, chunks=_chunk_shape(view), asarray=False)
 
 
 def _from_path(path: Path, name: str) -> Any:
@@ -146,30 +137,21 @@ def _from_path(path: Path, name: str) -> Any:
 
 
 def _from_map(view: np.memmap) -> da.Array:
-    """Chunks of a memory-mapped array."""
-    order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
+    """Chunks of a memory-mapped array, which every task opens itself, since pickling would copy the whole array."""
     path = str(view.filename)
-    stored = _MappedFile(path, view.dtype, view.offset, view.shape, order, os.stat(path).st_mtime_ns)
-    return da.from_array(stored, chunks=_chunk_shape(view), inline_array=True)
+    order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
+    return da.map_blocks(
+        _read_map,
+        source=(path, view.dtype, "r", view.offset, view.shape, order),
+        changed=os.stat(path).st_mtime_ns,  # so that another file of this name has other keys
+        chunks=normalize_chunks(_chunk_shape(view), view.shape, dtype=view.dtype),
+        meta=np.empty((0,) * view.ndim, dtype=view.dtype),
+    )
 
 
-@dataclass(frozen=True)
-class _MappedFile:
-    """A memory-mapped array that every task opens itself, since pickling would copy the whole array."""
-
-    path: str
-    dtype: Any
-    offset: int
-    shape: tuple[int, ...]
-    order: Any
-    changed: int
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    def __getitem__(self, rows: Any) -> NDArray[Any]:
-        return np.array(np.memmap(self.path, self.dtype, "r", self.offset, self.shape, self.order)[rows])
+def _read_map(*, source: Any, changed: int, block_info: Any = None) -> NDArray[Any]:
+    rows, *_ = block_info[None]["array-location"]
+    return np.array(np.memmap(*source)[slice(*rows)])
 
 
 def _chunk_shape(view: Any) -> Any:
@@ -181,22 +163,13 @@ def _chunk_shape(view: Any) -> Any:
 
 def _frame_values(frame: Any, name: str) -> da.Array:
     """The values of a data frame; counts the rows of its partitions."""
-    words = [str(column) for column, dtype in frame.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
-    if words:
-        raise ValueError(
-            f"View {name!r} has columns that are not numeric: {words[:5]}. Remove them, or convert them to numbers."
-        )
+    frame_to_array(frame._meta, f"View {name!r}")  # raises an error for columns that are not numeric
     try:
         return frame.to_dask_array(lengths=True)
     except Exception:
-        _read_parts(frame, name)
+        for number, part in enumerate(frame.to_delayed()):  # one by one, to name the one that cannot be read
+            call_guarded(part.compute, name, number, "")
         raise
-
-
-def _read_parts(frame: Any, name: str) -> None:
-    """Read the partitions of a data frame one by one, so that the error names the one that cannot be read."""
-    for number, part in enumerate(frame.to_delayed()):
-        call_guarded(part.compute, name, number, "")
 
 
 def _checked(array: Any, name: str) -> da.Array:
