@@ -56,7 +56,7 @@ def test_missing_rows_are_left_out_of_all_statistics(chunks, sparse):
     np.testing.assert_array_equal(counts.together, seen.T.astype(int) @ seen)
     assert counts.n_empty == 0
     positions = np.array([0, 17, 300])
-    found = first_pass(views, [[positions]] * 2, np.array([0, 20, 500]), observed=counts)
+    found = first_pass(views, [[positions]] * 2, np.array([0, 20, 500]), counts=counts)
     for view, (array, own) in enumerate(zip((LEFT, right), seen.T, strict=True)):
         np.testing.assert_allclose(found.statistics[view].means, array[own].mean(axis=0), rtol=1e-12)
         np.testing.assert_allclose(found.statistics[view].variances, array[own].var(axis=0), rtol=1e-9)

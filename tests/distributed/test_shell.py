@@ -9,7 +9,7 @@ from sklearn.base import clone
 import latefusion as lf
 from latefusion import distributed
 from latefusion.distributed import shell
-from latefusion.distributed.features import observed
+from latefusion.distributed.first_pass import observed
 
 ESTIMATORS = [distributed.GlobalAlignmentClustering, distributed.LocalAlignmentClustering]
 FITS = [

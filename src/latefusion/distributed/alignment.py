@@ -13,15 +13,8 @@ from sklearn.utils import check_random_state
 from latefusion import estimators
 from latefusion.arrays import namespace
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import (
-    FeatureMaps,
-    FeatureProducts,
-    ProjectedFeatures,
-    fit_features,
-    fitter_of,
-    observed,
-)
-from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
+from latefusion.distributed.features import FeatureMaps, FeatureProducts, ProjectedFeatures, fit_features, fitter_of
+from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass, observed
 from latefusion.distributed.passes import RowMap, lazy_rows
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding.coordinates import Unchanged
@@ -100,7 +93,7 @@ class ChunkedAlignment(ChunkedMixin):
                 for one, name, size in zip(similarities, views.names, sizes, strict=True)
             ]
             wanted = [[one.rows, *self._counted_rows(views)] for one in fitters]
-            first = first_pass(views, wanted, drawn, observed=counts, only_means=True)
+            first = first_pass(views, wanted, drawn, counts=counts, only_means=True)
             if counts is not None or not first.observed.has_missing:
                 return fitters, first
             counts = first.observed

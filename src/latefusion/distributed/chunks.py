@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
@@ -64,13 +65,10 @@ def report_position(view: str | None, chunk: int | None) -> None:
     chunk : int or None
     """
     cluster = sys.modules.get("distributed")
-    if cluster is None:
-        return
-    try:
-        worker = cluster.get_worker()
-    except ValueError:  # the threads of this process
-        return
-    worker.log_event(POSITIONS, {"worker": worker.address, "view": view, "chunk": chunk})
+    if cluster is not None:
+        with suppress(ValueError):  # the threads of this process are no worker
+            worker = cluster.get_worker()
+            worker.log_event(POSITIONS, {"worker": worker.address, "view": view, "chunk": chunk})
 
 
 def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
@@ -80,14 +78,17 @@ def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
 
-def call_guarded(function: Callable[..., Any], view: str, chunk: int, rows: str, /, *args: Any, **options: Any) -> Any:
-    """Call a function of a task graph; errors name the view, the chunk and its rows in words."""
+def call_guarded(
+    function: Callable[..., Any], view: str, chunk: int, first: int, last: int | None, /, *args: Any, **options: Any
+) -> Any:
+    """Call a function of a task graph; errors name the view, the chunk and its rows, if the last row is known."""
     report_position(view, chunk)
     try:
         return function(*args, **options)
     except ChunkError:
         raise
     except Exception as error:
+        rows = "" if last is None else f" (rows {first} to {last})"
         message = f"View {view!r}, chunk {chunk}{rows} cannot be read or computed: {type(error).__name__}: {error}"
         raise ChunkError(message, view, chunk) from error
 
@@ -171,10 +172,10 @@ class ChunkedViews:
         view = self.names[0] if self.n_views == 1 else None
         return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
 
-    def describe_chunk(self, name: str, chunk: int) -> str:
-        """A chunk of a view and its rows, in words."""
+    def describe_chunk(self, name: str, chunk: int) -> tuple[str, str, int]:
+        """The same for a chunk of a view."""
         first, stop = row_edges(self.arrays[self.names.index(name)])[chunk : chunk + 2]
-        return f"view {name!r}, chunk {chunk} (rows {first} to {stop - 1})"
+        return f"view {name!r}, chunk {chunk} (rows {first} to {stop - 1})", name, chunk
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
         """A task graph with one task per piece, which works on the rows of all views.
@@ -245,13 +246,12 @@ def guard(array: da.Array, view: str) -> da.Array:
     guarded: Nodes = {}
     for chunk, (first, stop) in enumerate(pairwise(row_edges(array).tolist())):
         block = (array.name, chunk, 0)
-        rows = f" (rows {first} to {max(first, stop - 1)})"
         for key in reachable(nodes, [block], known=guarded):
             guarded[key] = nodes[key]
             if key in names:
                 guarded[key] = copy = nodes[key].substitute(names, key=names[key])
                 if type(copy) is Task:  # containers such as lists are subclasses of Task
-                    copy.func = partial(call_guarded, copy.func, view, chunk, rows)
+                    copy.func = partial(call_guarded, copy.func, view, chunk, first, max(first, stop - 1))
         guarded[(prefix, chunk, 0)] = Alias((prefix, chunk, 0), names.get(block, block))
     graph = {node.key if key in names else key: node for key, node in guarded.items()}
     layer = HighLevelGraph.from_collections(prefix, graph, dependencies=())

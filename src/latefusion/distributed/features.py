@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import inner_products, namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.first_pass import FirstPass
+from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.partitions.gram import BLOCK_ENTRIES
@@ -32,7 +32,6 @@ from latefusion.similarities.anchors import AnchorExtension
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.factor import FactorExtension, LinearMap
 from latefusion.types import Array
-from latefusion.validation.holes import empty_rows
 from latefusion.validation.views import hide_entries
 
 # Smallest number of rows of a block of features, and the largest where features are sparse.
@@ -56,10 +55,11 @@ class FeatureBlock(NamedTuple):
     values: list[Any]
     shares: NDArray[np.float64] | None = None
 
-    def times(self, dense: NDArray[Any], sparse: NDArray[Any]) -> NDArray[Any]:
-        """The rows times a matrix, given by its rows for dense and for sparse columns."""
-        found: NDArray[Any] = self.values[0] @ dense
-        return found + self.values[1] @ sparse if len(sparse) else found
+    def times(self, matrix: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+        """The rows times a matrix; ``groups`` are the columns of the values."""
+        dense, sparse = groups
+        found: NDArray[Any] = self.values[0] @ matrix[dense]
+        return found + self.values[1] @ matrix[sparse] if len(sparse) else found
 
     def by_share(self) -> Iterator[tuple[float, list[Any]]]:
         """The values of the rows of every share of observed views."""
@@ -148,10 +148,7 @@ class FeatureMaps:
             parts = [view[block] for view in rows]
             seen = observed(parts) if self.has_missing else None
             if seen is not None:  # feature maps need finite values
-                parts = [
-                    part if own.all() else hide_entries(part, own, None)
-                    for part, own in zip(parts, seen.T, strict=True)
-                ]
+                parts = [hide_entries(part, own, None) for part, own in zip(parts, seen.T, strict=True)]
             for position, (one, part) in enumerate(zip(self.extensions, self.coordinates(parts), strict=True)):
                 if isinstance(one, AnchorExtension):
                     own = one.features(part)
@@ -181,11 +178,6 @@ def _written_out(extension: Extension, rows: Array) -> Array:
     return rows.toarray() if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows) else rows
 
 
-def observed(blocks: Sequence[Array], numbers: Any = None) -> NDArray[np.bool_]:
-    """Which views are observed for which samples: those with rows that are not all NaN; shape (n_rows, n_views)."""
-    return np.stack([~empty_rows(block) for block in blocks], axis=1)
-
-
 @dataclass(frozen=True)
 class ProjectedFeatures:
     """Rows of Φ times a matrix: base partitions, or the consensus of global alignment.
@@ -205,13 +197,10 @@ class ProjectedFeatures:
     def __call__(self, rows: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
         """The projected rows."""
         groups, parts = self.maps.groups, []
-        own, of_mean = (
-            [] if one is None else [one[group] for group in groups] for one in (self.projection, self.of_mean)
-        )
         for block in self.maps.blocks(rows):
-            projected = block.times(*own)
-            if of_mean and block.shares is not None:
-                projected += block.times(*of_mean) / np.sqrt(block.shares)[:, None]
+            projected = block.times(self.projection, groups)
+            if self.of_mean is not None and block.shares is not None:
+                projected += block.times(self.of_mean, groups) / np.sqrt(block.shares)[:, None]
             parts.append(projected)
         return np.concatenate(parts).astype(self.projection.dtype, copy=False)
 

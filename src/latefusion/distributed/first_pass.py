@@ -10,7 +10,6 @@ is known only after all chunks were read, so that missing views cost a second pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,8 +77,7 @@ class ObservedCounts(NamedTuple):
         return bool(np.any(self.sizes < self.n_samples))
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """What the pass collects.
 
     Attributes
@@ -104,8 +102,7 @@ class _Plan:
     only_means: bool
 
 
-@dataclass(frozen=True)
-class FirstPass:
+class FirstPass(NamedTuple):
     """Results of the first pass.
 
     Attributes
@@ -141,7 +138,7 @@ def first_pass(
     wanted: Sequence[Sequence[NDArray[np.intp]]],
     drawn: NDArray[np.intp],
     *,
-    observed: ObservedCounts | None = None,
+    counts: ObservedCounts | None = None,
     only_means: bool = False,
 ) -> FirstPass:
     """Read all rows once.
@@ -153,7 +150,7 @@ def first_pass(
         Positions of the rows to collect from every view, among its observed rows.
     drawn : ndarray of int
         Numbers of the samples whose rows are collected from all views, ascending.
-    observed : ObservedCounts, default=None
+    counts : ObservedCounts, default=None
         Result of an earlier pass; by default no view is missing.
     only_means : bool, default=False
         Whether the means of the columns are enough.
@@ -163,34 +160,39 @@ def first_pass(
     FirstPass
     """
     all_rows = np.repeat(np.diff(views.starts)[:, None], views.n_views, axis=1)
-    by_piece = all_rows if observed is None else observed.by_piece
+    by_piece = all_rows if counts is None else counts.by_piece
     before = dict(zip(views.starts[:-1].tolist(), (np.cumsum(by_piece, axis=0) - by_piece).tolist(), strict=True))
     positions = tuple(np.unique(np.concatenate([np.arange(0), *own])) for own in wanted)
     plan = _Plan(positions, drawn, views.names, tuple(map(row_edges, views.arrays)), before, only_means)
-    parts, counts = sum_up(views, _read_piece, plan, _merge, "statistics")
+    parts, found = sum_up(views, _read_piece, plan, _merge, "statistics")
     for name, part in zip(views.names, parts, strict=True):
         if part.statistics.n_rows and not part.varies:
             raise ValueError(f"View {name!r} is constant: all samples have the same values. Remove it.")
     statistics, drawn_rows, *_ = zip(*parts, strict=True)
-    return FirstPass(views, positions, drawn, list(statistics), list(drawn_rows), counts)
+    return FirstPass(views, positions, drawn, list(statistics), list(drawn_rows), found)
 
 
-def check_observed(names: Sequence[str], observed: ObservedCounts, n_clusters: int, refusal: str = "") -> None:
+def observed(blocks: Sequence[Array], numbers: Any = None) -> NDArray[np.bool_]:
+    """Which views are observed for which samples: those with rows that are not all NaN; shape (n_rows, n_views)."""
+    return np.stack([~empty_rows(block) for block in blocks], axis=1)
+
+
+def check_observed(names: Sequence[str], counts: ObservedCounts, n_clusters: int, refusal: str = "") -> None:
     """Raise an error for missing views that cannot be handled, as in memory.
 
     Parameters
     ----------
     names : sequence of str
-    observed : ObservedCounts
+    counts : ObservedCounts
     n_clusters : int
     refusal : str, default=""
         Why no view may be missing, and what to use instead; empty if views may be missing.
     """
-    if observed.n_empty:
-        raise no_view_at_all(observed.empty.tolist(), observed.n_empty)
-    check_counts(names, observed.together, observed.n_samples, n_clusters)
+    if counts.n_empty:
+        raise no_view_at_all(counts.empty.tolist(), counts.n_empty)
+    check_counts(names, counts.together, counts.n_samples, n_clusters)
     if refusal:
-        n_missing = zip(names, (observed.n_samples - observed.sizes).tolist(), strict=True)
+        n_missing = zip(names, (counts.n_samples - counts.sizes).tolist(), strict=True)
         raise ValueError(
             f"Some samples have missing views (rows of NaN, or a mask): { {name: n for name, n in n_missing if n} }. "
             f"With chunked views, {refusal}, keep only complete samples, or fit in memory on a sample of the rows and "

@@ -62,9 +62,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     """
 
     def _fit_chunked(self, X: Any) -> None:
-        numbers = check_numbers(self.n_clusters)
-        least = numbers if isinstance(numbers, int) else min(numbers)
-        views, options = self._read_chunked(X, least), self._search_options(numbers)
+        options = self._search_options(check_numbers(self.n_clusters))
+        views = self._read_chunked(X, options.least_clusters)
         generator = check_random_state(options.seed)
         most = max(options.numbers_for(views.n_samples))
         drawn = draw_start_rows(views, most, generator)
@@ -75,7 +74,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         first = first_pass(views, [wanted] * views.n_views, drawn)
         if first.observed.has_missing:
             reason = "the search cannot compare neighbours in imputed views. Use GlobalAlignmentClustering"
-            check_observed(views.names, first.observed, least, reason)
+            check_observed(views.names, first.observed, options.least_clusters, reason)
         sources = [_sampled_source(first, view, searched, own) for view, own in enumerate(similarities)]
         selected, _ = select(sources, options)
         self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
@@ -97,16 +96,15 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         used = [one for one in dict.fromkeys(fitters.values()) if one in chosen]
         maps, products = fit_features(first, used, encodings, k)
         n_components = number_of_vectors(k, views.n_samples)
-        found = dict(zip(used, zip(maps.parts, maps.extensions, strict=True), strict=True))
-        pairs = {
-            one: _leading_pairs(products.gram[part, part], n_components, views.dtype)
-            for one, (part, _) in found.items()
+        spectra = {
+            one: (part, extension, *_leading_pairs(products.gram[part, part], n_components, views.dtype))
+            for one, part, extension in zip(used, maps.parts, maps.extensions, strict=True)
         }
         projection = np.zeros((int(maps.edges[-1]), n_components * len(plan)))
         members, blocks = [], []
         for position, (key, factor) in enumerate(plan.items()):
             columns = slice(position * n_components, (position + 1) * n_components)
-            (part, extension), (values, own) = found[fitters[key]], pairs[fitters[key]]
+            part, extension, values, own = spectra[fitters[key]]
             projection[part, columns] = own
             members.append(WeightedSpectrum(columns, values, factor))
             blocks.append(Block(key.view, key.name, encodings[key.view], extension, own))

@@ -180,8 +180,7 @@ def _killed(error: Any, views: ChunkedViews, name: str) -> ChunkError:
     last = _last_position(error)
     if last["view"] in views.names:
         # Dask blames all tasks of the worker, also those that had not started.
-        view, chunk = last["view"], last["chunk"]
-        place = views.describe_chunk(view, chunk)
+        place, view, chunk = views.describe_chunk(last["view"], last["chunk"])
     return ChunkError(
         f"In the pass {name!r}, several workers were killed at {place}, most likely for lack of memory. Use smaller "
         f"chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",

@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.assignment.kmeans import draw_subset
 from latefusion.base import MultiViewClusterMixin, warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import observed
-from latefusion.distributed.first_pass import FirstPass
+from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
 from latefusion.distributed.prediction import predict, transform

@@ -168,7 +168,7 @@ def _frame_values(frame: Any, name: str) -> da.Array:
         return frame.to_dask_array(lengths=True)
     except Exception:
         for number, part in enumerate(frame.to_delayed()):  # one by one, to name the one that cannot be read
-            call_guarded(part.compute, name, number, "")
+            call_guarded(part.compute, name, number, 0, None)
         raise
 
 
