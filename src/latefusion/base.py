@@ -152,7 +152,7 @@ class MultiViewClusterMixin(ClusterMixin):
         check_is_fitted(self)
         return {view.name: view.table.kinds for view in self.input_schema_.views if view.table is not None}
 
-    def _similarity_specs(self, views: Views) -> list[Any]:
+    def _similarity_specs(self, views: Any) -> list[Any]:
         """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
         return [
@@ -196,7 +196,7 @@ class MultiViewClusterMixin(ClusterMixin):
                 found[have, view] = match_labels(labels[have], alone)
         return found
 
-    def _similarities(self, views: Views) -> list[Any]:
+    def _similarities(self, views: Any) -> list[Any]:
         """One similarity object per view, from the parameters `similarity`, `kernel`, `kernel_params`."""
         return [self._similarity(spec) for spec in self._similarity_specs(views)]
 

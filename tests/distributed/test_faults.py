@@ -101,7 +101,9 @@ def test_errors_of_workers_are_named_and_another_client_can_go_on(cluster, plant
         assert (caught.value.view, caught.value.chunk) == (first, 2)
         assert not hasattr(model, "labels_")
         number = da.arange(12_000, chunks=3000).reshape(1200, 10)
-        with pytest.raises(ValueError, match=rf"View '{first}' has 1 values that are NaN.* chunk 3"):
+        with pytest.raises(
+            ValueError, match=rf"View '{first}' has values that are NaN or infinite in 1 rows.* chunk 3"
+        ):
             model.fit({**cut, first: da.where(number == 10_003, np.nan, cut[first])})
         model.fit(cut)
     # That client is gone. Another one computes the labels, on the same cluster.

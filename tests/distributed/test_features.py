@@ -27,6 +27,11 @@ def features_of(views, similarities):
     return FeatureMaps(range(len(views)), [Unchanged()] * len(views), extensions, dtype)
 
 
+def rows_of(fitted, views):
+    """Features of every map."""
+    return fitted.features(fitted.coordinates(views))
+
+
 def chunked(views, chunks=130):
     names = tuple(map(str, range(len(views))))
     return ChunkedViews(names, tuple(da.from_array(view, chunks=(chunks, -1), asarray=False) for view in views))
@@ -37,11 +42,13 @@ def test_products_are_those_of_all_features_side_by_side(chosen):
     similarities = [SIMILARITIES[one] for one in chosen]
     fitted, products = feature_products(chunked(VIEWS), features_of(VIEWS, similarities), 3)
     whole = np.concatenate(
-        [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)], axis=1, dtype=np.float64
+        [one.toarray() if scipy.sparse.issparse(one) else one for one in rows_of(fitted, VIEWS)],
+        axis=1,
+        dtype=np.float64,
     )
     np.testing.assert_allclose(products.gram, whole.T @ whole, atol=1e-9)
     projection = RNG.standard_normal((whole.shape[1], 4))
-    np.testing.assert_allclose(fitted.project(fitted(VIEWS), projection), whole @ projection, atol=1e-9)
+    np.testing.assert_allclose(fitted.project(rows_of(fitted, VIEWS), projection), whole @ projection, atol=1e-9)
     for position, one in enumerate(chosen):
         if one == 1:  # rows of a normalised graph sum to one: its leading eigenvalue is one
             part = slice(*fitted.edges[position : position + 2])
@@ -58,7 +65,7 @@ def test_samples_with_missing_views_have_no_features_there_and_are_kept_apart(sp
     if sparse:
         holes = [scipy.sparse.csr_array(view) for view in holes]
     fitted, products = feature_products(chunked(holes, 40), features, 3)
-    whole = [one.toarray() if scipy.sparse.issparse(one) else one for one in fitted(VIEWS)]
+    whole = [one.toarray() if scipy.sparse.issparse(one) else one for one in rows_of(fitted, VIEWS)]
     whole = np.concatenate([own[:, None] * one for one, own in zip(whole, seen.T, strict=True)], axis=1)
     shares = seen.mean(axis=1)
     assert products.grams.keys() == {*shares.tolist()}
@@ -68,10 +75,15 @@ def test_samples_with_missing_views_have_no_features_there_and_are_kept_apart(sp
 
 def test_blocks_of_features_are_the_features():
     fitted = features_of(VIEWS, SIMILARITIES)
-    linear, graph, gaussian = fitted(VIEWS)
+    linear, graph, gaussian = rows_of(fitted, VIEWS)
+    start = 0
     for block in fitted.blocks(VIEWS):
-        np.testing.assert_allclose(block.dense, np.hstack([linear, gaussian])[block.rows])
-        np.testing.assert_allclose(block.sparse.toarray(), graph.toarray()[block.rows])
+        dense, sparse = block.values
+        rows = slice(start, start + len(dense))
+        np.testing.assert_allclose(dense, np.hstack([linear, gaussian])[rows])
+        np.testing.assert_allclose(sparse.toarray(), graph.toarray()[rows])
+        start = rows.stop
+    assert start == 600
 
 
 def test_sparse_chunks_have_the_products_of_dense_ones():
@@ -95,13 +107,12 @@ def test_more_columns_than_products_can_be_held_of_are_refused():
         feature_products(chunked(wide), features_of(wide, [KernelSimilarity("linear")] * 2), 3)
 
 
-@pytest.mark.parametrize("similarity", [PrecomputedSimilarity(), GivenPartition("labels"), "precomputed", object()])
+EXACT = [KernelSimilarity(method="exact"), GraphSimilarity(method="exact")]
+
+
+@pytest.mark.parametrize(
+    "similarity", [PrecomputedSimilarity(), GivenPartition("labels"), "precomputed", object(), *EXACT]
+)
 def test_what_needs_all_samples_at_once_is_refused_by_view(similarity):
     with pytest.raises(ValueError, match=r"View 'a' is chunked, but its similarity .* needs all samples at once"):
-        fitter_of(similarity, "a", 100, 3)
-
-
-@pytest.mark.parametrize("similarity", [KernelSimilarity(method="exact"), GraphSimilarity(method="exact")])
-def test_all_pairs_of_samples_are_refused(similarity):
-    with pytest.raises(ValueError, match=r"View 'a' is chunked, but method='exact' needs"):
         fitter_of(similarity, "a", 100, 3)

@@ -75,7 +75,7 @@ def test_views_that_do_not_fit_are_refused_before_anything_is_computed(planted, 
     model = MODELS["linear"]().fit(views)
     cut = chunked(views)
     first, *_ = cut
-    with pytest.raises(ValueError, match=rf"View '{first}' has 9 columns, but .* was fitted with 10"):
+    with pytest.raises(ValueError, match=rf"View '{first}' has 9 columns, but .* was fitted on 10"):
         distributed.predict(model, {**cut, first: cut[first][:, :9]})
     with pytest.raises(ValueError, match="was fitted on the views"):
         distributed.predict(model, {**cut, "other": cut[first]})

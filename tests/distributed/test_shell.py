@@ -9,6 +9,7 @@ from sklearn.base import clone
 import latefusion as lf
 from latefusion import distributed
 from latefusion.distributed import shell
+from latefusion.distributed.first_pass import observed
 
 ESTIMATORS = [distributed.GlobalAlignmentClustering, distributed.LocalAlignmentClustering]
 FITS = [
@@ -108,3 +109,12 @@ def test_a_fit_that_fails_leaves_the_estimator_as_it_was(estimator, planted, chu
 def test_a_cluster_that_was_asked_for_and_is_not_there_is_missed(estimator, planted, chunked):
     with dask.config.set(scheduler="distributed"), pytest.raises(RuntimeError, match="there is no client"):
         estimator(4).fit(chunked(planted[0]))
+
+
+def test_a_sample_is_trusted_by_the_weight_of_its_views():
+    blocks = [np.array([[1.0], [np.nan], [2.0]]), np.array([[3.0], [4.0], [np.nan]])]
+    np.testing.assert_array_equal(observed(blocks), [[1, 1], [0, 1], [1, 0]])
+    trusted = shell.rows_with_confidence(
+        lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3)
+    )
+    np.testing.assert_allclose(trusted, [[0, 1.0], [1, 0.8], [2, 0.6]])

@@ -93,7 +93,7 @@ BAD = {
     "view of few": ({"a": A, "b": without(B, range(2, 12))}, ["'b'", "2 of 12", "n_clusters=3", "fewer clusters"]),
     "no tie": (
         {"a": without(A, range(6)), "b": without(B, range(6)), "c": without(C, range(6, 12))},
-        ["2 groups", "6 samples have only ['a', 'b']", "6 samples have only ['c']", "on its own", "ids"],
+        ["2 groups", "{'a': 6, 'b': 6}", "{'c': 6}", "on its own", "ids"],
     ),
 }
 

@@ -6,9 +6,10 @@ try:
 except ImportError as error:
     raise ImportError("latefusion.distributed needs Dask. Install it with: pip install 'latefusion[dask]'.") from error
 
-from latefusion.distributed.alignment import GlobalAlignmentClustering, LocalAlignmentClustering
+from latefusion.distributed.alignment import GlobalAlignmentClustering
 from latefusion.distributed.chunks import ChunkError
 from latefusion.distributed.late_fusion import LateFusionClustering
+from latefusion.distributed.local_alignment import LocalAlignmentClustering
 from latefusion.distributed.prediction import predict, transform
 
 __all__ = [

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -64,13 +65,10 @@ def report_position(view: str | None, chunk: int | None) -> None:
     chunk : int or None
     """
     cluster = sys.modules.get("distributed")
-    if cluster is None:
-        return
-    try:
-        worker = cluster.get_worker()
-    except ValueError:  # the threads of this process
-        return
-    worker.log_event(POSITIONS, {"worker": worker.address, "view": view, "chunk": chunk})
+    if cluster is not None:
+        with suppress(ValueError):  # the threads of this process are no worker
+            worker = cluster.get_worker()
+            worker.log_event(POSITIONS, {"worker": worker.address, "view": view, "chunk": chunk})
 
 
 def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
@@ -80,30 +78,24 @@ def in_one_thread(function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """A function in a task graph; its errors name the view and the chunk."""
+def call_guarded(
+    function: Callable[..., Any], view: str, chunk: int, first: int, last: int | None, /, *args: Any, **options: Any
+) -> Any:
+    """Call a function of a task graph; errors name the view, the chunk and its rows, if the last row is known."""
+    report_position(view, chunk)
+    try:
+        return function(*args, **options)
+    except ChunkError:
+        raise
+    except Exception as error:
+        rows = "" if last is None else f" (rows {first} to {last})"
+        message = f"View {view!r}, chunk {chunk}{rows} cannot be read or computed: {type(error).__name__}: {error}"
+        raise ChunkError(message, view, chunk) from error
 
-    function: Callable[..., Any]
-    view: str
-    chunk: int
-    first: int
-    last: int
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """Call the function."""
-        report_position(self.view, self.chunk)
-        try:
-            return self.function(*args, **options)
-        except ChunkError:
-            raise
-        except Exception as error:
-            raise ChunkError(
-                f"View {self.view!r}, chunk {self.chunk} (rows {self.first} to {self.last}) cannot be read or "
-                f"computed: {type(error).__name__}: {error}",
-                self.view,
-                self.chunk,
-            ) from error
+def row_edges(array: da.Array) -> NDArray[np.intp]:
+    """First row of every chunk, and the number of rows."""
+    return np.concatenate([[0], np.cumsum(array.chunks[0])])
 
 
 @dataclass(frozen=True)
@@ -173,22 +165,17 @@ class ChunkedViews:
             return f"a chunk of the views {', '.join(map(repr, self.names))}", None, None
         piece = int(number[1])
         first, last = int(self.starts[piece]), int(self.starts[piece + 1]) - 1
-        held = [
-            f"{name!r} chunks {'-'.join(map(str, self._chunks_with(view, first, last)))}"
-            for view, name in enumerate(self.names)
-        ]
+        held = []
+        for name, array in zip(self.names, self.arrays, strict=True):
+            numbers = np.unique(np.searchsorted(row_edges(array), [first, last], side="right") - 1)
+            held.append(f"{name!r} chunks {'-'.join(map(str, numbers))}")
         view = self.names[0] if self.n_views == 1 else None
         return f"piece {piece} (rows {first} to {last}: {', '.join(held)})", view, piece
 
-    def describe_chunk(self, name: str, chunk: int) -> str:
-        """A chunk of a view and its rows, in words."""
-        stops = np.cumsum(self.arrays[self.names.index(name)].chunks[0])
-        first = int(stops[chunk - 1]) if chunk else 0
-        return f"view {name!r}, chunk {chunk} (rows {first} to {int(stops[chunk]) - 1})"
-
-    def _chunks_with(self, view: int, *rows: int) -> list[int]:
-        """The chunks of a view that contain some rows."""
-        return sorted({int(np.searchsorted(np.cumsum(self.arrays[view].chunks[0]), row, side="right")) for row in rows})
+    def describe_chunk(self, name: str, chunk: int) -> tuple[str, str, int]:
+        """The same for a chunk of a view."""
+        first, stop = row_edges(self.arrays[self.names.index(name)])[chunk : chunk + 2]
+        return f"view {name!r}, chunk {chunk} (rows {first} to {stop - 1})", name, chunk
 
     def tasks(self, function: Callable[..., Any], plan: Any, name: str, *indices: int) -> Nodes:
         """A task graph with one task per piece, which works on the rows of all views.
@@ -208,15 +195,17 @@ class ChunkedViews:
         dict
         """
         plan_key = f"{name}-plan"
-        nodes = {**self._graph.shared, plan_key: DataNode(plan_key, plan)}
-        for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), self._graph.own, strict=True)):
-            blocks = [TaskRef((array, piece, 0)) for array in self._graph.array_names]
+        arrays, own_tasks, shared = self._graph
+        nodes = {**shared, plan_key: DataNode(plan_key, plan)}
+        for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), own_tasks, strict=True)):
+            blocks = [TaskRef((array.name, piece, 0)) for array in arrays]
             task = Task((name, piece, *indices), in_one_thread, function, TaskRef(plan_key), start, *blocks)
             nodes[task.key] = GraphNode.fuse(*own, task) if own else task
         return nodes
 
     @cached_property
-    def _graph(self) -> _PieceGraph:
+    def _graph(self) -> tuple[list[da.Array], list[list[Any]], Nodes]:
+        """All views chunked by pieces; the tasks that only one piece needs; shared tasks and data."""
         arrays = []
         for name, array in zip(self.names, self.arrays, strict=True):
             guarded = guard(array, name)
@@ -229,21 +218,13 @@ class ChunkedViews:
             for key in reachable(nodes, [(array.name, piece, 0) for array in arrays]):
                 owners[key] = piece if owners.get(key, piece) == piece else -1
         own: list[list[Any]] = [[] for _ in self.piece_rows]
+        shared: Nodes = {}
         for key, piece in owners.items():
             if piece >= 0 and isinstance(nodes[key], (Task, Alias)):
                 own[piece].append(nodes[key])
-        inside = {node.key for part in own for node in part}
-        shared = {key: nodes[key] for key in owners if key not in inside}
-        return _PieceGraph([array.name for array in arrays], own, shared)
-
-
-@dataclass(frozen=True)
-class _PieceGraph:
-    """The task graph of all views: tasks that only one piece needs, and shared tasks and data."""
-
-    array_names: list[str]
-    own: list[list[Any]]
-    shared: Nodes
+            else:
+                shared[key] = nodes[key]
+        return arrays, own, shared
 
 
 def guard(array: da.Array, view: str) -> da.Array:
@@ -252,6 +233,7 @@ def guard(array: da.Array, view: str) -> da.Array:
     Parameters
     ----------
     array : dask.array.Array
+        With all columns in one chunk.
     view : str
 
     Returns
@@ -262,20 +244,15 @@ def guard(array: da.Array, view: str) -> da.Array:
     prefix = guarded_name(array, view)
     names = {key: _renamed(key, prefix) for key, node in nodes.items() if isinstance(node, (Task, Alias))}
     guarded: Nodes = {}
-    edges = np.concatenate([[0], np.cumsum(array.chunks[0])]).tolist()
-    for chunk, (first, stop) in enumerate(pairwise(edges)):
-        for column in range(array.numblocks[1]):
-            block = (array.name, chunk, column)
-            for key in reachable(nodes, [block], known=guarded):
-                node = nodes[key]
-                if key not in names:
-                    guarded[key] = node
-                    continue
-                copy = node.substitute(names, key=names[key])
+    for chunk, (first, stop) in enumerate(pairwise(row_edges(array).tolist())):
+        block = (array.name, chunk, 0)
+        for key in reachable(nodes, [block], known=guarded):
+            guarded[key] = nodes[key]
+            if key in names:
+                guarded[key] = copy = nodes[key].substitute(names, key=names[key])
                 if type(copy) is Task:  # containers such as lists are subclasses of Task
-                    copy.func = Guarded(copy.func, view, chunk, first, max(first, stop - 1))
-                guarded[key] = copy
-            guarded[(prefix, chunk, column)] = Alias((prefix, chunk, column), names.get(block, block))
+                    copy.func = partial(call_guarded, copy.func, view, chunk, first, max(first, stop - 1))
+        guarded[(prefix, chunk, 0)] = Alias((prefix, chunk, 0), names.get(block, block))
     graph = {node.key if key in names else key: node for key, node in guarded.items()}
     layer = HighLevelGraph.from_collections(prefix, graph, dependencies=())
     return da.Array(layer, prefix, array.chunks, meta=array._meta)

@@ -1,4 +1,4 @@
-"""The second pass over the rows: inner products of the features of all views, from which all solvers start.
+"""Features of the rows of all views, and the second pass: their inner products, from which all solvers start.
 
 A row of Φ = [Φ_1 | … | Φ_s] depends on its sample only, so ΦᵀΦ is a sum over pieces. The features of graphs are sparse
 and not scaled yet. The scale of an anchor follows from the sum of its column, which the same pass returns, and ΦᵀΦ is
@@ -10,10 +10,10 @@ made longer, see `latefusion.partitions.missing`, so that products are kept apar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
+from operator import iadd
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import inner_products, namespace, row_blocks
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.first_pass import FirstPass
+from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.partitions.gram import BLOCK_ENTRIES
@@ -32,7 +32,7 @@ from latefusion.similarities.anchors import AnchorExtension
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.factor import FactorExtension, LinearMap
 from latefusion.types import Array
-from latefusion.validation.holes import empty_rows
+from latefusion.validation.views import hide_entries
 
 # Smallest number of rows of a block of features, and the largest where features are sparse.
 LEAST_ROWS = 256
@@ -42,31 +42,32 @@ Extension = FactorExtension | AnchorExtension
 
 
 class FeatureBlock(NamedTuple):
-    """Features of a few rows: those of kernels side by side, and those of graphs.
+    """Features of a few rows: those of kernels side by side (dense), and those of graphs (sparse).
 
     Attributes
     ----------
-    rows : slice
-    dense : ndarray of shape (n_rows, n_dense)
-        Overwritten by the next block.
-    sparse : csr_array of shape (n_rows, n_sparse) or None
+    values : list of ndarray or csr_array of shape (n_rows, n_columns)
+        One for each of `FeatureMaps.groups`. The dense one is overwritten by the next block.
     shares : ndarray of shape (n_rows,) or None
         Share of observed views of every sample; None if no view is missing.
     """
 
-    rows: slice
-    dense: NDArray[Any]
-    sparse: Any
+    values: list[Any]
     shares: NDArray[np.float64] | None = None
 
-    def by_share(self) -> Iterator[tuple[float, FeatureBlock]]:
-        """The rows of every share of observed views."""
+    def times(self, matrix: NDArray[Any], groups: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+        """The rows times a matrix; ``groups`` are the columns of the values."""
+        dense, sparse = groups
+        found: NDArray[Any] = self.values[0] @ matrix[dense]
+        return found + self.values[1] @ matrix[sparse] if len(sparse) else found
+
+    def by_share(self) -> Iterator[tuple[float, list[Any]]]:
+        """The values of the rows of every share of observed views."""
         if self.shares is None or np.all(self.shares == 1.0):
-            yield 1.0, self
+            yield 1.0, self.values
             return
         for share in np.unique(self.shares).tolist():
-            own = self.shares == share
-            yield share, self._replace(dense=self.dense[own], sparse=None if self.sparse is None else self.sparse[own])
+            yield share, [values[self.shares == share] for values in self.values]
 
 
 @dataclass(frozen=True)
@@ -103,27 +104,36 @@ class FeatureMaps:
         """Columns of every Φ_p in Φ."""
         return [slice(int(start), int(stop)) for start, stop in pairwise(self.edges)]
 
-    def columns(self, *, sparse: bool) -> NDArray[np.intp]:
-        """The columns of Φ that are sparse, or those that are dense."""
-        pairs = zip(self.extensions, self.parts, strict=True)
-        own = [np.r_[part] for one, part in pairs if isinstance(one, AnchorExtension) == sparse]
-        return np.concatenate([np.arange(0), *own])
+    @property
+    def groups(self) -> list[NDArray[np.intp]]:
+        """The dense columns of Φ, those of kernels, and the sparse columns, those of graphs."""
+        groups: list[list[NDArray[np.intp]]] = [[np.arange(0)], [np.arange(0)]]
+        for one, part in zip(self.extensions, self.parts, strict=True):
+            groups[isinstance(one, AnchorExtension)].append(np.r_[part])
+        return [np.concatenate(group) for group in groups]
 
     @property
     def block_rows(self) -> int:
         """Number of rows of a block of features."""
-        n_dense = len(self.columns(sparse=False))
-        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, n_dense))
-        return step if n_dense == self.edges[-1] else min(step, SPARSE_ROWS)
+        dense, sparse = self.groups
+        step = max(LEAST_ROWS, BLOCK_ENTRIES // max(1, len(dense)))
+        return min(step, SPARSE_ROWS) if len(sparse) else step
 
     def coordinates(self, rows: Sequence[Array]) -> list[Array]:
         """Encoded rows for every map; those of a view are computed once."""
-        known = {source: encode(self.encodings, source, rows.__getitem__) for source in {*self.sources}}
-        return [known[source] for source in self.sources]
+        known = {
+            source: self.encodings[source](rows if source == len(rows) else rows[source]) for source in {*self.sources}
+        }
+        return [_written_out(one, known[source]) for one, source in zip(self.extensions, self.sources, strict=True)]
 
-    def __call__(self, rows: Sequence[Array]) -> list[Array]:
-        """Rows of every Φ_p."""
-        return [features_of(one, own) for one, own in zip(self.extensions, self.coordinates(rows), strict=True)]
+    def features(self, coordinates: Sequence[Array]) -> list[Array]:
+        """Rows of every Φ_p, dense or, for graphs, sparse."""
+        return [one.features(own) for one, own in zip(self.extensions, coordinates, strict=True)]
+
+    def closeness(self, coordinates: Sequence[Array], features: Sequence[Array]) -> Iterator[Array]:
+        """Values that rank neighbourhoods in every view."""
+        for one, *own in zip(self.extensions, coordinates, features, strict=True):
+            yield one.closeness(*own)
 
     def blocks(self, rows: Sequence[Array]) -> Iterator[FeatureBlock]:
         """The features of all rows, a few at a time and in the same memory.
@@ -132,67 +142,70 @@ class FeatureMaps:
         the system each time.
         """
         n_rows, step = rows[0].shape[0], self.block_rows
-        buffer = np.empty((min(n_rows, step), len(self.columns(sparse=False))), dtype=self.dtype)
+        buffer = np.empty((min(n_rows, step), len(self.groups[0])), dtype=self.dtype)
         for block in row_blocks(n_rows, step):
             dense, start, graphs = buffer[: block.stop - block.start], 0, []
             parts = [view[block] for view in rows]
             seen = observed(parts) if self.has_missing else None
-            coordinates = self.coordinates(parts if seen is None else list(map(_zeros_for_missing, parts, seen.T)))
-            for position, (one, part) in enumerate(zip(self.extensions, coordinates, strict=True)):
-                here = None if seen is None else seen[:, position]
+            if seen is not None:  # feature maps need finite values
+                parts = [hide_entries(part, own, None) for part, own in zip(parts, seen.T, strict=True)]
+            for position, (one, part) in enumerate(zip(self.extensions, self.coordinates(parts), strict=True)):
                 if isinstance(one, AnchorExtension):
                     own = one.features(part)
-                    graphs.append(own if here is None else scipy.sparse.diags_array(here.astype(own.dtype)) @ own)
+                    here = None if seen is None else scipy.sparse.diags_array(seen[:, position].astype(own.dtype))
+                    graphs.append(own if here is None else here @ own)
                     continue
                 target = dense[:, start : start + one.feature_map.width]
                 start += one.feature_map.width
-                if isinstance(one.feature_map, LinearMap) and isinstance(part, np.ndarray):
+                if isinstance(one.feature_map, LinearMap):
                     one.feature_map.write(part, target)
                 else:
-                    target[:] = features_of(one, part)
-                if here is not None:
-                    target[~here] = 0.0
-            sparse = scipy.sparse.hstack(graphs, format="csr") if graphs else None
-            yield FeatureBlock(block, dense, sparse, None if seen is None else seen.mean(axis=1))
+                    target[:] = one.features(part)
+                if seen is not None:
+                    target[~seen[:, position]] = 0.0
+            sparse = (
+                scipy.sparse.hstack(graphs, format="csr") if graphs else np.empty((len(dense), 0), dtype=self.dtype)
+            )
+            yield FeatureBlock([dense, sparse], None if seen is None else seen.mean(axis=1))
 
     def project(self, features: Sequence[Array], projection: NDArray[Any]) -> NDArray[Any]:
         """Rows of Φ times a matrix."""
         return np.asarray(sum(own @ projection[part] for own, part in zip(features, self.parts, strict=True)))
 
 
-def encode(encodings: Sequence[Any], source: int, read: Callable[[int], Array]) -> Array:
-    """Encoded rows of a view, or of all views side by side; ``read`` returns the rows of a view."""
-    encoding = encodings[source]
-    if isinstance(encoding, SideBySide):
-        n_views = len(encoding.encodings)
-        return encoding([read(view) for view in range(n_views)], [None] * n_views)
-    return encoding(read(source))
+def _written_out(extension: Extension, rows: Array) -> Array:
+    """Rows for a feature map; sparse rows become dense for a linear map, since they are dense once they are centred."""
+    return rows.toarray() if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows) else rows
 
 
-def features_of(extension: Extension, rows: Array) -> Array:
-    """Features of some rows, dense or, for graphs, sparse."""
-    if isinstance(extension.feature_map, LinearMap) and scipy.sparse.issparse(rows):
-        rows = rows.toarray()  # few at a time, and dense once they are centred
-    return extension.features(rows)
+@dataclass(frozen=True)
+class ProjectedFeatures:
+    """Rows of Φ times a matrix: base partitions, or the consensus of global alignment.
+
+    Attributes
+    ----------
+    maps : FeatureMaps
+    projection : ndarray of shape (total width, n_columns)
+    of_mean : ndarray of shape (total width, n_columns) or None
+        Added for the mean similarity if views are missing: times one over the root of the share of observed views.
+    """
+
+    maps: FeatureMaps
+    projection: NDArray[Any]
+    of_mean: NDArray[Any] | None = None
+
+    def __call__(self, rows: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
+        """The projected rows."""
+        groups, parts = self.maps.groups, []
+        for block in self.maps.blocks(rows):
+            projected = block.times(self.projection, groups)
+            if self.of_mean is not None and block.shares is not None:
+                projected += block.times(self.of_mean, groups) / np.sqrt(block.shares)[:, None]
+            parts.append(projected)
+        return np.concatenate(parts).astype(self.projection.dtype, copy=False)
 
 
-def observed(blocks: Sequence[Array]) -> NDArray[np.bool_]:
-    """Which views are observed for which samples: those with rows that are not all NaN; shape (n_rows, n_views)."""
-    return np.stack([~empty_rows(block) for block in blocks], axis=1)
-
-
-def _zeros_for_missing(block: Array, seen: NDArray[np.bool_]) -> Array:
-    """Replace missing rows by zeros, since feature maps need finite values."""
-    if seen.all():
-        return block
-    if scipy.sparse.issparse(block):
-        filled = block.copy()
-        filled.data[np.repeat(~seen, np.diff(block.indptr))] = 0.0
-        return filled
-    return np.where(seen[:, None], block, block.dtype.type(0))
-
-
-def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> FeatureFitter:
+def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Any:
     """The fitter of a similarity of a chunked view.
 
     Parameters
@@ -208,32 +221,21 @@ def fitter_of(similarity: Any, name: str, n_samples: int, n_clusters: int) -> Fe
     -------
     FeatureFitter
     """
-    if type(similarity) not in (KernelSimilarity, GraphSimilarity):
+    if type(similarity) not in (KernelSimilarity, GraphSimilarity) or similarity.method == "exact":
         raise ValueError(
             f"View {name!r} is chunked, but its similarity {similarity!r} needs all samples at once. Use 'kernel', "
-            f"'graph', a KernelSimilarity or a GraphSimilarity."
+            f"'graph', or a KernelSimilarity or GraphSimilarity with method='auto'."
         )
-    if similarity.method == "exact":
-        raise ValueError(
-            f"View {name!r} is chunked, but method='exact' needs the similarities of all pairs of samples. Use "
-            f"method='auto'."
-        )
-    fitter: FeatureFitter = similarity.fitter(n_samples, n_clusters)
-    return fitter
+    return similarity.fitter(n_samples, n_clusters)
 
 
 def fit_features(
-    views: ChunkedViews,
-    first: FirstPass,
-    fitters: Sequence[tuple[int, FeatureFitter]],
-    encodings: Sequence[Any],
-    n_clusters: int,
+    first: FirstPass, fitters: Sequence[tuple[int, FeatureFitter]], encodings: Sequence[Any], n_clusters: int
 ) -> tuple[FeatureMaps, FeatureProducts]:
     """Fit feature maps from the rows of the first pass, and sum up ΦᵀΦ in a second one.
 
     Parameters
     ----------
-    views : ChunkedViews
     first : FirstPass
     fitters : sequence of (int, FeatureFitter)
         The view of every map (the number of views stands for all views side by side) and its fitter.
@@ -246,25 +248,22 @@ def fit_features(
     maps : FeatureMaps
     products : FeatureProducts
     """
-    extensions = []
-    for source, fitter in fitters:
-        read = partial(_read_encoded, first, encodings, source)
-        extensions.append(fitter.fit(read, _encoded_means(first, encodings[source], source)))
-    sources = [source for source, _ in fitters]
-    maps = FeatureMaps(sources, encodings, extensions, views.dtype, first.observed.has_missing)
-    return feature_products(views, maps, n_clusters)
+    extensions = [_fit_map(first, fitter, encodings[source], source) for source, fitter in fitters]
+    sources, dtype = [source for source, _ in fitters], first.views.dtype
+    maps = FeatureMaps(sources, encodings, extensions, dtype, first.observed.has_missing)
+    return feature_products(first.views, maps, n_clusters)
 
 
-def _read_encoded(first: FirstPass, encodings: Sequence[Any], source: int, positions: NDArray[np.intp]) -> Array:
-    return encode(encodings, source, partial(first.read, positions))
+def _fit_map(first: FirstPass, fitter: FeatureFitter, encoding: Any, source: int) -> Any:
+    def read(positions: NDArray[np.intp]) -> Array:
+        return encoding(first.read(positions, source))
 
-
-def _encoded_means(first: FirstPass, encoding: Any, source: int) -> NDArray[np.float64]:
-    if not isinstance(encoding, SideBySide):
-        own: NDArray[np.float64] = encoding.statistics(first.statistics[source]).means
-        return own
-    parts = zip(encoding.encodings, encoding.scales, first.statistics, strict=True)
-    return np.concatenate([scale * one.statistics(raw).means for one, scale, raw in parts])
+    if isinstance(encoding, SideBySide):
+        parts = zip(encoding.encodings, encoding.scales, first.statistics, strict=True)
+        means = np.concatenate([scale * one.statistics(raw).means for one, scale, raw in parts])
+    else:
+        means = encoding.statistics(first.statistics[source]).means
+    return fitter.fit(read, means)
 
 
 class FeatureProducts(NamedTuple):
@@ -339,40 +338,23 @@ def _widened(extension: Extension, gram: NDArray[Any], totals: NDArray[Any], n_c
 
 
 def _products(maps: FeatureMaps, start: int, *rows: Array) -> FeatureProducts:
-    sums: dict[float, _BlockSums] = {}
+    dense, sparse = maps.groups
+    sums: dict[float, Any] = {}
+    totals = np.zeros(int(maps.edges[-1]))
     for block in maps.blocks(rows):
-        for share, part in block.by_share():
-            sums.setdefault(share, _BlockSums(maps)).add(part)
-    return FeatureProducts({share: own.gram() for share, own in sums.items()}, sum(own.totals for own in sums.values()))
-
-
-class _BlockSums:
-    """Running sums over blocks of features: of dense columns, of sparse columns, and between them."""
-
-    def __init__(self, maps: FeatureMaps) -> None:
-        self.dense, self.sparse = maps.columns(sparse=False), maps.columns(sparse=True)
-        n_dense, n_sparse = len(self.dense), len(self.sparse)
-        self.of_dense, self.mixed = np.zeros((n_dense, n_dense)), np.zeros((n_sparse, n_dense))
-        self.of_sparse: Any = scipy.sparse.csr_array((n_sparse, n_sparse))
-        self.totals: Any = np.zeros(n_dense + n_sparse)
-
-    def add(self, block: FeatureBlock) -> None:
-        if len(self.dense):
-            self.of_dense += inner_products(block.dense, xp=namespace(block.dense))
-        if len(self.sparse):
-            weights = block.sparse.astype(np.float64)
-            self.totals[self.sparse] += weights.sum(axis=0)
-            self.of_sparse = self.of_sparse + weights.T @ weights
-            if len(self.dense):
-                self.mixed += weights.T @ block.dense
-
-    def gram(self) -> NDArray[np.float64]:
-        gram = np.zeros((len(self.totals), len(self.totals)))
-        gram[np.ix_(self.dense, self.dense)] = self.of_dense
-        gram[np.ix_(self.sparse, self.sparse)] = self.of_sparse.toarray()
-        gram[np.ix_(self.sparse, self.dense)] = self.mixed
-        gram[np.ix_(self.dense, self.sparse)] = self.mixed.T
-        return gram
+        for share, (kernels, graphs) in block.by_share():
+            weights = graphs.astype(np.float64)
+            totals[sparse] += weights.sum(axis=0)
+            own = (inner_products(kernels, xp=namespace(kernels)), weights.T @ kernels, weights.T @ weights)
+            sums[share] = tuple(map(iadd, sums[share], own)) if share in sums else own
+    grams = {}
+    for share, (of_kernels, mixed, of_graphs) in sums.items():
+        grams[share] = gram = np.empty((len(totals), len(totals)))
+        gram[np.ix_(dense, dense)] = of_kernels
+        gram[np.ix_(sparse, dense)] = mixed
+        gram[np.ix_(dense, sparse)] = mixed.T
+        gram[np.ix_(sparse, sparse)] = of_graphs.toarray() if scipy.sparse.issparse(of_graphs) else of_graphs
+    return FeatureProducts(grams, totals)
 
 
 def _add(parts: Sequence[FeatureProducts]) -> FeatureProducts:

@@ -10,19 +10,17 @@ is known only after all chunks were read, so that missing views cost a second pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
 
-from latefusion.distributed.chunks import ChunkedViews
+from latefusion.distributed.chunks import ChunkedViews, row_edges
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics, merge_statistics, stack_rows
 from latefusion.types import Array
-from latefusion.validation.holes import SHOWN, check_sizes, empty_rows, no_view_at_all
+from latefusion.validation.holes import SHOWN, check_counts, empty_rows, no_view_at_all
 
 
 class ViewPart(NamedTuple):
@@ -79,8 +77,7 @@ class ObservedCounts(NamedTuple):
         return bool(np.any(self.sizes < self.n_samples))
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(NamedTuple):
     """What the pass collects.
 
     Attributes
@@ -91,11 +88,9 @@ class _Plan:
         Numbers of samples, ascending.
     names : tuple of str
     edges : tuple of ndarray of int
-        First row of every chunk of every view, for errors.
-    starts : ndarray of int
-        First sample of every piece.
-    before : ndarray of int of shape (n_pieces, n_views)
-        Number of observed samples before every piece.
+        First row of every chunk of every view, and the number of rows, for errors.
+    before : dict of int to list of int
+        Number of observed samples of every view before every piece, by its first sample.
     only_means : bool
     """
 
@@ -103,17 +98,16 @@ class _Plan:
     drawn: NDArray[np.intp]
     names: tuple[str, ...]
     edges: tuple[NDArray[np.intp], ...]
-    starts: NDArray[np.intp]
-    before: NDArray[np.intp]
+    before: dict[int, list[int]]
     only_means: bool
 
 
-@dataclass(frozen=True)
-class FirstPass:
+class FirstPass(NamedTuple):
     """Results of the first pass.
 
     Attributes
     ----------
+    views : ChunkedViews
     wanted : tuple of ndarray of int
         Positions of the sample rows of every view among its observed rows, ascending.
     drawn : ndarray of int
@@ -125,19 +119,18 @@ class FirstPass:
     observed : ObservedCounts
     """
 
+    views: ChunkedViews
     wanted: tuple[NDArray[np.intp], ...]
     drawn: NDArray[np.intp]
     statistics: list[ColumnStatistics]
     drawn_rows: list[Array]
     observed: ObservedCounts
 
-    def read(self, positions: NDArray[np.intp], view: int) -> Array:
-        """Rows of a view at some of the wanted positions."""
+    def read(self, positions: NDArray[np.intp], view: int) -> Any:
+        """Rows of a view at some of the wanted positions; by the number of views, those of all views."""
+        if view == len(self.statistics):
+            return [self.read(positions, one) for one in range(view)]
         return self.statistics[view].sample[np.searchsorted(self.wanted[view], positions)]
-
-    def read_drawn(self, samples: NDArray[np.intp]) -> list[Array]:
-        """Rows of some of the drawn samples in every view."""
-        return [rows[np.searchsorted(self.drawn, samples)] for rows in self.drawn_rows]
 
 
 def first_pass(
@@ -145,7 +138,7 @@ def first_pass(
     wanted: Sequence[Sequence[NDArray[np.intp]]],
     drawn: NDArray[np.intp],
     *,
-    observed: ObservedCounts | None = None,
+    counts: ObservedCounts | None = None,
     only_means: bool = False,
 ) -> FirstPass:
     """Read all rows once.
@@ -156,8 +149,8 @@ def first_pass(
     wanted : sequence of sequences of ndarray of int
         Positions of the rows to collect from every view, among its observed rows.
     drawn : ndarray of int
-        Numbers of the samples whose rows are collected from all views.
-    observed : ObservedCounts, default=None
+        Numbers of the samples whose rows are collected from all views, ascending.
+    counts : ObservedCounts, default=None
         Result of an earlier pass; by default no view is missing.
     only_means : bool, default=False
         Whether the means of the columns are enough.
@@ -166,55 +159,49 @@ def first_pass(
     -------
     FirstPass
     """
-    starts = views.starts[:-1]
-    before = np.repeat(starts[:, None], views.n_views, axis=1)
-    if observed is not None:
-        before = np.cumsum(observed.by_piece, axis=0) - observed.by_piece
+    all_rows = np.repeat(np.diff(views.starts)[:, None], views.n_views, axis=1)
+    by_piece = all_rows if counts is None else counts.by_piece
+    before = dict(zip(views.starts[:-1].tolist(), (np.cumsum(by_piece, axis=0) - by_piece).tolist(), strict=True))
     positions = tuple(np.unique(np.concatenate([np.arange(0), *own])) for own in wanted)
-    edges = tuple(np.concatenate([[0], np.cumsum(array.chunks[0])[:-1]]) for array in views.arrays)
-    plan = _Plan(positions, np.unique(drawn), views.names, edges, starts, before, only_means)
-    parts, counts = sum_up(views, _read_piece, plan, _merge, "statistics")
+    plan = _Plan(positions, drawn, views.names, tuple(map(row_edges, views.arrays)), before, only_means)
+    parts, found = sum_up(views, _read_piece, plan, _merge, "statistics")
     for name, part in zip(views.names, parts, strict=True):
         if part.statistics.n_rows and not part.varies:
             raise ValueError(f"View {name!r} is constant: all samples have the same values. Remove it.")
-    return FirstPass(positions, plan.drawn, [part.statistics for part in parts], [part.drawn for part in parts], counts)
+    statistics, drawn_rows, *_ = zip(*parts, strict=True)
+    return FirstPass(views, positions, drawn, list(statistics), list(drawn_rows), found)
 
 
-def check_observed(names: Sequence[str], observed: ObservedCounts, n_clusters: int) -> None:
+def observed(blocks: Sequence[Array], numbers: Any = None) -> NDArray[np.bool_]:
+    """Which views are observed for which samples: those with rows that are not all NaN; shape (n_rows, n_views)."""
+    return np.stack([~empty_rows(block) for block in blocks], axis=1)
+
+
+def check_observed(names: Sequence[str], counts: ObservedCounts, n_clusters: int, refusal: str = "") -> None:
     """Raise an error for missing views that cannot be handled, as in memory.
 
     Parameters
     ----------
     names : sequence of str
-    observed : ObservedCounts
+    counts : ObservedCounts
     n_clusters : int
+    refusal : str, default=""
+        Why no view may be missing, and what to use instead; empty if views may be missing.
     """
-    if observed.n_empty:
-        raise no_view_at_all(observed.empty.tolist(), observed.n_empty)
-    check_sizes(names, observed.sizes.tolist(), observed.n_samples, n_clusters)
-    n_groups, group = connected_components(observed.together > 0, directed=False)
-    if n_groups > 1:
-        apart = [[name for name, one in zip(names, group, strict=True) if one == number] for number in range(n_groups)]
+    if counts.n_empty:
+        raise no_view_at_all(counts.empty.tolist(), counts.n_empty)
+    check_counts(names, counts.together, counts.n_samples, n_clusters)
+    if refusal:
+        n_missing = zip(names, (counts.n_samples - counts.sizes).tolist(), strict=True)
         raise ValueError(
-            f"The views fall into {n_groups} groups without common samples: {apart}. The clusters of one group cannot "
-            f"be matched with those of another. Cluster each group on its own, or add samples with views of several "
-            f"groups."
+            f"Some samples have missing views (rows of NaN, or a mask): { {name: n for name, n in n_missing if n} }. "
+            f"With chunked views, {refusal}, keep only complete samples, or fit in memory on a sample of the rows and "
+            f"label the others with latefusion.distributed.predict."
         )
 
 
-def missing_views(names: Sequence[str], observed: ObservedCounts, reason: str) -> ValueError:
-    """The error for missing views where none may be missing."""
-    sizes = zip(names, observed.sizes.tolist(), strict=True)
-    counts = {name: observed.n_samples - size for name, size in sizes if size < observed.n_samples}
-    return ValueError(
-        f"Some samples have missing views (rows of NaN, or a mask): {counts}. "
-        f"With chunked views, {reason}, keep only complete samples, or fit in memory on a sample of the rows and label "
-        f"the others with latefusion.distributed.predict."
-    )
-
-
 def _read_piece(plan: _Plan, start: int, *blocks: Array) -> tuple[list[ViewPart], ObservedCounts]:
-    piece, n_rows = int(np.searchsorted(plan.starts, start)), blocks[0].shape[0]
+    n_rows, before = blocks[0].shape[0], plan.before[start]
     drawn = _between(plan.drawn, start, n_rows)
     parts, seen = [], np.ones((n_rows, len(blocks)), dtype=bool)
     for view, (block, name, edges) in enumerate(zip(blocks, plan.names, plan.edges, strict=True)):
@@ -228,7 +215,7 @@ def _read_piece(plan: _Plan, start: int, *blocks: Array) -> tuple[list[ViewPart]
                 raise _not_finite(block, seen[:, view], start, name, edges)
         n_own = rows.shape[0]
         varies = n_own > 1 and (_differs(rows[-1:], rows[:1]) or _differs(rows, rows[:1]))
-        sample = rows[_between(plan.wanted[view], int(plan.before[piece, view]), n_own)]
+        sample = rows[_between(plan.wanted[view], before[view], n_own)]
         parts.append(ViewPart(statistics._replace(sample=sample), block[drawn], rows[:1].copy(), varies))
     empty = start + np.flatnonzero(~seen.any(axis=1))
     counts = seen.astype(np.intp)
@@ -266,21 +253,17 @@ def _merge_view(parts: Sequence[ViewPart]) -> ViewPart:
 
 
 def _not_finite(block: Array, seen: NDArray[np.bool_], start: int, name: str, edges: NDArray[np.intp]) -> ValueError:
-    if scipy.sparse.issparse(block):
-        entries = block.tocoo()
-        bad = entries.coords[0][~np.isfinite(entries.data)]
-    else:
-        bad = np.nonzero(~np.isfinite(block))[0]
-    bad = bad[seen[bad]]
+    largest = abs(block).max(axis=1)
+    bad = np.flatnonzero(~np.isfinite(largest.toarray() if scipy.sparse.issparse(block) else largest) & seen)
     if not len(bad):
         return ValueError(
             f"View {name!r} has values in rows {start} to {start + block.shape[0] - 1} whose sum is too "
             f"large for a float. Divide the view by a constant, or standardise its columns."
         )
-    first = start + int(bad.min())
+    first = start + int(bad[0])
     chunk = int(np.searchsorted(edges, first, side="right")) - 1
     return ValueError(
-        f"View {name!r} has {len(bad)} values that are NaN or infinite in rows {first} to {start + int(bad.max())}, "
+        f"View {name!r} has values that are NaN or infinite in {len(bad)} rows from {first} to {start + int(bad[-1])}, "
         f"the first of them in chunk {chunk}. Impute them, or remove these samples from all views. Only a row in which "
         f"all values are NaN marks a missing view."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -17,52 +18,38 @@ from latefusion.types import Array
 
 
 def fit_rule(
-    consensus: da.Array,
-    subset: NDArray[Any],
-    n_clusters: int,
-    *,
-    assign_labels: str,
-    n_init: int,
-    generator: np.random.RandomState,
-    scheduler: str | None = None,
-) -> tuple[Any, int]:
+    rows: ChunkedViews, subset: NDArray[Any], assign_labels: str, n_init: int, generator: np.random.RandomState
+) -> Any:
     """A rule that labels consensus rows.
+
+    The consensus rows are kept in the memory of the workers if they fit; otherwise each pass of k-means over them reads
+    all views again.
 
     Parameters
     ----------
-    consensus : dask.array.Array of shape (n_samples, n_clusters)
+    rows : ChunkedViews
+        The consensus rows of all samples, as the only view.
     subset : ndarray of shape (n_rows, n_clusters)
         Consensus rows of random samples, on which the starts of k-means compete. The other rules use only these rows.
-    n_clusters : int
     assign_labels : {"kmeans", "rotation", "cluster_qr"}
     n_init : int
     generator : RandomState
-    scheduler : str, default=None
-        Address of the scheduler.
 
     Returns
     -------
-    rule : AssignmentRule
-    n_passes : int
-        Passes over all consensus rows. These are kept in the memory of the workers if they fit; otherwise each pass
-        reads all views again.
+    AssignmentRule
     """
+    n_clusters = subset.shape[1]
     if assign_labels != "kmeans":
-        return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1], 0
+        return ASSIGNMENTS[assign_labels](subset, n_clusters, n_init=n_init, random_state=generator)[1]
     xp = namespace(subset)
     starts, limit = find_starts(unit_rows(subset, xp=xp), n_clusters, n_init=n_init, generator=generator, xp=xp)
-    names = ("consensus of all views",)
-    rows = ChunkedViews(names, (consensus,), scheduler=scheduler)
-    kept = keep(consensus, rows, "consensus")
-    if kept is not None:
-        rows = ChunkedViews(names, (kept,), scheduler=scheduler)
+    rows = keep(rows, "consensus")
 
-    def gather(centers: Array) -> Members:
-        found: Members = sum_up(rows, _members, centers, add_members, "k-means")
-        return found
+    def gather(centers: Array) -> Any:
+        return sum_up(rows, _members, centers, add_members, "k-means")
 
-    clusters = finish_starts(gather, starts, limit, xp=xp)
-    return NearestCenter(clusters.centers), clusters.n_passes
+    return NearestCenter(finish_starts(gather, starts, limit, xp=xp).centers)
 
 
 def _members(centers: Array, start: int, rows: Array) -> Members:
@@ -82,16 +69,11 @@ def lazy_labels(rule: Any, consensus: da.Array) -> tuple[da.Array, da.Array]:
     -------
     labels, confidence : dask.array.Array of shape (n_samples,)
     """
-    labels = consensus.map_blocks(_labels, rule, drop_axis=1, dtype=np.intp, meta=np.empty(0, dtype=np.intp))
-    confidence = consensus.map_blocks(
-        _confidence, rule, drop_axis=1, dtype=consensus.dtype, meta=np.empty(0, dtype=consensus.dtype)
+    kinds = {"labels": (rule.predict, np.intp), "confidence": (rule.confidence, consensus.dtype)}
+    labels, confidence = (
+        consensus.map_blocks(
+            partial(in_one_thread, function), token=name, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype=dtype)
+        )
+        for name, (function, dtype) in kinds.items()
     )
     return labels, confidence
-
-
-def _labels(rows: Array, rule: Any) -> Array:
-    return in_one_thread(rule.predict, rows)
-
-
-def _confidence(rows: Array, rule: Any) -> Array:
-    return in_one_thread(rule.confidence, rows)

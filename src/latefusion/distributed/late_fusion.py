@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from dask.tokenize import tokenize
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from latefusion import estimators
 from latefusion.arrays import root_of_products, top_eigenpairs
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import fit_features, fitter_of
-from latefusion.distributed.first_pass import FirstPass, first_pass, missing_views
-from latefusion.distributed.rows import ProjectedFeatures
+from latefusion.distributed.features import ProjectedFeatures, fit_features, fitter_of
+from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
 from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cosines
 from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
@@ -26,9 +25,9 @@ from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.operators import inverse_values
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
-from latefusion.partitions.spectra import Spectrum
-from latefusion.selection import SearchOptions, Selected, TrainingState, select
+from latefusion.selection import SearchOptions, TrainingState, select
 from latefusion.selection.search import draw_search_samples, number_of_vectors
+from latefusion.selection.sources import NamedSimilarities
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
 
@@ -63,106 +62,52 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     """
 
     def _fit_chunked(self, X: Any) -> None:
-        numbers = check_numbers(self.n_clusters)
-        views = self._read_chunked(X, numbers if isinstance(numbers, int) else min(numbers))
-        options = self._search_options(numbers)
+        options = self._search_options(check_numbers(self.n_clusters))
+        views = self._read_chunked(X, options.least_clusters)
         generator = check_random_state(options.seed)
         most = max(options.numbers_for(views.n_samples))
-        subset = draw_start_rows(views, most, generator)
+        drawn = draw_start_rows(views, most, generator)
         searched = draw_search_samples(views.n_samples, most, options.seed)
-        similarities = self._named_similarities(views, options)
-        fitters = _fitters([*similarities, self._joint_similarities(similarities, options)], views, most)
+        similarities = [_named_similarities(spec, options.named) for spec in self._similarity_specs(views)]
+        fitters = _fitters([*similarities, _joint_similarities(similarities, options)], views, most)
         wanted = [searched, *(fitter.rows for _, fitter in fitters.values())]
-        first = first_pass(views, [wanted] * views.n_views, subset)
+        first = first_pass(views, [wanted] * views.n_views, drawn)
         if first.observed.has_missing:
-            raise missing_views(
-                views.names,
-                first.observed,
-                "the search cannot compare neighbours in imputed views. Use GlobalAlignmentClustering",
-            )
+            reason = "the search cannot compare neighbours in imputed views. Use GlobalAlignmentClustering"
+            check_observed(views.names, first.observed, options.least_clusters, reason)
         sources = [_sampled_source(first, view, searched, own) for view, own in enumerate(similarities)]
         selected, _ = select(sources, options)
         self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
         self._state = TrainingState(sources, options, selected)
-        rows, fitted = self._fit_selected(views, first, fitters, selected)
-        rule = self._label_rows(views, rows, first, subset, self.n_clusters_, generator)
-        novelty = self._novelty(views, first, subset, [source.encoding for source in sources])
-        self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
-
-    def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> Any:
-        """As in memory; refused after a fit on chunked views.
-
-        Parameters
-        ----------
-        n_bootstrap : int, default=200
-        level : float, default=0.95
-
-        Returns
-        -------
-        WeightIntervals
-        """
-        self._refuse_if_chunked()
-        return super().weight_intervals(n_bootstrap, level)
-
-    def leave_one_view_out(self) -> Any:
-        """As in memory; refused after a fit on chunked views.
-
-        Returns
-        -------
-        list of ViewVerdict
-        """
-        self._refuse_if_chunked()
-        return super().leave_one_view_out()
-
-    def _refuse_if_chunked(self) -> None:
-        if hasattr(getattr(self, "labels_", None), "dask"):
-            raise ValueError(
-                f"This {type(self).__name__} was fitted on chunked views. This method needs the base partitions of all "
-                f"samples in memory. Fit on a sample of the rows in memory."
-            )
-
-    def _named_similarities(self, views: ChunkedViews, options: SearchOptions) -> list[dict[str, Any]]:
-        """The similarities of every view by name."""
-        own = options.named
-        known = {"auto": own.all, "graph": own.graphs, "kernel": own.kernels}
-        return [
-            known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
-            for spec in self._similarity_specs(views)
-        ]
-
-    def _joint_similarities(
-        self, similarities: Sequence[Mapping[str, Any]], options: SearchOptions
-    ) -> Mapping[str, Any]:
-        """The similarities of all views side by side by name."""
-        plain = Preparation("given")
-        sources = [Source(plain.kind, np.empty((0, 0)), one, plain) for one in similarities]
-        return options.named.joint(sources, self.missing)
+        encodings = [source.encoding for source in sources]
+        rows, fitted = self._fit_selected(first, fitters, encodings)
+        self._store_rows(first, rows, fitted, encodings, generator)
+        del self._state  # of the sampled rows only
 
     def _fit_selected(
-        self, views: ChunkedViews, first: FirstPass, fitters: Fitters, selected: Selected
+        self, first: FirstPass, fitters: Fitters, encodings: list[Any]
     ) -> tuple[ProjectedFeatures, ConsensusMap]:
         """Fuse the selected similarities of all rows; stores all results that need no labels."""
-        k, plan, sources = selected.n_clusters, selected.plan, self._state.sources
-        encodings: list[Any] = [one.encoding for one in sources]
+        views, selected = first.views, self._state.selected
+        k, plan = selected.n_clusters, selected.plan
         if any(key.view == views.n_views for key in plan):
-            encodings.append(_joint_encoding(encodings, first, selected.shares))
+            encodings = [*encodings, _joint_encoding(encodings, first, selected.shares)]
         chosen = {fitters[key] for key in plan}
         used = [one for one in dict.fromkeys(fitters.values()) if one in chosen]
-        maps, products = fit_features(views, first, used, encodings, k)
+        maps, products = fit_features(first, used, encodings, k)
         n_components = number_of_vectors(k, views.n_samples)
-        parts = dict(zip(used, maps.parts, strict=True))
         spectra = {
-            one: _spectrum(products.gram[parts[one], parts[one]], extension, n_components, views.dtype)
-            for one, extension in zip(used, maps.extensions, strict=True)
+            one: (part, extension, *_leading_pairs(products.gram[part, part], n_components, views.dtype))
+            for one, part, extension in zip(used, maps.parts, maps.extensions, strict=True)
         }
         projection = np.zeros((int(maps.edges[-1]), n_components * len(plan)))
         members, blocks = [], []
         for position, (key, factor) in enumerate(plan.items()):
             columns = slice(position * n_components, (position + 1) * n_components)
-            spectrum = spectra[fitters[key]]
-            projection[parts[fitters[key]], columns] = spectrum.projection
-            members.append(WeightedSpectrum(columns, spectrum.values, factor))
-            blocks.append(Block(key.view, key.name, encodings[key.view], spectrum.extension, spectrum.projection))
+            part, extension, values, own = spectra[fitters[key]]
+            projection[part, columns] = own
+            members.append(WeightedSpectrum(columns, values, factor))
+            blocks.append(Block(key.view, key.name, encodings[key.view], extension, own))
         inner = projection.T @ products.gram @ projection
         root = root_of_products((inner + inner.T) / 2)
         (fused,) = fuse_spectra(root, members, members, k, [self.regularization_], **self._state.options.solver)
@@ -171,21 +116,33 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         self._store_alignment(plan, fused, mean_cosines(cross))
         of_partitions = ProjectedFeatures(maps, projection[:, leading].astype(views.dtype))
         self._store_lazy_partitions(views, of_partitions, len(plan), k)
-        fill = self._fill_of(members, [key.view for key in plan], inner, views.n_samples)
+        fill = self._fill(members, np.repeat([key.view for key in plan], n_components), inner, views.n_samples)
         fitted = ConsensusMap(views.n_views, tuple(blocks), fused.coefficients, None, fill)
         return ProjectedFeatures(maps, (projection @ fused.coefficients).astype(views.dtype)), fitted
 
-    def _fill_of(
-        self, members: Sequence[WeightedSpectrum], owners: Sequence[int], products: NDArray[np.float64], n_samples: int
+    def _fill(
+        self, members: Sequence[WeightedSpectrum], owners: NDArray[np.intp], products: NDArray[Any], n_samples: int
     ) -> Fill:
         """Imputation of missing views of new samples, from the inner products of all eigenvectors."""
-        columns = np.repeat(owners, [len(one.values) for one in members])
-        if self.missing != "impute" or self.n_views_ == 1:
-            return Fill(np.full(len(columns), self.missing != "impute"))
-        sums = [PatternSums(np.ones(int(columns.max()) + 1, dtype=bool), n_samples, products)]
-        scales = np.concatenate([root_values(one.values, self.n_clusters_) for one in members])
-        model = fit_factor_model(sums, columns, self.n_clusters_, scales=scales)
-        return Fill(np.zeros(len(columns), dtype=bool), model)
+        imputes, model = self.missing == "impute" and self.n_views_ > 1, None
+        if imputes:
+            sums = [PatternSums(np.ones(int(owners.max()) + 1, dtype=bool), n_samples, products)]
+            scales = np.concatenate([root_values(one.values, self.n_clusters_) for one in members])
+            model = fit_factor_model(sums, owners, self.n_clusters_, scales=scales)
+        return Fill(np.full(len(owners), not imputes), model)
+
+
+def _named_similarities(spec: Any, named: NamedSimilarities) -> dict[str, Any]:
+    """The similarities of a view by name."""
+    known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
+    return known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
+
+
+def _joint_similarities(similarities: Sequence[Mapping[str, Any]], options: SearchOptions) -> Mapping[str, Any]:
+    """The similarities of all views side by side by name."""
+    plain = Preparation("given")
+    sources = [Source(plain.kind, np.empty((0, 0)), one, plain) for one in similarities]
+    return options.named.joint(sources, options.missing)
 
 
 def _fitters(named: Sequence[Mapping[str, Any]], views: ChunkedViews, n_clusters: int) -> Fitters:
@@ -195,16 +152,13 @@ def _fitters(named: Sequence[Mapping[str, Any]], views: ChunkedViews, n_clusters
     that number.
     """
     fitters: Fitters = {}
-    known: list[tuple[tuple[Any, ...], FeatureFitter]] = []
+    known: dict[str, FeatureFitter] = {}
     for view, (name_of_view, own) in enumerate(zip([*views.names, "all views"], named, strict=True)):
         for name, similarity in own.items():
             fitter = fitter_of(similarity, name_of_view, views.n_samples, n_clusters)
             params = {key: value for key, value in similarity.get_params().items() if key != "n_neighbors"}
-            options = (view, type(similarity), params)
-            equal = next((one for other, one in known if other == options), None)
-            if equal is None:
-                known.append((options, fitter))
-            fitters[PartitionKey(view, name)] = view, equal or fitter
+            shared = known.setdefault(tokenize(view, type(similarity), params), fitter)
+            fitters[PartitionKey(view, name)] = view, shared
     return fitters
 
 
@@ -221,12 +175,12 @@ def _joint_encoding(encodings: Sequence[Any], first: FirstPass, shares: NDArray[
     return SideBySide(tuple(encodings), joint_scales(distances, shares))
 
 
-def _spectrum(gram: NDArray[np.float64], extension: Any, n_components: int, dtype: Any) -> Spectrum:
-    """Leading eigenpairs of ΦΦᵀ from ΦᵀΦ, filled up with zeros."""
+def _leading_pairs(gram: NDArray[np.float64], n_components: int, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Leading eigenvalues of ΦΦᵀ, and the projection of Φ on its eigenvectors, from ΦᵀΦ; filled up with zeros."""
     n_pairs = min(n_components, len(gram))
     found, vectors = top_eigenpairs(gram, n_pairs)
     inverse = inverse_values(found, dtype)
-    values, projection = np.zeros(n_components), np.zeros((len(gram), n_components))
+    values, projection = np.zeros(n_components), np.zeros((len(gram), n_components), dtype=dtype)
     values[:n_pairs] = np.where(inverse > 0, found, 0.0)
     projection[:, :n_pairs] = vectors * np.sqrt(inverse)
-    return Spectrum(values, np.empty((0, n_components), dtype=dtype), extension, projection.astype(dtype))
+    return values, projection

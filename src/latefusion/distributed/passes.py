@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
 import dask
 import dask.array as da
@@ -17,7 +18,7 @@ from dask.tokenize import tokenize
 from numpy.typing import NDArray
 
 from latefusion.arrays import available_memory
-from latefusion.distributed.chunks import POSITIONS, ChunkedViews, ChunkError, Nodes
+from latefusion.distributed.chunks import POSITIONS, ChunkedViews, ChunkError
 from latefusion.types import Array
 
 # Number of results that one task merges.
@@ -26,6 +27,10 @@ FAN_IN = 8
 KEPT_SHARE = 0.25
 # Names of errors that Dask raises when it cannot reach the scheduler.
 LOST = ("CommClosedError", "FutureCancelledError", "FuturesCancelledError", "ClosedClientError")
+
+
+RowMap = Callable[[Sequence[Array], NDArray[np.intp]], NDArray[Any]]
+"""From rows of all views, and the numbers of their samples, to rows of something else."""
 
 
 def sum_up(
@@ -52,29 +57,14 @@ def sum_up(
     """
     key = _key(views, name, plan)
     nodes = views.tasks(function, plan, key)
-    keys: list[Any] = [(key, piece) for piece in range(len(views.piece_rows))]
-    nodes[key] = _merged(nodes, keys, merge, key)
+    results: list[Any] = [(key, piece) for piece in range(len(views.piece_rows))]
+    while key not in nodes:
+        groups = [results[start : start + FAN_IN] for start in range(0, len(results), FAN_IN)]
+        results = [(f"{key}-merge", len(groups), position) for position in range(len(groups))]
+        for merged, group in zip(results if len(groups) > 1 else [key], groups, strict=True):
+            nodes[merged] = Task(merged, merge, List(*map(TaskRef, group)))
     graph = HighLevelGraph.from_collections(key, nodes, dependencies=())
     return run(Delayed(key, graph), views, name)
-
-
-def _merged(nodes: Nodes, keys: list[Any], merge: Callable[[Sequence[Any]], Any], name: str) -> Task:
-    """The last of the tasks that merge results, a few at a time; the others are added to the graph."""
-    while len(keys) > FAN_IN:
-        groups = [keys[start : start + FAN_IN] for start in range(0, len(keys), FAN_IN)]
-        keys = [(f"{name}-merge", len(groups), position) for position in range(len(groups))]
-        nodes.update(
-            {key: Task(key, merge, List(*map(TaskRef, group))) for key, group in zip(keys, groups, strict=True)}
-        )
-    return Task(name, merge, List(*map(TaskRef, keys)))
-
-
-class RowMap(Protocol):
-    """From rows of all views, and the numbers of their samples, to rows of something else."""
-
-    def __call__(self, rows: Sequence[Array], numbers: NDArray[np.intp], /) -> NDArray[Any]:
-        """New rows."""
-        ...
 
 
 def lazy_rows(views: ChunkedViews, rows: RowMap, name: str, *, width: int | None, dtype: Any) -> da.Array:
@@ -109,13 +99,12 @@ def _key(views: ChunkedViews, name: str, plan: Any) -> str:
     return f"latefusion-{name}-{tokenize(name, plan, views.names, [array.name for array in views.arrays])}"
 
 
-def keep(rows: da.Array, views: ChunkedViews, name: str) -> da.Array | None:
-    """Compute the rows and keep them in the memory of the workers; None if that memory is too small."""
-    if rows.nbytes > KEPT_SHARE * memory_of_workers():
-        return None
+def keep(views: ChunkedViews, name: str) -> ChunkedViews:
+    """Compute all rows and keep them in the memory of the workers; they stay lazy if that memory is too small."""
+    if sum(array.nbytes for array in views.arrays) > KEPT_SHARE * memory_of_workers():
+        return views
     with _explained(views, name):
-        (kept,) = dask.persist(rows)
-    return kept
+        return replace(views, arrays=dask.persist(*views.arrays))
 
 
 def memory_of_workers() -> float:
@@ -134,11 +123,9 @@ def active_client() -> Any:
         return None
     try:
         from distributed import get_client
-    except ModuleNotFoundError:
-        return None
-    try:
+
         return get_client()
-    except ValueError:
+    except (ModuleNotFoundError, ValueError):  # the cluster is not installed, or there is no client
         return None
 
 
@@ -193,8 +180,7 @@ def _killed(error: Any, views: ChunkedViews, name: str) -> ChunkError:
     last = _last_position(error)
     if last["view"] in views.names:
         # Dask blames all tasks of the worker, also those that had not started.
-        view, chunk = last["view"], last["chunk"]
-        place = views.describe_chunk(view, chunk)
+        place, view, chunk = views.describe_chunk(last["view"], last["chunk"])
     return ChunkError(
         f"In the pass {name!r}, several workers were killed at {place}, most likely for lack of memory. Use smaller "
         f"chunks, fewer threads per worker or workers with more memory. ({type(error).__name__}: {task})",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from functools import partial
 from typing import Any
 
@@ -12,25 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.passes import lazy_rows
 from latefusion.distributed.stores import chunked_views
 from latefusion.types import Array
 
-# Attributes with one value per training sample, which new samples do not need.
-OF_TRAINING_SAMPLES = (
-    "labels_",
-    "consensus_",
-    "partitions_",
-    "confidence_",
-    "novelty_",
-    "observed_",
-    "n_observed_views_",
-    "neighbor_counts_",
-    "sample_ids_",
-    "_partitions",
-    "_state",
-)
+# Attributes that new samples need.
+OF_NEW_SAMPLES = ("consensus_map_", "input_schema_", "view_names_", "view_weights_")
 
 
 def predict(model: Any, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
@@ -74,39 +60,23 @@ def transform(model: Any, X: Any) -> da.Array:
 def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int | None, dtype: Any) -> da.Array:
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
-    _check_views(model, views)
-    rows = partial(_apply, (without_samples(model), method, options, views.names))
+    # Names and widths are checked by one sample of zeros, before anything is computed; values are checked in chunks.
+    model.new_views({name: np.zeros((1, width)) for name, width in zip(views.names, views.widths, strict=True)})
+    rows = partial(_apply, without_samples(model), method, options, views.names)
     return lazy_rows(views, rows, method, width=width, dtype=dtype)
-
-
-def _check_views(model: Any, views: ChunkedViews) -> None:
-    """Check names and widths before anything is computed; values are checked chunk by chunk."""
-    known = dict(zip(map(str, model.view_names_), map(int, model.n_features_per_view_), strict=True))
-    found = dict(zip(views.names, views.widths, strict=True))
-    unknown = [name for name in found if name not in known]
-    if unknown or (len(found) < len(known) and not model._accepts_missing_views):
-        raise ValueError(
-            f"{type(model).__name__} was fitted on the views {list(known)}, but got {list(found)}. Pass the views by "
-            f"name, or all of them in that order."
-        )
-    for name, width in found.items():
-        if width != known[name]:
-            raise ValueError(
-                f"View {name!r} has {width} columns, but {type(model).__name__} was fitted with {known[name]}. Pass "
-                f"the same columns in the same order."
-            )
 
 
 def without_samples(model: Any) -> Any:
     """A copy without the values of single training samples, small enough to be sent to every worker."""
-    light = copy(model)
-    for name in OF_TRAINING_SAMPLES:
-        light.__dict__.pop(name, None)
+    light = type(model)(**model.get_params(deep=False))
+    for name in OF_NEW_SAMPLES:
+        setattr(light, name, getattr(model, name))
     return light
 
 
-def _apply(plan: tuple[Any, ...], blocks: Sequence[Array], numbers: NDArray[np.intp]) -> NDArray[Any]:
-    model, method, options, names = plan
+def _apply(
+    model: Any, method: str, options: dict[str, bool], names: Sequence[str], blocks: Sequence[Array], numbers: Any
+) -> NDArray[Any]:
     try:
         found = getattr(model, method)(dict(zip(names, blocks, strict=True)), **options)  # in memory, as the blocks are
     except ValueError as error:

@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import dask.array as da
 import numpy as np
+from dask import is_dask_collection
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.assignment.kmeans import draw_subset
-from latefusion.base import warn_not_converged
+from latefusion.base import MultiViewClusterMixin, warn_not_converged
 from latefusion.distributed.chunks import ChunkedViews
-from latefusion.distributed.features import observed
-from latefusion.distributed.first_pass import FirstPass
+from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
-from latefusion.distributed.prediction import predict, transform, without_samples
-from latefusion.distributed.rows import novelty_rows, observed_rows, rows_with_confidence
+from latefusion.distributed.prediction import predict, transform
 from latefusion.distributed.stores import chunked_views, is_chunked
+from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import Novelty, fit_novelty
-from latefusion.types import Views
-from latefusion.validation import InputSchema, ViewSchema, check_n_clusters, is_precomputed, per_view
+from latefusion.types import Array, Views
+from latefusion.validation import InputSchema, ViewSchema, check_n_clusters
 
 # Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
 SUBSET_BYTES = 2**28
 
 
-class ChunkedMixin:
+class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
     """Input and output of an estimator for chunked views; views in memory are passed on to the class in memory."""
-
-    views: Any
-    similarity: Any
-    partition: Any
-    n_clusters: Any
-    assign_labels: Any
-    n_init: int
-    random_state: Any
-    max_iter: int
-    converged_: bool
-    _mask: Any
-    _similarity_specs: Any
-    _similarities: Any
-    _store_input: Any
-    view_names_: Any
-    view_weights_: Any
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -68,16 +53,13 @@ class ChunkedMixin:
         self
         """
         if not is_chunked(X):
-            return super().fit(X, y)  # type: ignore[misc]
-        with self._all_or_nothing():
-            self._fit_chunked(X)
+            return super().fit(X, y)
+        fitted = copy(self)  # this estimator stays unchanged if the fit fails
+        fitted._fit_chunked(X)
+        self.__dict__ = fitted.__dict__
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
-
-    def _fit_chunked(self, X: Any) -> None:
-        """Fit the model to chunked views."""
-        raise NotImplementedError
 
     def transform(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
         """Consensus rows of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
@@ -92,7 +74,7 @@ class ChunkedMixin:
         -------
         dask.array.Array or ndarray of shape (n_new, n_clusters)
         """
-        return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)  # type: ignore[misc]
+        return transform(self, X) if is_chunked(X) else super().transform(X, diagonals=diagonals)
 
     def predict(self, X: Any, **options: Any) -> Any:
         """Labels of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
@@ -107,7 +89,7 @@ class ChunkedMixin:
         -------
         dask.array.Array or ndarray of shape (n_new,), or a tuple of these
         """
-        return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)  # type: ignore[misc]
+        return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)
 
     def in_memory(self) -> Any:
         """The fitted model as an estimator of `latefusion`, to be saved or used without Dask.
@@ -115,24 +97,13 @@ class ChunkedMixin:
         Returns
         -------
         estimator
-            Without attributes of single training samples, such as `labels_`; it can label new samples.
+            Without lazy attributes, such as `labels_`; it can label new samples.
         """
         check_is_fitted(self)
         kind = next(one for one in type(self).__mro__ if one.__module__.startswith("latefusion.estimators."))
-        model = kind(**self.get_params(deep=False))  # type: ignore[attr-defined]
-        model.__dict__.update(without_samples(self).__dict__)
+        model = kind(**self.get_params(deep=False))
+        model.__dict__.update({name: value for name, value in vars(self).items() if not _is_lazy(value)})
         return model
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Restore the estimator if the fit fails."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _read_chunked(self, X: Any, least_clusters: int) -> ChunkedViews:
         """Chunked views of the training samples; stores their names, widths and columns."""
@@ -144,70 +115,55 @@ class ChunkedMixin:
             )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
-        specs = per_view(self.similarity, views.names, "similarity", default="auto")
-        kinds = ["precomputed" if is_precomputed(spec) else "features" for spec in specs]
-        schema = InputSchema(
-            tuple(
-                ViewSchema(name, kind, width, width, views.columns.get(name))
-                for name, kind, width in zip(views.names, kinds, views.widths, strict=True)
-            ),
-            views.n_samples,
-            "NumPy",
-            views.arrays[0].dtype,
-        )
-        observed = da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1))
-        self._store_input(schema, observed)
+        described = [
+            ViewSchema(name, "features", width, width, views.columns.get(name))
+            for name, width in zip(views.names, views.widths, strict=True)
+        ]
+        schema = InputSchema(tuple(described), views.n_samples, "NumPy", views.arrays[0].dtype)
+        self._store_input(schema, da.ones((views.n_samples, views.n_views), dtype=bool, chunks=(views.piece_rows, -1)))
         self._mask = None
         return views
-
-    def _store_observed(self, views: ChunkedViews) -> None:
-        """Some views are missing: store which ones, as lazy arrays."""
-        self.observed_ = lazy_rows(views, observed_rows, "observed", width=views.n_views, dtype=np.bool_)
-        self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
 
     def _store_lazy_partitions(self, views: ChunkedViews, rows: RowMap, n_partitions: int, n_clusters: int) -> None:
         """Rows of all partitions, as lazy arrays."""
         together = lazy_rows(views, rows, "partitions", width=n_partitions * n_clusters, dtype=views.dtype)
         self.partitions_ = [together[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_partitions)]
 
-    def _novelty(
-        self, views: ChunkedViews, first: FirstPass, subset: NDArray[np.intp], encodings: Sequence[Any]
-    ) -> Novelty:
-        """Novelty by the drawn samples; that of all samples is a lazy array."""
-        drawn = Views(first.read_drawn(subset), views.names)
-        has_missing = first.observed.has_missing
-        novelty = fit_novelty(drawn, encodings, observed(drawn.arrays) if has_missing else None)
-        rows = partial(novelty_rows, novelty, has_missing)
-        self.novelty_ = lazy_rows(views, rows, "novelty", width=None, dtype=np.float64)
-        return novelty
-
-    def _label_rows(
-        self,
-        views: ChunkedViews,
-        rows: RowMap,
-        first: FirstPass,
-        subset: NDArray[np.intp],
-        n_clusters: int,
-        generator: Any,
-    ) -> Any:
-        """Store consensus, labels and confidence; returns the rule that labels new rows."""
-        has_missing = first.observed.has_missing
+    def _store_rows(
+        self, first: FirstPass, rows: RowMap, fitted: ConsensusMap, encodings: Sequence[Any], generator: Any
+    ) -> None:
+        """Store consensus, labels, confidence and novelty of all samples as lazy arrays, and the fitted map."""
+        views, has_missing, n_clusters = first.views, first.observed.has_missing, fitted.coefficients.shape[1]
         full = partial(rows_with_confidence, rows, self.view_weights_) if has_missing else rows
         together = lazy_rows(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if has_missing else together
-        rule, _ = fit_rule(
-            self.consensus_,
-            rows(first.read_drawn(subset), subset).astype(views.dtype, copy=False),
-            n_clusters,
-            assign_labels=self.assign_labels,
-            n_init=self.n_init,
-            generator=generator,
-            scheduler=views.scheduler,
-        )
+        drawn = rows(first.drawn_rows, first.drawn).astype(views.dtype, copy=False)
+        all_rows = replace(views, names=("consensus of all views",), arrays=(self.consensus_,))
+        rule = fit_rule(all_rows, drawn, self.assign_labels, self.n_init, generator)
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if has_missing:
             self.confidence_ = self.confidence_ * together[:, n_clusters]
-        return rule
+        references = Views(first.drawn_rows, views.names)
+        novelty = fit_novelty(references, encodings, observed(first.drawn_rows) if has_missing else None)
+        distances = partial(_novelty_rows, novelty, has_missing)
+        self.novelty_ = lazy_rows(views, distances, "novelty", width=None, dtype=np.float64)
+        self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
+
+
+def rows_with_confidence(
+    consensus: RowMap, weights: NDArray[np.float64], rows: Sequence[Array], numbers: NDArray[np.intp]
+) -> NDArray[Any]:
+    """Consensus rows, and last the share of the weight of all views that the observed views of a sample have."""
+    shares = weigh_confidence(np.ones(len(numbers)), weights, observed(rows))
+    return np.column_stack([consensus(rows, numbers), shares])
+
+
+def _is_lazy(value: Any) -> bool:
+    return any(map(is_dask_collection, value if isinstance(value, list) else [value]))
+
+
+def _novelty_rows(novelty: Novelty, has_missing: bool, rows: Sequence[Array], numbers: Any) -> NDArray[np.float64]:
+    return novelty(Views(list(rows)), observed(rows) if has_missing else None)
 
 
 def draw_start_rows(views: ChunkedViews, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:

@@ -15,11 +15,13 @@ import dask.array as da
 import numpy as np
 import scipy.sparse
 from dask import is_dask_collection
+from dask.array.core import normalize_chunks
 from numpy.typing import NDArray
 
 from latefusion.arrays import is_device_array, to_numpy
-from latefusion.distributed.chunks import ChunkedViews, ChunkError
+from latefusion.distributed.chunks import ChunkedViews, call_guarded
 from latefusion.types import Views
+from latefusion.validation.frames import check_numeric
 from latefusion.validation.opening import is_collection
 from latefusion.validation.views import named_views
 
@@ -29,11 +31,13 @@ CHUNK_BYTES = 2**25
 
 def is_chunked(X: Any) -> bool:
     """Whether X, or any of its views, is stored or computed in chunks rather than held in memory."""
-    if _is_store(X):
-        return True
-    if isinstance(X, Views):
-        return any(map(_is_store, X.arrays))
-    return any(map(_is_store, X.values() if isinstance(X, Mapping) else X if isinstance(X, (list, tuple)) else ()))
+    return any(map(_is_store, _by_name(X).values()))
+
+
+def _by_name(X: Any) -> dict[str, Any]:
+    """The views of X by name; X itself if it is a single view."""
+    has_views = isinstance(X, (list, tuple)) or (not _is_store(X) and is_collection(X))
+    return named_views(X) if has_views else {"view_0": X}
 
 
 def _is_store(view: Any) -> bool:
@@ -64,7 +68,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
     -------
     ChunkedViews
     """
-    known = named_views(X) if _has_views(X) else {"view_0": X}
+    known = _by_name(X)
     if names is not None and not isinstance(X, (Mapping, Views)) and len(names) == len(known):
         known = dict(zip(names, known.values(), strict=True))
     columns: dict[str, list[Any]] = {}
@@ -75,12 +79,7 @@ def chunked_views(X: Any, *, names: tuple[str, ...] | None = None) -> ChunkedVie
             columns[name] = list(array.columns)
             array = _frame_values(array, name)
         arrays[name] = _checked(array, name)
-    rows = {name: int(array.shape[0]) for name, array in arrays.items()}
-    if len({*rows.values()}) > 1:
-        raise ValueError(
-            f"All views must describe the same samples, but their numbers of rows differ: {rows}. Remove the samples "
-            f"that are not in all views."
-        )
+    Views(arrays)  # raises an error for different numbers of rows
     if isinstance(X, Views) and X.mask is not None:
         pairs = zip(arrays.items(), X.mask.T, strict=True)
         arrays = {name: array if seen.all() else _hidden(array, seen) for (name, array), seen in pairs}
@@ -104,10 +103,6 @@ def _hide(block: Any, seen: NDArray[np.bool_]) -> Any:
     return scipy.sparse.csr_array(rows + scipy.sparse.csr_array(marks, shape=block.shape))
 
 
-def _has_views(X: Any) -> bool:
-    return isinstance(X, (list, tuple)) or (not _is_store(X) and is_collection(X))
-
-
 def _opened(view: Any, name: str) -> Any:
     """A Dask array or data frame."""
     if isinstance(view, (str, os.PathLike)):
@@ -118,12 +113,8 @@ def _opened(view: Any, name: str) -> Any:
         return _from_map(view)
     if is_dask_collection(view):
         return view
-    if hasattr(view, "columns"):
-        view = view.to_numpy()
-    if not scipy.sparse.issparse(view):
-        view = np.asarray(view)
-    rows = _chunk_rows(view.shape, view.dtype) if view.ndim == 2 else "auto"
-    return da.from_array(view.tocsr() if scipy.sparse.issparse(view) else view, chunks=(rows, -1), asarray=False)
+    view = view.tocsr() if scipy.sparse.issparse(view) else np.asarray(view)
+    return da.from_array(view, chunks=_chunk_shape(view), asarray=False)
 
 
 def _from_path(path: Path, name: str) -> Any:
@@ -147,60 +138,39 @@ def _from_path(path: Path, name: str) -> Any:
 
 
 def _from_map(view: np.memmap) -> da.Array:
-    """A memory-mapped array that every task opens itself, since pickling would copy the whole array."""
-    rows = _chunk_rows(view.shape, view.dtype)
-    starts = list(range(0, view.shape[0], rows))
+    """Chunks of a memory-mapped array, which every task opens itself, since pickling would copy the whole array."""
+    path = str(view.filename)
     order = "F" if view.flags.f_contiguous and not view.flags.c_contiguous else "C"
-    source = (str(view.filename), view.dtype, view.offset, view.shape, order)
-    changed = os.stat(source[0]).st_mtime_ns
-    sizes = tuple(min(rows, view.shape[0] - start) for start in starts)
     return da.map_blocks(
         _read_map,
-        da.from_array(np.array(starts)[:, None], chunks=1),
-        source=source,
-        changed=changed,
-        sizes=rows,
-        chunks=(sizes, (view.shape[1],)),
-        dtype=view.dtype,
-        meta=np.empty((0, 0), dtype=view.dtype),
+        source=(path, view.dtype, "r", view.offset, view.shape, order),
+        changed=os.stat(path).st_mtime_ns,  # so that another file of this name has other keys
+        chunks=normalize_chunks(_chunk_shape(view), view.shape, dtype=view.dtype),
+        meta=np.empty((0,) * view.ndim, dtype=view.dtype),
     )
 
 
-def _read_map(start: Any, *, source: tuple[Any, ...], changed: int, sizes: int) -> Any:
-    path, dtype, offset, shape, order = source
-    first = int(start[0, 0])
-    return np.array(np.memmap(path, dtype, "r", offset, shape, order)[first : first + sizes])
+def _read_map(*, source: Any, changed: int, block_info: Any = None) -> NDArray[Any]:
+    rows, *_ = block_info[None]["array-location"]
+    return np.array(np.memmap(*source)[slice(*rows)])
 
 
-def _chunk_rows(shape: tuple[int, ...], dtype: Any) -> int:
-    return int(max(1, CHUNK_BYTES // max(1, shape[1] * np.dtype(dtype).itemsize)))
+def _chunk_shape(view: Any) -> Any:
+    """Chunks of a table that is not chunked yet; other arrays are refused later."""
+    if view.ndim != 2:
+        return "auto"
+    return max(1, CHUNK_BYTES // max(1, view.shape[1] * view.dtype.itemsize)), -1
 
 
 def _frame_values(frame: Any, name: str) -> da.Array:
     """The values of a data frame; counts the rows of its partitions."""
-    words = [str(column) for column, dtype in frame.dtypes.items() if getattr(dtype, "kind", "O") not in "biuf"]
-    if words:
-        raise ValueError(
-            f"View {name!r} has columns that are not numeric: {words[:5]}. Remove them, or convert them to numbers."
-        )
+    check_numeric(frame._meta, f"View {name!r}")
     try:
         return frame.to_dask_array(lengths=True)
     except Exception:
-        _read_parts(frame, name)
+        for number, part in enumerate(frame.to_delayed()):  # one by one, to name the one that cannot be read
+            call_guarded(part.compute, name, number, 0, None)
         raise
-
-
-def _read_parts(frame: Any, name: str) -> None:
-    """Read the partitions of a data frame one by one, so that the error names the one that cannot be read."""
-    for number, part in enumerate(frame.to_delayed()):
-        try:
-            part.compute()
-        except Exception as error:
-            raise ChunkError(
-                f"View {name!r}, chunk {number} cannot be read or computed: {type(error).__name__}: {error}",
-                name,
-                number,
-            ) from error
 
 
 def _checked(array: Any, name: str) -> da.Array:

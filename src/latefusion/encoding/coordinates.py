@@ -57,9 +57,9 @@ class SideBySide:
     encodings: tuple[Any, ...]
     scales: NDArray[np.float64]
 
-    def __call__(self, views: Sequence[Array], diagonals: Sequence[Any]) -> Array:
+    def __call__(self, views: Sequence[Array], diagonals: Sequence[Any] | None = None) -> Array:
         """Coordinates of complete samples."""
-        pairs = zip(self.encodings, views, diagonals, strict=True)
+        pairs = zip(self.encodings, views, diagonals or [None] * len(views), strict=True)
         return put_side_by_side([encoding(*one) for encoding, *one in pairs], self.scales)
 
 

@@ -347,8 +347,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         check_is_fitted(self)
         if not hasattr(self, "_state"):
             raise ValueError(
-                f"This {type(self).__name__} was loaded from a file, which does not contain the training data. Fit it "
-                f"again to compute this."
+                f"This {type(self).__name__} was loaded from a file or fitted on chunked views. It does not contain "
+                f"the base partitions of the training samples. Fit it again in memory, on a sample of the rows if "
+                f"necessary, to compute this."
             )
         return self._state
 

@@ -89,6 +89,17 @@ def is_numeric_frame(frame: Any) -> bool:
     return all(map(_is_numeric, _dtypes(frame)))
 
 
+def check_numeric(frame: Any, label: str) -> None:
+    """Raise an error with the names of columns that are not numeric, where only numbers are supported."""
+    check_columns(frame, label)
+    pairs = zip(columns_of(frame), _dtypes(frame), strict=True)
+    refused = {str(name): str(dtype) for name, dtype in pairs if not _is_numeric(dtype)}
+    if refused:
+        raise ValueError(
+            f"{label} contains columns that are not numeric: {refused}. Encode them, for example one-hot, or drop them."
+        )
+
+
 def frame_to_array(frame: Any) -> Array:
     """The numbers of a data frame whose columns are all numeric."""
     if hasattr(frame, "iloc"):

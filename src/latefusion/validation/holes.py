@@ -53,13 +53,21 @@ def check_holes(views: Views, n_clusters: int) -> None:
     n_clusters : int
     """
     assert views.mask is not None
-    check_sizes(views.names, views.mask.sum(axis=0).tolist(), len(views), n_clusters)
-    _check_connected(views.names, views.mask)
+    check_counts(views.names, _counts(views.mask), len(views), n_clusters)
 
 
-def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_clusters: int) -> None:
-    """Raise an error for views that are missing for too many samples."""
-    for name, size in zip(names, sizes, strict=True):
+def check_counts(names: Sequence[str], counts: NDArray[np.int64], n_samples: int, n_clusters: int) -> None:
+    """Raise an error for views that are missing for too many samples, or that share too few samples.
+
+    Parameters
+    ----------
+    names : sequence of str
+    counts : ndarray of int of shape (n_views, n_views)
+        Number of samples that have both views.
+    n_samples, n_clusters : int
+    """
+    sizes = dict(zip(names, np.diag(counts).tolist(), strict=True))
+    for name, size in sizes.items():
         if size == 0:
             raise ValueError(f"View {name!r} is missing for all {n_samples} samples. Remove it.")
         if size < max(2, n_clusters):
@@ -67,6 +75,15 @@ def check_sizes(names: Sequence[str], sizes: Sequence[int], n_samples: int, n_cl
                 f"View {name!r} has {size} of {n_samples} samples, fewer than n_clusters={n_clusters}. Remove this "
                 f"view, use fewer clusters, or add samples with this view."
             )
+    n_groups, group = _groups(counts)
+    if n_groups > 1:
+        of_group = [[name for name, one in zip(names, group, strict=True) if one == g] for g in range(n_groups)]
+        described = "; ".join(str({name: sizes[name] for name in own}) for own in of_group)
+        raise ValueError(
+            f"The views form {n_groups} groups that share no sample. Samples per view: {described}. The clusters of "
+            f"different groups cannot be matched. Cluster each group on its own, or add samples that have views of "
+            f"several groups. If sample ids should match, check that they are written in the same way in all views."
+        )
 
 
 def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
@@ -81,7 +98,7 @@ def can_be_fused(mask: NDArray[np.bool_], n_clusters: int) -> bool:
     -------
     bool
     """
-    return bool(mask.sum(axis=0).min() >= max(2, n_clusters)) and _groups(mask)[0] == 1
+    return bool(mask.sum(axis=0).min() >= max(2, n_clusters)) and _groups(_counts(mask))[0] == 1
 
 
 def loose_views(names: Sequence[str], observed: NDArray[np.bool_], n_clusters: int) -> list[str]:
@@ -126,24 +143,13 @@ def no_view_at_all(ids: Sequence[Any], n_samples: int) -> ValueError:
     return ValueError(f"All views are missing for {n_samples} samples: sample {shown}{more}. Remove them.")
 
 
-def _check_connected(names: tuple[str, ...], mask: NDArray[np.bool_]) -> None:
-    """Raise an error for groups of samples that share no view, since their clusters cannot be matched."""
-    n_groups, group = _groups(mask)
-    if n_groups == 1:
-        return
-    described = []
-    for number in range(n_groups):
-        own = [name for name, one in zip(names, group, strict=True) if one == number]
-        described.append(f"{int(mask[:, group == number].any(axis=1).sum())} samples have only {own}")
-    raise ValueError(
-        f"The samples form {n_groups} groups that share no view: {'; '.join(described)}. The clusters of different "
-        f"groups cannot be matched. Cluster each group on its own, or add samples that have views of several groups. "
-        f"If sample ids should match, check that they are written in the same way in all views."
-    )
+def _counts(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number of samples that have both of two views."""
+    seen = mask.astype(np.int64)
+    return seen.T @ seen
 
 
-def _groups(mask: NDArray[np.bool_]) -> tuple[int, NDArray[np.intp]]:
+def _groups(counts: NDArray[np.int64]) -> tuple[int, NDArray[np.intp]]:
     """How many groups of views share no sample, and the group of every view."""
-    counts = mask.astype(np.int64)
-    n_groups, group = connected_components(counts.T @ counts > 0, directed=False)
+    n_groups, group = connected_components(counts > 0, directed=False)
     return int(n_groups), group

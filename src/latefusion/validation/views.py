@@ -120,9 +120,9 @@ def hide_missing(
         if empty.any():
             observed = ~empty if observed is None else observed & ~empty
     if columns is not None and len(columns) == array.shape[1] and not columns.all():
-        array = _hide(array, None, columns)
+        array = hide_entries(array, None, columns)
     if observed is not None and not observed.all():
-        array = _hide(array, observed, observed if square and array.shape[0] == array.shape[1] else None)
+        array = hide_entries(array, observed, observed if square and array.shape[0] == array.shape[1] else None)
     return array, observed
 
 
@@ -141,8 +141,8 @@ def _as_array(array: Any, label: str) -> NDArray[Any]:
         raise ValueError(f"{label} is not a table: {error}") from error
 
 
-def _hide(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None) -> Array:
-    """A copy with zeros outside of some rows and columns."""
+def hide_entries(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None) -> Array:
+    """A copy of a dense or sparse view with zeros outside of some rows and columns."""
     array = array.copy()
     if scipy.sparse.issparse(array):
         shown = np.ones(len(array.data), dtype=bool)

@@ -1,11 +1,11 @@
-"""Consensus rows: projected, weighed by counts, and the same in any blocks."""
+"""Local alignment of chunked views: counts, partitions and consensus rows, the same in any blocks."""
 
 import numpy as np
 import pytest
 
 from latefusion import LocalAlignmentClustering
-from latefusion.distributed import rows as room
-from latefusion.distributed.alignment import LocalAlignmentClustering as Chunked
+from latefusion.distributed import local_alignment as room
+from latefusion.distributed.local_alignment import LocalAlignmentClustering as Chunked
 
 
 @pytest.fixture
@@ -35,12 +35,3 @@ def test_consensus_does_not_depend_on_the_blocks(fitted, monkeypatch):
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 100 * 13)  # thirteen rows at a time
     np.testing.assert_allclose(found.consensus_.compute(), whole, atol=1e-12)
     np.testing.assert_allclose(whole.T @ whole, np.eye(4), atol=1e-9)
-
-
-def test_a_sample_is_trusted_by_the_weight_of_its_views():
-    blocks = [np.array([[1.0], [np.nan], [2.0]]), np.array([[3.0], [4.0], [np.nan]])]
-    np.testing.assert_array_equal(room.observed_rows(blocks, np.arange(3)), [[1, 1], [0, 1], [1, 0]])
-    trusted = room.rows_with_confidence(
-        lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3)
-    )
-    np.testing.assert_allclose(trusted, [[0, 1.0], [1, 0.8], [2, 0.6]])
