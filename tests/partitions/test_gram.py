@@ -7,7 +7,12 @@ from latefusion.arrays import row_blocks
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
 from latefusion.partitions import gram as room
-from latefusion.partitions.neighborhoods import SampledNeighborhoods, count_neighbors, draw_samples
+from latefusion.partitions.neighborhoods import (
+    SampledNeighborhoods,
+    count_neighbors,
+    draw_samples,
+    sampled_thresholds,
+)
 from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
 
 VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
@@ -53,12 +58,11 @@ def test_neighbors_are_counted_in_the_same_pass(stack, monkeypatch):
     monkeypatch.setattr(room, "BLOCK_ENTRIES", 21 * 300)
     samples, judges = draw_samples(300, 300)
     columns = stack.take(samples)
-    sampled = SampledNeighborhoods(
-        samples, judges, room.factor_closeness(stack.take(judges), columns), n_samples=300, n_neighbors=30, n_views=3
-    )
+    closeness = room.factor_closeness(stack.take(judges), columns)
+    sampled = SampledNeighborhoods(samples, sampled_thresholds(samples, judges, closeness, 300, [30], 3), 300)
     room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
     similarities = [factor.toarray() for factor in stack.factors]
-    for found, similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
+    for (found,), similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
         np.testing.assert_allclose(found.counts, count_neighbors(similarity, 30).counts)
 
 

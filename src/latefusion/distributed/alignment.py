@@ -22,9 +22,9 @@ from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
 from latefusion.metrics import observed_agreement
 from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
+from latefusion.partitions.filling import impute_partitions
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean
-from latefusion.partitions.missing import impute_partitions
 from latefusion.partitions.neighborhoods import draw_samples, sampled_thresholds
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.factor import LinearMap
@@ -254,7 +254,7 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         blocks = [first.read(judges, view) for view in range(m)]
         closeness = (one.closeness(block, own) for one, block, own in zip(known, blocks, maps(blocks), strict=True))
         size = neighborhood_size(self.neighborhood, n_samples)
-        thresholds = sampled_thresholds(samples, judges, closeness, n_samples=n_samples, n_neighbors=(size,), n_views=m)
+        thresholds = sampled_thresholds(samples, judges, closeness, n_samples, [size], m)
         rows = WeightedPartitions(maps, results.projection.astype(views.dtype), thresholds, samples, n_samples)
         sums = weighted_products(views, rows)
         width = (m + 1) * k

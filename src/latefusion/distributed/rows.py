@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import namespace, row_blocks
+from latefusion.arrays import row_blocks
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, observed
 from latefusion.distributed.passes import RowMap, sum_up
@@ -124,9 +124,7 @@ class WeightedPartitions:
             )
             inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
             known = np.isin(numbers[block], self.samples)
-            counts = estimate_counts(
-                inside, known.astype(np.float64), self.n_samples, len(self.samples), xp=namespace(inside)
-            )
+            counts = estimate_counts(inside, known.astype(np.float64), self.n_samples, len(self.samples))
             yield plain, counts, known
 
 

@@ -33,12 +33,12 @@ from latefusion.partitions.neighborhoods import (
     CLOSENESS_ENTRIES,
     EXACT_COUNTS,
     SampledNeighborhoods,
-    Sizes,
     count_by_closeness,
     draw_samples,
+    sampled_thresholds,
 )
-from latefusion.partitions.operators import takes_gram
 from latefusion.partitions.partitions import Block, Partitions
+from latefusion.partitions.spectra import takes_gram
 from latefusion.similarities.factor import Factor, LinearMap
 from latefusion.types import Array
 
@@ -65,8 +65,7 @@ def gram_partitions(
     factors: Sequence[Factor],
     extensions: Sequence[Any],
     n_clusters: int,
-    *,
-    n_neighbors: Sizes | None = None,
+    sizes: Sequence[int] | None = None,
     count_samples: int | None = None,
 ) -> Partitions:
     """Base partitions of views whose similarities are narrow factors with dense rows.
@@ -77,7 +76,9 @@ def gram_partitions(
     factors : sequence of Factor
     extensions : sequence of FactorExtension
     n_clusters : int
-    n_neighbors, count_samples
+    sizes : sequence of int, default=None
+        Sizes of the neighborhoods to count; no counts when None.
+    count_samples : int, default=None
         As in `fit_base_partitions`.
 
     Returns
@@ -85,24 +86,19 @@ def gram_partitions(
     Partitions
     """
     stack = FactorStack(factors)
+    n_samples, n_views = stack.n_samples, len(factors)
     projections = factor_projections(stack, n_clusters)
     sampled, columns = None, []
     counts: Sequence[Any] | None = None
-    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
-    if n_neighbors is not None and count_samples is None and few:
-        extensions, counts = count_by_closeness(views, extensions, n_neighbors)
-    elif n_neighbors is not None:
-        samples, references = draw_samples(stack.n_samples, count_samples)
+    if sizes is not None and count_samples is None and n_samples <= EXACT_COUNTS and not stack.on_device:
+        extensions, counts = count_by_closeness(views, extensions, sizes)
+    elif sizes is not None:
+        samples, references = draw_samples(n_samples, count_samples)
         columns = stack.take(samples)
         extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-        sampled = SampledNeighborhoods(
-            samples,
-            references,
-            factor_closeness(stack.take(references), columns),
-            n_samples=stack.n_samples,
-            n_neighbors=n_neighbors,
-            n_views=len(factors),
-        )
+        closeness = factor_closeness(stack.take(references), columns)
+        thresholds = sampled_thresholds(samples, references, closeness, n_samples, sizes, n_views)
+        sampled = SampledNeighborhoods(samples, thresholds, n_samples)
     rows = factor_partitions(stack, projections, sampled, columns)
     *vectors, average = [rows[:, start : start + n_clusters] for start in range(0, int(rows.shape[1]), n_clusters)]
     small = stack.xp.astype(projections, stack.dtype)
