@@ -117,8 +117,10 @@ class _Problem(NamedTuple):
 
 
 class _View(NamedTuple):
-    """The similarity of a view (None if it was added to the mean already), its extension, and its eigenvectors."""
+    """A view of the samples that have it, its similarity (None if it was added to the mean), and its eigenvectors."""
 
+    view: Array
+    encoding: Unchanged
     similarity: Any
     extension: Any
     vectors: Any
@@ -146,64 +148,59 @@ def _fit(
                 closeness = add_to_mean(closeness, one.closeness, n_views)
             one = one._replace(similarity=None, closeness=None)
         results.append(one)
-    known = [one.similarity for one in results]
     if problem.mask is not None:
-        return _from_similarities(views, similarities, results, mean, closeness, problem)
+        return _from_similarities(results, mean, closeness, problem)
+    known = [one.similarity for one in results]
     if fits_gram(known, problem.n_clusters):
         extensions = [one.extension for one in results]
-        found = gram_partitions(views, known, extensions, problem.n_clusters, problem.sizes, problem.count_samples)
+        found = gram_partitions(known, extensions, problem.n_clusters, problem.sizes, problem.count_samples)
     else:
-        found = _from_similarities(views, similarities, results, mean, closeness, problem)
+        found = _from_similarities(results, mean, closeness, problem)
     return _settled(found, known)
 
 
 def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: Mask | None) -> _View:
     """The similarity of the samples that have the view; its eigenvectors unless it is a factor."""
-    sizes = problem.sizes
+    sizes, encoding = problem.sizes, Unchanged()
     if observed is not None:
         samples = np.flatnonzero(observed)
         view = view[samples]
-        view = view[:, samples] if isinstance(similarity, PrecomputedSimilarity) else view
+        if isinstance(similarity, PrecomputedSimilarity):
+            view, encoding = view[:, samples], Unchanged(observed)
         sizes = None if sizes is None else sizes_within(sizes, len(observed), len(samples))
     matrix, extension = similarity.similarity(view, problem.n_clusters)
-    closeness, counts = None, None
+    closeness = counts = vectors = projection = None
     if sizes is not None and isinstance(matrix, np.ndarray):
         closeness = extension.closeness(view, matrix)
         counts = count_sizes(closeness, sizes)
     elif sizes is not None and observed is not None:
         (extension,), (counts, _) = count_by_closeness([view], [extension], sizes, problem.count_samples)
-    closeness = closeness if observed is None else None  # only complete views have a mean closeness
-    if isinstance(matrix, Factor):
-        return _View(matrix, extension, None, None, closeness, counts)
-    _, vectors, projection = leading_eigenpairs(matrix, problem.n_clusters)
-    return _View(matrix, extension, vectors, projection, closeness, counts)
+    if not isinstance(matrix, Factor):
+        _, vectors, projection = leading_eigenpairs(matrix, problem.n_clusters)
+    closeness = closeness if observed is None else None  # neighborhoods of M are counted if no view is missing
+    return _View(view, encoding, matrix, extension, vectors, projection, closeness, counts)
 
 
 def _from_similarities(
-    views: Sequence[Array],
-    similarities: Sequence[Similarity],
-    results: Sequence[_View],
-    mean: NDArray[Any] | None,
-    closeness: NDArray[Any] | None,
-    problem: _Problem,
+    results: list[_View], mean: NDArray[Any] | None, closeness: NDArray[Any] | None, problem: _Problem
 ) -> Partitions:
     """Factors and graphs by products with vectors, and dense similarities, which are in the mean already."""
     n_clusters, mask = problem.n_clusters, problem.mask
     if mean is not None:
-        mean = _form(results, mean, problem)
-    extensions, counts = _count(views, results, closeness, problem, formed=mean is not None)
+        mean, closeness = _form(results, mean, closeness, problem)
+    extensions, counts = _count(results, closeness, problem)
     features = [feature_matrix(one.similarity) if isinstance(one.similarity, Factor) else None for one in results]
     blocks, vectors = [], []
-    for position, (view, one, own) in enumerate(zip(views, results, features, strict=True)):
+    for position, (one, own) in enumerate(zip(results, features, strict=True)):
         rows, projection, observed = one.vectors, one.projection, problem.observed(position)
         if own is not None:
-            projection = leading_projection(own, n_clusters, view.dtype)
-            rows = (own @ projection).astype(view.dtype)
-        spectrum, encoding = Spectrum(np.empty(0), rows, extensions[position], projection), Unchanged()
+            projection = leading_projection(own, n_clusters, one.view.dtype)
+            rows = (own @ projection).astype(one.view.dtype)
+        spectrum = Spectrum(np.empty(0), rows, extensions[position], projection)
         if observed is not None:
             spectrum = spectrum.scattered(observed, len(observed))
-            encoding = Unchanged(observed if isinstance(similarities[position], PrecomputedSimilarity) else None)
-        blocks.append(Block(position, "given", encoding, spectrum.extension, spectrum.projection.astype(rows.dtype)))
+        own_projection = spectrum.projection.astype(rows.dtype)
+        blocks.append(Block(position, "given", one.encoding, spectrum.extension, own_projection))
         vectors.append(spectrum.vectors)
     if not problem.takes_mean:
         return Partitions(tuple(blocks), tuple(vectors), mask=mask, counts=counts)
@@ -217,13 +214,15 @@ def _from_similarities(
     return partitions_with_mean(blocks, vectors, average, shares, mask=mask, counts=counts)
 
 
-def _form(results: Sequence[_View], mean: NDArray[Any], problem: _Problem) -> NDArray[Any]:
-    """Add the similarities that are not dense to a dense mean."""
-    others = {position: one.similarity for position, one in enumerate(results) if one.similarity is not None}
+def _form(
+    results: list[_View], mean: NDArray[Any], closeness: NDArray[Any] | None, problem: _Problem
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Add the similarities that are not dense to a dense mean, and their closeness to that of the others."""
+    others = {position: one for position, one in enumerate(results) if one.similarity is not None}
     if not others:
-        return mean
+        return mean, closeness
     # A factor, and the closeness that ranks neighborhoods, are formed and scaled; a graph is added to a copy.
-    n_samples, plain = len(mean), not any(isinstance(one, Factor) for one in others.values())
+    n_samples, plain = len(mean), not any(isinstance(one.similarity, Factor) for one in others.values())
     n_copies = 1 if problem.sizes is None and plain else 2
     require_memory(
         n_copies * n_samples**2 * item_bytes(mean),
@@ -233,18 +232,19 @@ def _form(results: Sequence[_View], mean: NDArray[Any], problem: _Problem) -> ND
         "float32 views need half.",
     )
     for position, one in others.items():
-        formed = one.toarray() if isinstance(one, Factor) else one
+        formed = one.similarity.toarray() if isinstance(one.similarity, Factor) else one.similarity
         mean = add_to_mean(mean, scatter_similarity(formed, problem.mask, position), len(results))
-    return mean
+        del formed
+        if closeness is not None and problem.sizes is not None:
+            extension = one.extension.with_columns(one.view, np.arange(n_samples))
+            near = extension.closeness(one.view)
+            closeness = add_to_mean(closeness, near, len(results))
+            results[position] = one._replace(extension=extension, counts=count_sizes(near, problem.sizes))
+    return mean, closeness
 
 
 def _count(
-    views: Sequence[Array],
-    results: Sequence[_View],
-    closeness: NDArray[Any] | None,
-    problem: _Problem,
-    *,
-    formed: bool,
+    results: list[_View], closeness: NDArray[Any] | None, problem: _Problem
 ) -> tuple[list[Any], tuple[Any, ...] | None]:
     """Extensions with their columns, and neighbor counts, also of the mean closeness if no view is missing."""
     extensions, counts = [one.extension for one in results], [one.counts for one in results]
@@ -252,17 +252,11 @@ def _count(
         return extensions, None
     if problem.mask is not None:
         return extensions, (*counts, None)
-    if not formed:
-        extensions, counts = count_by_closeness(views, extensions, problem.sizes, problem.count_samples)
-        return extensions, tuple(counts)
-    for position, (view, one) in enumerate(zip(views, results, strict=True)):
-        if one.similarity is not None:
-            extensions[position] = one.extension.with_columns(view, np.arange(view.shape[0]))
-            near = extensions[position].closeness(view)
-            closeness = add_to_mean(closeness, near, len(views))
-            counts[position] = count_sizes(near, problem.sizes)
-    assert closeness is not None
-    return extensions, (*counts, count_sizes(closeness, problem.sizes))
+    if closeness is not None:
+        return extensions, (*counts, count_sizes(closeness, problem.sizes))
+    views = [one.view for one in results]
+    extensions, counts = count_by_closeness(views, extensions, problem.sizes, problem.count_samples)
+    return extensions, tuple(counts)
 
 
 def _settled(partitions: Partitions, similarities: Sequence[Any]) -> Partitions:

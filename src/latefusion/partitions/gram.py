@@ -61,7 +61,6 @@ def fits_gram(similarities: Sequence[Any], n_clusters: int) -> bool:
 
 
 def gram_partitions(
-    views: Sequence[Array],
     factors: Sequence[Factor],
     extensions: Sequence[Any],
     n_clusters: int,
@@ -72,7 +71,6 @@ def gram_partitions(
 
     Parameters
     ----------
-    views : sequence of arrays
     factors : sequence of Factor
     extensions : sequence of FactorExtension
     n_clusters : int
@@ -91,7 +89,7 @@ def gram_partitions(
     sampled, columns = None, []
     counts: Sequence[Any] | None = None
     if sizes is not None and count_samples is None and n_samples <= EXACT_COUNTS and not stack.on_device:
-        extensions, counts = count_by_closeness(views, extensions, sizes)
+        extensions, counts = count_by_closeness([factor.view for factor in factors], extensions, sizes)
     elif sizes is not None:
         samples, references = draw_samples(n_samples, count_samples)
         columns = stack.take(samples)

@@ -190,7 +190,7 @@ class FactorExtension:
         Features of the training samples whose neighbourhoods are known; only for local alignment.
     """
 
-    feature_map: FeatureMap
+    feature_map: Any
     columns: Array | None = None
 
     def features(self, view: Array, diagonal: Any = None) -> Array:
