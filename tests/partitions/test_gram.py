@@ -63,7 +63,7 @@ def test_neighbors_are_counted_in_the_same_pass(stack, monkeypatch):
     room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
     similarities = [factor.toarray() for factor in stack.factors]
     for (found,), similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
-        np.testing.assert_allclose(found.counts, count_neighbors(similarity, 30).counts)
+        np.testing.assert_allclose(found.counts, count_neighbors(similarity, [30])[0].counts)
 
 
 def test_costly_features_are_kept_between_passes():

@@ -11,8 +11,15 @@ from sklearn.base import clone
 
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
-from latefusion.partitions import count_neighbors, fit_base_partitions
-from latefusion.partitions.mean import ScatteredRows, SideBySide, inverse_roots, mean_operator, scatter_similarity
+from latefusion.partitions import fit_base_partitions
+from latefusion.partitions.mean import (
+    inverse_roots,
+    mean_operator,
+    put_side_by_side,
+    scatter_features,
+    scatter_similarity,
+)
+from latefusion.partitions.neighborhoods import count_neighbors
 from latefusion.partitions.spectra import feature_matrix, scatter_rows
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.partitions.rows import extend
@@ -67,7 +74,7 @@ def test_mixtures_equal_the_eigenvectors_of_formed_matrices(names, n_neighbors):
         for neighbors, counts, similarity in zip(
             base.counts, rows.counts, [*closeness, np.mean(closeness, axis=0)], strict=True
         ):
-            np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, n_neighbors).counts)
+            np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, [n_neighbors])[0].counts)
             np.testing.assert_allclose(counts, neighbors.counts[50:90], rtol=1e-6)
 
 
@@ -113,7 +120,7 @@ def test_scattered_rows_are_a_matrix(convert):
     generator = np.random.default_rng(0)
     features, seen = generator.standard_normal((5, 3)), MASK[:, 0]
     dense = scatter_rows(features, seen) / np.sqrt(MASK.mean(axis=1))[:, None]
-    operator = ScatteredRows(convert(features), MASK, 0)
+    operator = scatter_features(convert(features), MASK, 0)
     right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
     np.testing.assert_allclose(operator @ right, dense @ right)
     np.testing.assert_allclose(operator.T @ left, dense.T @ left)
@@ -136,12 +143,12 @@ def features_of(name):
 
 def test_factors_side_by_side_are_one_factor():
     parts = [features_of(name) for name in ("dense", "sparse", "nystrom", "anchors")]
-    stack = SideBySide(parts)
+    stack = put_side_by_side(parts)
     explicit = np.hstack([part @ np.eye(part.shape[1]) for part in parts])
     right, left = np.random.default_rng(0).standard_normal((stack.shape[1], 3)), explicit[:, :3]
     np.testing.assert_allclose(stack @ right, explicit @ right, atol=1e-10)
     np.testing.assert_allclose(stack.T @ left, explicit.T @ left, atol=1e-10)
-    assert [len(part) for part in np.split(right, stack.edges)] == [part.shape[1] for part in parts]
+    assert sp.issparse(put_side_by_side([features_of("anchors")] * 2))
 
 
 def test_the_mean_operator_is_the_mean():

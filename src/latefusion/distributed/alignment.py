@@ -21,11 +21,11 @@ from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cos
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
 from latefusion.metrics import observed_agreement
-from latefusion.partitions import Block, NeighborCounts, Partitions, neighborhood_size
+from latefusion.partitions import Block, Partitions
 from latefusion.partitions.filling import impute_partitions
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean
-from latefusion.partitions.neighborhoods import draw_samples, sampled_thresholds
+from latefusion.partitions.neighborhoods import NeighborCounts, draw_samples, neighborhood_size, sampled_thresholds
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.factor import LinearMap
 from latefusion.solvers import compress_products
@@ -122,11 +122,11 @@ class _ChunkedAlignment(ChunkedMixin):
         self, views: ChunkedViews, first: FirstPass, maps: FeatureMaps, products: FeatureProducts
     ) -> NDArray[np.float64]:
         """The matrix that turns rows of Φ into rows of all base partitions and, last, of M."""
-        xp, precision = namespace(products.totals), float(np.finfo(views.dtype).eps)
-        projection = gram_projections(products.weighted(-1.0), maps.edges, self.n_clusters, precision, xp=xp)
+        precision = float(np.finfo(views.dtype).eps)
+        projection = gram_projections(products.weighted(-1.0), maps.edges, self.n_clusters, precision)
         if not maps.has_missing:
             return projection
-        own = gram_projections(products.gram, maps.edges, self.n_clusters, precision, xp=xp)
+        own = gram_projections(products.gram, maps.edges, self.n_clusters, precision)
         width = self.n_clusters * views.n_views
         scales = np.sqrt(first.observed.sizes / views.n_samples)
         projection[:, :width] = own[:, :width] * np.repeat(scales, self.n_clusters)
@@ -262,7 +262,7 @@ class LocalAlignmentClustering(_ChunkedAlignment, estimators.LocalAlignmentClust
         result = self._solve(*compress_products(weighted, k, xp=namespace(weighted)), self.regularization)
         cross = sums.gram[:width, width:] @ np.concatenate(list(result.mixing))
         counts = [
-            NeighborCounts(counted, own[0], samples, n_samples)
+            NeighborCounts(counted, own[0], n_samples, samples)
             for counted, own in zip(sums.known, thresholds, strict=True)
         ]
         partitions = self._store_chunked(results._replace(maps=maps), result, cross, counts)

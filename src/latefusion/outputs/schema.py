@@ -143,9 +143,7 @@ PARTS: dict[str, Part] = {
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),
-    "NeighborCounts": _part(
-        NeighborCounts, counts=Numbers, thresholds=Numbers, samples=Numbers | None, size=int | None
-    ),
+    "NeighborCounts": _part(NeighborCounts, counts=Numbers, thresholds=Numbers, n_samples=int, samples=Numbers | None),
     "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags, level=float),
     "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers, shift=Numbers),
     # Encodings.

@@ -25,7 +25,7 @@ from latefusion.partitions.filling import impute_partitions
 from latefusion.partitions.gram import fits_gram, gram_partitions
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.mean import add_to_mean, mean_partition, partitions_with_mean, scatter_similarity
-from latefusion.partitions.neighborhoods import count_by_closeness, count_sizes, sizes_within
+from latefusion.partitions.neighborhoods import count_by_closeness, count_neighbors, sizes_within
 from latefusion.partitions.partitions import BLOCK_ENTRIES, Block, Mean, Partitions
 from latefusion.partitions.sources import join_coordinates
 from latefusion.partitions.spectra import Spectrum, feature_matrix, leading_eigenpairs, leading_projection
@@ -172,7 +172,7 @@ def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: 
     closeness = counts = vectors = projection = None
     if sizes is not None and isinstance(matrix, np.ndarray):
         closeness = extension.closeness(view, matrix)
-        counts = count_sizes(closeness, sizes)
+        counts = count_neighbors(closeness, sizes)
     elif sizes is not None and observed is not None:
         (extension,), (counts, _) = count_by_closeness([view], [extension], sizes, problem.count_samples)
     if not isinstance(matrix, Factor):
@@ -239,7 +239,7 @@ def _form(
             extension = one.extension.with_columns(one.view, np.arange(n_samples))
             near = extension.closeness(one.view)
             closeness = add_to_mean(closeness, near, len(results))
-            results[position] = one._replace(extension=extension, counts=count_sizes(near, problem.sizes))
+            results[position] = one._replace(extension=extension, counts=count_neighbors(near, problem.sizes))
     return mean, closeness
 
 
@@ -253,7 +253,7 @@ def _count(
     if problem.mask is not None:
         return extensions, (*counts, None)
     if closeness is not None:
-        return extensions, (*counts, count_sizes(closeness, problem.sizes))
+        return extensions, (*counts, count_neighbors(closeness, problem.sizes))
     views = [one.view for one in results]
     extensions, counts = count_by_closeness(views, extensions, problem.sizes, problem.count_samples)
     return extensions, tuple(counts)

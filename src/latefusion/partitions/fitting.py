@@ -67,11 +67,10 @@ def fit_partitions(
 def _fit_source(
     source: Source, name: str, n_components: int, n_clusters: int, search: NeighborSearch, n_known: int
 ) -> Spectrum:
-    training, similarity = source.training(name), source.similarities[name]
-    if source.observed is None:
-        return fit_spectrum(training, similarity, n_components, n_clusters, search)
+    training = source.training(name)
     n_components = min(n_components, training.shape[0])
-    return fit_spectrum(training, similarity, n_components, n_clusters, search).scattered(source.observed, n_known)
+    spectrum = fit_spectrum(training, source.similarities[name], n_components, n_clusters, search)
+    return spectrum if source.observed is None else spectrum.scattered(source.observed, n_known)
 
 
 def _order_flat_spectra(spectra: Sequence[Spectrum], n_clusters: int) -> list[Spectrum]:

@@ -191,12 +191,10 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
             total += inner_products(stack.features(rows), xp=xp)
         return total
 
-    return gram_projections(
-        sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps), xp=xp
-    )
+    return gram_projections(sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps))
 
 
-def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float, *, xp: Any) -> Array:
+def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float) -> Array:
     """The same from ΦᵀΦ.
 
     Parameters
@@ -208,27 +206,25 @@ def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, prec
     n_clusters : int
     precision : float
         Rounding error of the features.
-    xp : module
 
     Returns
     -------
     array of shape (total width, (n_views + 1) * n_clusters)
     """
-    n_views = len(edges) - 1
-    width, n_columns = gram.shape[0], (n_views + 1) * n_clusters
-    projections = xp.zeros((width, n_columns), dtype=xp.float64, device=device_of(gram))
+    xp, n_views = namespace(gram), len(edges) - 1
+    projections = xp.zeros((gram.shape[0], (n_views + 1) * n_clusters), dtype=xp.float64, device=device_of(gram))
     for p in range(n_views):
         own = slice(int(edges[p]), int(edges[p + 1]))
-        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision, xp)
+        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision)
     # The mean of one view is that view.
-    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision, xp)
+    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision)
     projections[:, n_views * n_clusters :] = mean
     return projections
 
 
-def _whitened(gram: Array, n_clusters: int, precision: float, xp: Any) -> Array:
+def _whitened(gram: Array, n_clusters: int, precision: float) -> Array:
     """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
-    width = gram.shape[0]
+    xp, width = namespace(gram), gram.shape[0]
     values, vectors = top_eigenpairs(gram, min(n_clusters, width))
     present = values > rounding_threshold(precision, values[0])
     safe = xp.where(present, values, xp.ones_like(values))

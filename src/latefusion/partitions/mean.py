@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block, Mean, Partitions
-from latefusion.partitions.spectra import leading_eigenpairs, leading_projection, symmetric_operator
+from latefusion.partitions.spectra import leading_eigenpairs, leading_projection, operator
 from latefusion.types import Array
 
 Mask = NDArray[np.bool_]
@@ -88,13 +88,13 @@ def mean_partition(
     n_views = len(features)
     if mask is not None:
         graphs = [None if one is None else scatter_similarity(one, mask, view) for view, one in enumerate(graphs)]
-        features = [None if one is None else ScatteredRows(one, mask, view) for view, one in enumerate(features)]
+        features = [None if one is None else scatter_features(one, mask, view) for view, one in enumerate(features)]
     factors, others = ([one for one in some if one is not None] for some in (features, graphs))
     if mean is None and not others:
-        stack = SideBySide(factors)
-        whole = scipy.sparse.hstack(factors, format="csr") if all(map(scipy.sparse.issparse, factors)) else stack
+        whole = put_side_by_side(factors)
         projection = leading_projection(whole, n_clusters, precision)
-        return (whole @ projection).astype(precision), np.split(projection, stack.edges)
+        edges = np.cumsum([one.shape[1] for one in factors])
+        return (whole @ projection).astype(precision), np.split(projection, edges[:-1])
     similarity: Any = mean
     if mean is None and factors:
         similarity = mean_operator(factors, others)
@@ -131,50 +131,32 @@ def scatter_similarity(similarity: Any, mask: Mask | None, view: int) -> Any:
     return everywhere
 
 
-class ScatteredRows(LinearOperator):
-    """The same of a factor: D^{-1/2} E_p Φ_p.
+def scatter_features(features: Any, mask: Mask, view: int) -> LinearOperator:
+    """The same of a factor: D^{-1/2} E_p Φ_p, by its products."""
+    samples = np.flatnonzero(mask[:, view])
+    factors = inverse_roots(mask)[samples, None]
 
-    Parameters
-    ----------
-    features : array, sparse matrix or operator of shape (n_observed, width)
-    mask : ndarray of bool of shape (n_samples, n_views)
-    view : int
-    """
-
-    def __init__(self, features: Any, mask: Mask, view: int) -> None:
-        self.features = features
-        self.samples = np.flatnonzero(mask[:, view])
-        self.factors = inverse_roots(mask)[self.samples, None]
-        super().__init__(np.dtype(np.float64), (len(mask), features.shape[1]))
-
-    def _matmat(self, right: NDArray[Any]) -> NDArray[Any]:
-        rows = np.zeros((self.shape[0], right.shape[1]))
-        rows[self.samples] = self.factors * (self.features @ right)
+    def multiply(right: NDArray[Any]) -> NDArray[Any]:
+        rows = np.zeros((len(mask), right.shape[1]))
+        rows[samples] = factors * (features @ right)
         return rows
 
-    def _rmatmat(self, left: NDArray[Any]) -> Any:
-        return self.features.T @ (self.factors * left[self.samples])
+    return operator((len(mask), features.shape[1]), multiply, lambda left: features.T @ (factors * left[samples]))
 
 
-class SideBySide(LinearOperator):
-    """Several factors as one, [Φ_1 | … | Φ_m].
+def put_side_by_side(features: Sequence[Any]) -> Any:
+    """Several factors as one, [Φ_1 | … | Φ_m]: a sparse matrix if all of them are, otherwise by its products."""
+    if all(map(scipy.sparse.issparse, features)):
+        return scipy.sparse.hstack(features, format="csr")
+    edges = np.cumsum([one.shape[1] for one in features])
 
-    Parameters
-    ----------
-    parts : sequence of arrays, sparse matrices or operators of shape (n_samples, width_p)
-    """
+    def multiply(right: NDArray[Any]) -> Any:
+        return sum(one @ part for one, part in zip(features, np.split(right, edges[:-1]), strict=True))
 
-    def __init__(self, parts: Sequence[Any]) -> None:
-        self.parts = parts
-        widths = [part.shape[1] for part in parts]
-        self.edges = np.cumsum(widths)[:-1]
-        super().__init__(np.dtype(np.float64), (parts[0].shape[0], sum(widths)))
+    def transposed(left: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([one.T @ left for one in features])
 
-    def _matmat(self, right: NDArray[Any]) -> Any:
-        return sum(part @ own for part, own in zip(self.parts, np.split(right, self.edges), strict=True))
-
-    def _rmatmat(self, left: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate([part.T @ left for part in self.parts])
+    return operator((features[0].shape[0], int(edges[-1])), multiply, transposed)
 
 
 def mean_operator(factors: Sequence[Any], graphs: Sequence[Any]) -> LinearOperator:
@@ -184,7 +166,7 @@ def mean_operator(factors: Sequence[Any], graphs: Sequence[Any]) -> LinearOperat
         total = sum(one @ (one.T @ right) for one in factors) + sum(graph @ right for graph in graphs)
         return total / (len(factors) + len(graphs))
 
-    return symmetric_operator(factors[0].shape[0], multiply)
+    return operator((factors[0].shape[0], factors[0].shape[0]), multiply)
 
 
 def partitions_with_mean(

@@ -39,24 +39,19 @@ class NeighborCounts:
     ----------
     counts : ndarray of shape (n_samples,)
         c(j), the number of samples that have j in their neighborhood. A sample is not in its own. Estimates if only
-        some neighborhoods were used.
+        some neighborhoods were used. New samples need only those of ``samples``.
     thresholds : ndarray of shape (n_columns,)
         Similarity of a sample to the last member of its neighborhood.
+    n_samples : int
+        Number of training samples.
     samples : ndarray of shape (n_columns,) or None
         The samples whose neighborhoods were used; all of them when None.
-    size : int or None
-        Number of training samples if ``counts`` has only those of ``samples``, which are sufficient for new samples.
     """
 
     counts: Array
     thresholds: Array
+    n_samples: int
     samples: NDArray[np.intp] | None = None
-    size: int | None = None
-
-    @property
-    def n_samples(self) -> int:
-        """Number of training samples."""
-        return int(self.counts.shape[0]) if self.size is None else self.size
 
     @property
     def relative_errors(self) -> Array:
@@ -67,10 +62,10 @@ class NeighborCounts:
 
     def for_new_samples(self) -> NeighborCounts:
         """The same without the counts that new samples do not need."""
-        if self.samples is None or self.size is not None:
+        if self.samples is None or self.counts.shape[0] == len(self.samples):
             return self
         known = namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
-        return NeighborCounts(known, self.thresholds, self.samples, self.n_samples)
+        return replace(self, counts=known)
 
     def count_new(self, closeness: Array) -> Array:
         """Number of training neighborhoods that would contain new samples, from their similarities (n_new, n_columns).
@@ -168,37 +163,6 @@ def _weights(counter: NeighborCounts, closeness: Array) -> Array:
     return xp.astype(found, xp.float64) / counter.n_samples
 
 
-def training_counts(
-    counts: Sequence[NeighborCounts | None], mask: NDArray[np.bool_] | None, *, imputed: bool
-) -> list[NeighborCounts]:
-    """Counts of all training samples, per view and last those of M.
-
-    Parameters
-    ----------
-    counts : sequence of NeighborCounts or None
-        As in `Partitions`.
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Which samples have which views; None for all. Counts are multiplied by n / n_p, and those of M are their mean
-        over the views that a sample has.
-    imputed : bool
-        Whether missing views have the counts of M; zero otherwise.
-
-    Returns
-    -------
-    list of NeighborCounts
-    """
-    own = [one for one in counts if one is not None]
-    if mask is None:
-        return own
-    everywhere = [
-        scatter_rows(one.counts * (len(mask) / one.n_samples), seen) for one, seen in zip(own, mask.T, strict=True)
-    ]
-    mean = sum(everywhere) / mask.sum(axis=1)
-    if imputed:
-        everywhere = [np.where(seen, one, mean) for one, seen in zip(everywhere, mask.T, strict=True)]
-    return [replace(one, counts=found) for one, found in zip([*own, own[0]], [*everywhere, mean], strict=True)]
-
-
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     """Number of neighbors for a fraction of the samples (at most 1.0) or a count (an integer).
 
@@ -216,28 +180,24 @@ def sizes_within(sizes: Sequence[int], n_samples: int, n_observed: int) -> list[
     return [max(1, min(round(size * n_observed / n_samples), n_observed - 1)) for size in sizes]
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: int) -> NeighborCounts:
+def count_neighbors(similarity: NDArray[Any], sizes: Sequence[int]) -> list[NeighborCounts]:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
-    n_neighbors : int
-        Size of every neighborhood, the sample itself not counted; between 1 and ``n_samples - 1``.
+    sizes : sequence of int
+        Sizes of neighborhoods, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
-    NeighborCounts
+    list of NeighborCounts
+        Of every size.
 
     Notes
     -----
     Of equally similar samples those with the lowest index come first.
     """
-    return count_sizes(similarity, [n_neighbors])[0]
-
-
-def count_sizes(similarity: NDArray[Any], sizes: Sequence[int]) -> list[NeighborCounts]:
-    """The same for several sizes of neighborhoods at once."""
     step = max(1, BLOCK_ENTRIES // len(similarity))
     return _count_exactly(len(similarity), sizes, 1, step, lambda rows: [similarity[rows].copy()])[0]
 
@@ -254,7 +214,7 @@ def _count_exactly(
             counts[part] += members
             thresholds[part].append(edges)
     return [
-        list(map(NeighborCounts, own, np.concatenate(edges, axis=1)))
+        [NeighborCounts(*one, n_samples) for one in zip(own, np.concatenate(edges, axis=1), strict=True)]
         for own, edges in zip(counts, thresholds, strict=True)
     ]
 
@@ -378,7 +338,7 @@ class SampledNeighborhoods:
         own[self.samples] = 1.0
         counts = estimate_counts(self._inside, own, n_samples, len(self.samples))
         return [
-            [NeighborCounts(counts[p, one, :], edges[one, :], self.samples) for one in range(edges.shape[0])]
+            [NeighborCounts(counts[p, one, :], edges[one, :], n_samples, self.samples) for one in range(edges.shape[0])]
             for p, edges in enumerate(self.thresholds)
         ]
 

@@ -194,10 +194,10 @@ def leading_projection(features: Any, n_clusters: int, precision: Any) -> NDArra
     if scipy.sparse.issparse(features) or takes_gram(width, n_clusters, dense=_is_dense(features)):
         values, vectors = top_eigenpairs(gram_matrix(features), n_pairs)
     elif width <= n_samples:
-        products = symmetric_operator(width, lambda right: features.T @ (features @ right))
+        products = operator((width, width), lambda right: features.T @ (features @ right))
         values, vectors = top_eigenpairs(products, n_pairs)
     else:
-        similarity = symmetric_operator(n_samples, lambda right: features @ (features.T @ right))
+        similarity = operator((n_samples, n_samples), lambda right: features @ (features.T @ right))
         values, vectors = top_eigenpairs(similarity, n_pairs)
         vectors = (features.T @ vectors) * np.sqrt(inverse_values(values, precision))
     projection = np.zeros((width, n_clusters))
@@ -241,10 +241,29 @@ def gram_matrix(features: Any) -> Any:
     return (gram + gram.T) / 2
 
 
-def symmetric_operator(size: int, multiply: Callable[[NDArray[Any]], Any]) -> LinearOperator:
-    """A symmetric matrix that is known by its products with matrices only."""
+def operator(
+    shape: tuple[int, int], multiply: Callable[[Any], Any], transposed: Callable[[Any], Any] | None = None
+) -> LinearOperator:
+    """A matrix that is known by its products only.
+
+    Parameters
+    ----------
+    shape : tuple of int
+    multiply : callable
+        The product with a matrix on its right.
+    transposed : callable, default=None
+        The same of the transpose; not needed for symmetric matrices.
+
+    Returns
+    -------
+    LinearOperator
+    """
     return LinearOperator(
-        (size, size), matvec=lambda right: multiply(right.reshape(-1, 1)), matmat=multiply, dtype=np.float64
+        shape,
+        matvec=lambda right: multiply(right.reshape(-1, 1)),
+        matmat=multiply,
+        rmatmat=transposed,
+        dtype=np.float64,
     )
 
 
