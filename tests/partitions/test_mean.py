@@ -124,6 +124,7 @@ def test_scattered_rows_are_a_matrix(convert):
     right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
     np.testing.assert_allclose(operator @ right, dense @ right)
     np.testing.assert_allclose(operator.T @ left, dense.T @ left)
+    np.testing.assert_allclose(operator.T @ left[:, :1], dense.T @ left[:, :1])  # SciPy treats one column as a vector
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
@@ -148,6 +149,7 @@ def test_factors_side_by_side_are_one_factor():
     right, left = np.random.default_rng(0).standard_normal((stack.shape[1], 3)), explicit[:, :3]
     np.testing.assert_allclose(stack @ right, explicit @ right, atol=1e-10)
     np.testing.assert_allclose(stack.T @ left, explicit.T @ left, atol=1e-10)
+    np.testing.assert_allclose(stack.T @ left[:, :1], explicit.T @ left[:, :1], atol=1e-10)
     assert sp.issparse(put_side_by_side([features_of("anchors")] * 2))
 
 

@@ -41,7 +41,8 @@ def impute_partitions(partitions: Partitions) -> Partitions:
         assert partitions.mean is not None
         assert partitions.fill is not None
         of_mean = np.repeat([block.view for block in partitions.mean.blocks], n_clusters)
-        return replace(partitions, fill=replace(partitions.fill, model=model.joined(of_mean)))
+        model = model.joined(of_mean, np.zeros((len(of_mean), n_clusters)))
+        return replace(partitions, fill=replace(partitions.fill, model=model))
     rows = model.impute(rows, mask)
     exact = rows.astype(np.float64)
     values, vectors = top_eigenpairs(exact.T @ exact, n_clusters)

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block, Mean, Partitions
-from latefusion.partitions.spectra import leading_eigenpairs, leading_projection, operator
+from latefusion.partitions.spectra import leading_eigenpairs, leading_projection, operator, symmetric_operator
 from latefusion.types import Array
 
 Mask = NDArray[np.bool_]
@@ -166,7 +166,7 @@ def mean_operator(factors: Sequence[Any], graphs: Sequence[Any]) -> LinearOperat
         total = sum(one @ (one.T @ right) for one in factors) + sum(graph @ right for graph in graphs)
         return total / (len(factors) + len(graphs))
 
-    return operator((factors[0].shape[0], factors[0].shape[0]), multiply)
+    return symmetric_operator(factors[0].shape[0], multiply)
 
 
 def partitions_with_mean(

@@ -194,10 +194,10 @@ def leading_projection(features: Any, n_clusters: int, precision: Any) -> NDArra
     if scipy.sparse.issparse(features) or takes_gram(width, n_clusters, dense=_is_dense(features)):
         values, vectors = top_eigenpairs(gram_matrix(features), n_pairs)
     elif width <= n_samples:
-        products = operator((width, width), lambda right: features.T @ (features @ right))
+        products = symmetric_operator(width, lambda right: features.T @ (features @ right))
         values, vectors = top_eigenpairs(products, n_pairs)
     else:
-        similarity = operator((n_samples, n_samples), lambda right: features @ (features.T @ right))
+        similarity = symmetric_operator(n_samples, lambda right: features @ (features.T @ right))
         values, vectors = top_eigenpairs(similarity, n_pairs)
         vectors = (features.T @ vectors) * np.sqrt(inverse_values(values, precision))
     projection = np.zeros((width, n_clusters))
@@ -242,17 +242,15 @@ def gram_matrix(features: Any) -> Any:
 
 
 def operator(
-    shape: tuple[int, int], multiply: Callable[[Any], Any], transposed: Callable[[Any], Any] | None = None
+    shape: tuple[int, int], multiply: Callable[[Any], Any], transposed: Callable[[Any], Any]
 ) -> LinearOperator:
     """A matrix that is known by its products only.
 
     Parameters
     ----------
     shape : tuple of int
-    multiply : callable
-        The product with a matrix on its right.
-    transposed : callable, default=None
-        The same of the transpose; not needed for symmetric matrices.
+    multiply, transposed : callable
+        The products of the matrix and of its transpose with a matrix on their right.
 
     Returns
     -------
@@ -261,10 +259,16 @@ def operator(
     return LinearOperator(
         shape,
         matvec=lambda right: multiply(right.reshape(-1, 1)),
+        rmatvec=lambda left: transposed(left.reshape(-1, 1)),
         matmat=multiply,
         rmatmat=transposed,
         dtype=np.float64,
     )
+
+
+def symmetric_operator(size: int, multiply: Callable[[Any], Any]) -> LinearOperator:
+    """The same of a symmetric matrix."""
+    return operator((size, size), multiply, multiply)
 
 
 def _is_dense(features: Any) -> bool:

@@ -42,6 +42,9 @@ class CenteredRows(LinearOperator):
         product: NDArray[Any] = _product(self.rows, right) - self.mean @ right
         return product * self.scale[:, None]
 
+    def _rmatvec(self, left: NDArray[Any]) -> NDArray[Any]:
+        return self._rmatmat(left.reshape(-1, 1)).reshape(-1)  # SciPy before 1.16 does not do so by itself
+
     def _rmatmat(self, left: NDArray[Any]) -> NDArray[Any]:
         scaled = left * self.scale[:, None]
         product: NDArray[Any] = _transposed_product(self.rows, scaled) - np.outer(self.mean, scaled.sum(axis=0))
