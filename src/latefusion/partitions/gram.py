@@ -9,7 +9,6 @@ projections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -24,7 +23,6 @@ from latefusion.arrays import (
     rounding_threshold,
     row_blocks,
     share_blocks,
-    take_rows,
     top_eigenpairs,
 )
 from latefusion.encoding.coordinates import Unchanged
@@ -34,8 +32,7 @@ from latefusion.partitions.neighborhoods import (
     EXACT_COUNTS,
     SampledNeighborhoods,
     count_by_closeness,
-    draw_samples,
-    sampled_thresholds,
+    sample_neighborhoods,
 )
 from latefusion.partitions.partitions import Block, Partitions
 from latefusion.partitions.spectra import takes_gram
@@ -84,20 +81,14 @@ def gram_partitions(
     Partitions
     """
     stack = FactorStack(factors)
-    n_samples, n_views = stack.n_samples, len(factors)
+    views = [factor.view for factor in factors]
     projections = factor_projections(stack, n_clusters)
-    sampled, columns = None, []
-    counts: Sequence[Any] | None = None
-    if sizes is not None and count_samples is None and n_samples <= EXACT_COUNTS and not stack.on_device:
-        extensions, counts = count_by_closeness([factor.view for factor in factors], extensions, sizes)
+    sampled, counts = None, None
+    if sizes is not None and count_samples is None and stack.n_samples <= EXACT_COUNTS and not stack.on_device:
+        extensions, counts = count_by_closeness(views, extensions, sizes)
     elif sizes is not None:
-        samples, references = draw_samples(n_samples, count_samples)
-        columns = stack.take(samples)
-        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-        closeness = factor_closeness(stack.take(references), columns)
-        thresholds = sampled_thresholds(samples, references, closeness, n_samples, sizes, n_views)
-        sampled = SampledNeighborhoods(samples, thresholds, n_samples)
-    rows = factor_partitions(stack, projections, sampled, columns)
+        extensions, sampled = sample_neighborhoods(views, extensions, sizes, count_samples)
+    rows = factor_partitions(stack, projections, sampled, [one.columns for one in extensions])
     *vectors, average = [rows[:, start : start + n_clusters] for start in range(0, int(rows.shape[1]), n_clusters)]
     small = stack.xp.astype(projections, stack.dtype)
     own, shares = zip(*view_projections(small, stack.edges, n_clusters), strict=True)
@@ -152,10 +143,6 @@ class FactorStack:
         if rows.start not in self.kept:
             self.kept[rows.start] = self._features(rows)
         return self.kept[rows.start]
-
-    def take(self, samples: NDArray[np.intp]) -> list[Array]:
-        """Rows of every Φ_p of some samples."""
-        return [factor.feature_map(take_rows(factor.view, samples)) for factor in self.factors]
 
     def split(self, features: Array) -> list[Array]:
         """The columns of every view."""
@@ -233,12 +220,6 @@ def _whitened(gram: Array, n_clusters: int, precision: float) -> Array:
     return whitened
 
 
-def factor_closeness(features: Sequence[Array], columns: Sequence[Array]) -> Iterator[Array]:
-    """Inner products of the features of some samples and of the columns, view by view."""
-    for row_features, column_features in zip(features, columns, strict=True):
-        yield row_features @ column_features.T
-
-
 def factor_partitions(
     stack: FactorStack,
     projections: Array,
@@ -263,10 +244,11 @@ def factor_partitions(
     rows_of_all = stack.xp.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype, device=stack.device)
     small = stack.xp.astype(projections, stack.dtype)
     # The mean of all products is the product of all features, which is cheaper than a sum over views.
-    together: Any = stack.xp.concat(list(columns), axis=1) / len(columns) if columns else None
+    together: Any = None if neighborhoods is None else stack.xp.concat(list(columns), axis=1) / len(columns)
 
     def closeness(features: Array) -> Iterator[Array]:
-        yield from factor_closeness(stack.split(features), columns)
+        for own, known in zip(stack.split(features), columns, strict=True):
+            yield own @ known.T
         yield features @ together.T
 
     def project(ranges: Sequence[slice]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import beside, device_of, namespace, row_blocks
+from latefusion.arrays import beside, device_of, namespace, row_blocks, take_rows
 from latefusion.partitions.spectra import scatter_rows
 from latefusion.types import Array
 
@@ -264,23 +264,32 @@ def count_by_closeness(
         Per view, and last for the mean of all closeness, those of every size.
     """
     n_samples, n_views = views[0].shape[0], len(views)
-    exact = n_columns is None and n_samples <= EXACT_COUNTS
-    samples, references = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
-    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
-    step = max(1, CLOSENESS_ENTRIES // len(samples))
 
-    def closeness(rows: Any) -> Iterator[Array]:
+    def closeness(rows: slice) -> Iterator[Array]:
         return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
 
-    if exact:
+    if n_columns is None and n_samples <= EXACT_COUNTS:
+        everything, step = np.arange(n_samples), max(1, CLOSENESS_ENTRIES // n_samples)
+        extensions = [one.with_columns(view, everything) for one, view in zip(extensions, views, strict=True)]
         return extensions, _count_exactly(
             n_samples, sizes, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
         )
-    thresholds = sampled_thresholds(samples, references, closeness(references), n_samples, sizes, n_views)
-    sampled = SampledNeighborhoods(samples, thresholds, n_samples)
-    for rows in row_blocks(n_samples, step):
+    extensions, sampled = sample_neighborhoods(views, extensions, sizes, n_columns)
+    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(sampled.samples))):
         sampled.count(rows, closeness(rows))
     return extensions, sampled.results()
+
+
+def sample_neighborhoods(
+    views: Sequence[Array], extensions: Sequence[Any], sizes: Sequence[int], n_columns: int | None
+) -> tuple[list[Any], SampledNeighborhoods]:
+    """Neighborhoods of some samples; parameters and extensions are those of `count_by_closeness`."""
+    n_samples = views[0].shape[0]
+    samples, references = draw_samples(n_samples, n_columns)
+    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+    closeness = (one.closeness(take_rows(view, references)) for one, view in zip(extensions, views, strict=True))
+    thresholds = sampled_thresholds(samples, references, closeness, n_samples, sizes, len(views))
+    return extensions, SampledNeighborhoods(samples, thresholds, n_samples)
 
 
 def draw_samples(n_samples: int, n_columns: int | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -187,7 +187,7 @@ class FactorExtension:
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
         """The same with some training samples as columns of `closeness`."""
-        return replace(self, columns=self.feature_map(view[samples]))
+        return replace(self, columns=self.feature_map(take_rows(view, samples)))
 
     def closeness(self, view: Array, features: Array | None = None) -> Array:
         """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""
