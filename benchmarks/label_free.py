@@ -249,7 +249,7 @@ def local(args, store):
         row = {"data": path.stem, "global": fused_accuracy(space, plan, data.target)}
         for share in (0.05, 0.1, 0.3):
             size = max(1, round(share * n_samples))
-            counts = [count_neighbors(-euclidean_distances(one.coordinates), size).counts for one in sources]
+            counts = [count_neighbors(-euclidean_distances(one.coordinates), [size])[0].counts for one in sources]
             vectors = [
                 one * (counts[key.view] / counts[key.view].mean())[:, None]
                 for key, one in zip(keys, space.partitions.vectors, strict=True)

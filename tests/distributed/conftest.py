@@ -31,7 +31,7 @@ def many(planted, monkeypatch):
     monkeypatch.setattr("latefusion.partitions.neighborhoods.EXACT_COUNTS", 1000)
     monkeypatch.setattr("latefusion.partitions.gram.EXACT_COUNTS", 1000)
     monkeypatch.setattr("latefusion.similarities.kernel.SUBSET_ROWS", 900)
-    monkeypatch.setattr("latefusion.similarities.anchors.DEFAULT_ANCHORS", 50)
+    monkeypatch.setattr("latefusion.similarities.graph.DEFAULT_ANCHORS", 50)
     monkeypatch.setattr("latefusion.assignment.rules.SMALL_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.assignment.kmeans.SUBSET_ROWS", 900)
     monkeypatch.setattr("latefusion.selection.search.SEARCH_SAMPLES", 400)

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from latefusion.arrays import memory, to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.partitions import count_neighbors, fit_base_partitions
+from latefusion.partitions import fit_base_partitions
+from latefusion.partitions.neighborhoods import count_neighbors
 from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from tests.partitions.rows import extend
 
@@ -100,7 +101,7 @@ def test_counts_are_those_of_every_similarity_and_of_their_mean():
     kernels = [standardize_kernel(gaussian_kernel(view))[0] for view in VIEWS]
     base = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, n_neighbors=7)
     for neighbors, kernel in zip(base.counts, [*kernels, np.mean(kernels, axis=0)], strict=True):
-        np.testing.assert_array_equal(neighbors.counts, count_neighbors(kernel, 7).counts)
+        np.testing.assert_array_equal(neighbors.counts, count_neighbors(kernel, [7])[0].counts)
 
 
 def test_parallel_and_serial_agree():

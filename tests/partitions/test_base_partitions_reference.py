@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from latefusion.datasets import make_views
-from latefusion.partitions import count_neighbors, fit_base_partitions
+from latefusion.partitions import fit_base_partitions
+from latefusion.partitions.neighborhoods import count_neighbors
 from latefusion.partitions.sources import join_coordinates
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.partitions.rows import extend
@@ -78,7 +79,7 @@ def test_neighbors_of_m_are_those_among_all_views():
     base = fit_base_partitions(VIEWS, [KERNEL, KERNEL], 3, reference=KERNEL, n_neighbors=20)
     table, _ = join_coordinates(VIEWS, np.ones(2))
     matrix, _ = KERNEL.similarity(table, 3)
-    expected = count_neighbors(matrix.toarray() if hasattr(matrix, "toarray") else matrix, 20)
+    expected = count_neighbors(matrix.toarray() if hasattr(matrix, "toarray") else matrix, [20])[0]
     np.testing.assert_array_equal(base.counts[-1].counts, expected.counts)
 
 

@@ -7,8 +7,8 @@ from latefusion.arrays import row_blocks
 from latefusion.datasets import make_views
 from latefusion.kernels import fit_kernel
 from latefusion.partitions import gram as room
-from latefusion.partitions.neighborhoods import SampledNeighborhoods, count_neighbors, draw_samples
-from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
+from latefusion.partitions.neighborhoods import count_neighbors, sample_neighborhoods
+from latefusion.similarities.factor import Factor, FactorExtension, fit_linear_map, fit_nystrom_map
 
 VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
 
@@ -19,7 +19,7 @@ def stack():
 
 
 def dense_features(stack):
-    return np.hstack(stack.take(np.arange(stack.n_samples)))
+    return np.hstack([factor.rows(0, stack.n_samples) for factor in stack.factors])
 
 
 @pytest.mark.parametrize("entries", [1, 21 * 300, 2**19])
@@ -51,15 +51,13 @@ def test_more_clusters_than_columns_leave_zero_columns(stack):
 
 def test_neighbors_are_counted_in_the_same_pass(stack, monkeypatch):
     monkeypatch.setattr(room, "BLOCK_ENTRIES", 21 * 300)
-    samples, judges = draw_samples(300, 300)
-    columns = stack.take(samples)
-    sampled = SampledNeighborhoods(
-        samples, judges, room.factor_closeness(stack.take(judges), columns), n_samples=300, n_neighbors=30, n_views=3
-    )
+    extensions = [FactorExtension(factor.feature_map) for factor in stack.factors]
+    extensions, sampled = sample_neighborhoods(VIEWS, extensions, [30], 300)
+    columns = [one.columns for one in extensions]
     room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
     similarities = [factor.toarray() for factor in stack.factors]
-    for found, similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
-        np.testing.assert_allclose(found.counts, count_neighbors(similarity, 30).counts)
+    for (found,), similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
+        np.testing.assert_allclose(found.counts, count_neighbors(similarity, [30])[0].counts)
 
 
 def test_costly_features_are_kept_between_passes():

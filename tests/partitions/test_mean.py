@@ -11,8 +11,16 @@ from sklearn.base import clone
 
 from latefusion import GlobalAlignmentClustering, LocalAlignmentClustering
 from latefusion.datasets import make_views
-from latefusion.partitions import count_neighbors, fit_base_partitions
-from latefusion.partitions.operators import leading_eigenvectors
+from latefusion.partitions import fit_base_partitions
+from latefusion.partitions.mean import (
+    inverse_roots,
+    mean_operator,
+    put_side_by_side,
+    scatter_features,
+    scatter_similarity,
+)
+from latefusion.partitions.neighborhoods import count_neighbors
+from latefusion.partitions.spectra import feature_matrix, scatter_rows
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.partitions.rows import extend
 
@@ -66,7 +74,7 @@ def test_mixtures_equal_the_eigenvectors_of_formed_matrices(names, n_neighbors):
         for neighbors, counts, similarity in zip(
             base.counts, rows.counts, [*closeness, np.mean(closeness, axis=0)], strict=True
         ):
-            np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, n_neighbors).counts)
+            np.testing.assert_array_equal(neighbors.counts, count_neighbors(similarity, [n_neighbors])[0].counts)
             np.testing.assert_allclose(counts, neighbors.counts[50:90], rtol=1e-6)
 
 
@@ -104,12 +112,54 @@ def test_dense_kernels_among_factors_and_graphs():
         np.testing.assert_allclose(counts, neighbors.counts[50:90], rtol=1e-6)
 
 
-def test_null_directions_are_zero():
-    values, vectors = np.array([3.0, 2.0, 0.0, 0.0]), np.linalg.qr(np.random.default_rng(0).random((4, 4)))[0]
-    leading, projection = leading_eigenvectors(vectors * values @ vectors.T, 3)
-    np.testing.assert_allclose(projection[:, :2], leading[:, :2] / values[:2])
-    assert not leading[:, 2].any()
-    assert not projection[:, 2].any()
+MASK = np.array([[1, 1], [0, 1], [1, 0], [1, 1], [0, 1], [1, 1], [1, 0]], dtype=bool)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_scattered_rows_are_a_matrix(convert):
+    generator = np.random.default_rng(0)
+    features, seen = generator.standard_normal((5, 3)), MASK[:, 0]
+    dense = scatter_rows(features, seen) / np.sqrt(MASK.mean(axis=1))[:, None]
+    operator = scatter_features(convert(features), MASK, 0)
+    right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
+    np.testing.assert_allclose(operator @ right, dense @ right)
+    np.testing.assert_allclose(operator.T @ left, dense.T @ left)
+    np.testing.assert_allclose(operator.T @ left[:, :1], dense.T @ left[:, :1])  # SciPy treats one column as a vector
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
+def test_a_scattered_similarity_is_that_of_scattered_rows(convert):
+    features = np.random.default_rng(0).standard_normal((5, 3))
+    similarity = convert(features @ features.T)
+    rows = inverse_roots(MASK)[:, None] * scatter_rows(features, MASK[:, 0])
+    found = scatter_similarity(similarity, MASK, 0)
+    np.testing.assert_allclose(found @ np.eye(7), rows @ rows.T, atol=1e-12)
+    assert scatter_similarity(similarity, None, 0) is similarity
+
+
+def features_of(name):
+    view, similarity = SIMILARITIES[name]
+    return feature_matrix(similarity.similarity(view, 4)[0])
+
+
+def test_factors_side_by_side_are_one_factor():
+    parts = [features_of(name) for name in ("dense", "sparse", "nystrom", "anchors")]
+    stack = put_side_by_side(parts)
+    explicit = np.hstack([part @ np.eye(part.shape[1]) for part in parts])
+    right, left = np.random.default_rng(0).standard_normal((stack.shape[1], 3)), explicit[:, :3]
+    np.testing.assert_allclose(stack @ right, explicit @ right, atol=1e-10)
+    np.testing.assert_allclose(stack.T @ left, explicit.T @ left, atol=1e-10)
+    np.testing.assert_allclose(stack.T @ left[:, :1], explicit.T @ left[:, :1], atol=1e-10)
+    assert sp.issparse(put_side_by_side([features_of("anchors")] * 2))
+
+
+def test_the_mean_operator_is_the_mean():
+    names = ("dense", "anchors", "graph")
+    matrices = [formed(similarity.similarity(view, 4)[0]) for view, similarity in map(SIMILARITIES.get, names)]
+    graph = SIMILARITIES["graph"][1].similarity(SIMILARITIES["graph"][0], 4)[0]
+    mean = mean_operator([features_of("dense"), features_of("anchors")], [graph])
+    np.testing.assert_allclose(mean @ np.eye(700), np.mean(matrices, axis=0), atol=1e-12)
+    np.testing.assert_allclose(mean @ np.ones(700), np.mean(matrices, axis=0).sum(axis=1), atol=1e-10)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,14 @@ from hypothesis import strategies as st
 from latefusion.arrays import to_numpy
 from latefusion.datasets import make_views
 from latefusion.kernels import KERNELS, fit_kernel, gaussian_kernel, standardize_kernel
-from latefusion.partitions import count_neighbors, neighborhood_size
 from latefusion.partitions import neighborhoods as room
-from latefusion.partitions.neighborhoods import SampledNeighborhoods, draw_samples
+from latefusion.partitions.neighborhoods import (
+    SampledNeighborhoods,
+    count_neighbors,
+    draw_samples,
+    neighborhood_size,
+    sampled_thresholds,
+)
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from tests.properties import examples
 
@@ -40,7 +45,7 @@ def similarity_matrix(seed, n, levels):
 def test_counts_are_those_of_a_stable_sort(seed, n, share, levels):
     similarity = similarity_matrix(seed, n, levels)
     n_neighbors = neighborhood_size(share, n)
-    found = count_neighbors(similarity, n_neighbors)
+    found = count_neighbors(similarity, [n_neighbors])[0]
     np.testing.assert_array_equal(found.counts, naive_counts(similarity, n_neighbors))
     assert found.counts.sum() == n * n_neighbors
     np.fill_diagonal(similarity, -np.inf)
@@ -49,9 +54,9 @@ def test_counts_are_those_of_a_stable_sort(seed, n, share, levels):
 
 def test_blocks_of_rows_change_nothing(monkeypatch):
     similarity = similarity_matrix(0, 23, 3)
-    expected = count_neighbors(similarity, 5)
+    expected = count_neighbors(similarity, [5])[0]
     monkeypatch.setattr("latefusion.partitions.neighborhoods.BLOCK_ENTRIES", 23 * 4)
-    found = count_neighbors(similarity, 5)
+    found = count_neighbors(similarity, [5])[0]
     np.testing.assert_array_equal(found.counts, expected.counts)
     np.testing.assert_array_equal(found.thresholds, expected.thresholds)
 
@@ -59,7 +64,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch):
 def test_the_matrix_is_not_touched():
     similarity = similarity_matrix(0, 10, 0)
     similarity.setflags(write=False)
-    assert count_neighbors(similarity, 9).counts.tolist() == [9] * 10
+    assert count_neighbors(similarity, [9])[0].counts.tolist() == [9] * 10
 
 
 @pytest.mark.parametrize("problem", ["synth", "digits"])
@@ -70,8 +75,8 @@ def test_golden_counts(golden, problem):
         n_neighbors = neighborhood_size(float(share), len(kernels[0]))
         assert n_neighbors == stored[f"t{number}_neighbours"].item()
         for kernel, expected in zip(kernels, stored[f"t{number}_counts"], strict=True):
-            np.testing.assert_array_equal(count_neighbors(kernel, n_neighbors).counts, expected)
-        found = count_neighbors(np.mean(kernels, axis=0), n_neighbors)
+            np.testing.assert_array_equal(count_neighbors(kernel, [n_neighbors])[0].counts, expected)
+        found = count_neighbors(np.mean(kernels, axis=0), [n_neighbors])[0]
         np.testing.assert_array_equal(found.counts, stored[f"t{number}_counts0"].ravel())
 
 
@@ -84,7 +89,7 @@ def test_training_samples_get_their_counts_back(name, seed, n, n_neighbors, sing
     fitted = fit_kernel(name, rows)
     kernel, statistics = standardize_kernel(fitted(rows))
     assume(np.all(statistics.inverse_root > 0))
-    found = count_neighbors(kernel, min(n_neighbors, n - 1))
+    found = count_neighbors(kernel, [min(n_neighbors, n - 1)])[0]
     again = statistics.apply(fitted(rows.copy(), rows), fitted.diagonal(rows))
     np.testing.assert_array_equal(found.count_new(again), found.counts)
 
@@ -93,13 +98,13 @@ def test_training_samples_get_their_counts_back_in_spite_of_ties():
     rows = np.array([[i, j] for i in range(5) for j in range(5)], dtype=float)
     kernel = gaussian_kernel(rows)
     for n_neighbors in (1, 4, 6, 24):
-        found = count_neighbors(kernel, n_neighbors)
+        found = count_neighbors(kernel, [n_neighbors])[0]
         np.testing.assert_array_equal(found.count_new(gaussian_kernel(rows.copy(), rows, sigma=1.0)), found.counts)
 
 
 def test_new_samples_fall_into_the_neighborhoods_they_are_near_enough_for():
     similarity = np.array([[1.0, 0.9, 0.2], [0.9, 1.0, 0.5], [0.2, 0.5, 1.0]])
-    found = count_neighbors(similarity, 1)
+    found = count_neighbors(similarity, [1])[0]
     np.testing.assert_array_equal(found.thresholds, [0.9, 0.9, 0.5])
     new = np.array([[0.95, 0.1, 0.1], [0.91, 0.92, 0.6], [0.0, 0.0, 0.0], [0.3, 0.2, 1.0]])
     np.testing.assert_array_equal(found.count_new(new), [1, 3, 0, found.counts[2]])
@@ -126,26 +131,26 @@ def test_neighborhood_size_rounds_halves_up(neighborhood, n_samples, expected):
     assert neighborhood_size(neighborhood, n_samples) == expected
 
 
-def sample_neighborhoods(features, n_neighbors, n_columns, seed=0):
-    samples, references = draw_samples(len(features[0]), n_columns, seed)
+def sample_neighborhoods(features, n_neighbors, n_columns):
+    n_samples = len(features[0])
+    samples, references = draw_samples(n_samples, n_columns)
     closeness = (one[references] @ one[samples].T for one in features)
-    return SampledNeighborhoods(
-        samples, references, closeness, n_samples=len(features[0]), n_neighbors=n_neighbors, n_views=len(features)
-    )
+    thresholds = sampled_thresholds(samples, references, closeness, n_samples, [n_neighbors], len(features))
+    return SampledNeighborhoods(samples, thresholds, n_samples)
 
 
 def test_sampled_counts_are_within_their_bound(seed):
     rng = np.random.default_rng(seed)
     features = [rng.standard_normal((3000, 6)) for _ in range(2)]
     features = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in features]
-    sampled = sample_neighborhoods(features, 900, 400, seed)
+    sampled = sample_neighborhoods(features, 900, 400)
     for start in range(0, 3000, 700):
         rows = slice(start, min(start + 700, 3000))
         sampled.count(rows, [one[rows] @ one[sampled.samples].T for one in features])
     results = sampled.results()
     similarities = [one @ one.T for one in features]
-    for estimate, similarity in zip(results, [*similarities, np.mean(similarities, axis=0)], strict=True):
-        exact = count_neighbors(similarity, 900).counts
+    for (estimate,), similarity in zip(results, [*similarities, np.mean(similarities, axis=0)], strict=True):
+        exact = count_neighbors(similarity, [900])[0].counts
         error = (estimate.counts - exact) / exact
         bound = estimate.relative_errors
         assert np.mean(np.abs(error) <= 2 * bound) > 0.93
@@ -159,9 +164,9 @@ def test_all_neighborhoods_sampled_are_the_exact_counts():
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     sampled = sample_neighborhoods([features], 20, 200)
     sampled.count(slice(0, 200), [features @ features.T])
-    exact = count_neighbors(features @ features.T, 20)
+    exact = count_neighbors(features @ features.T, [20])[0]
     assert not exact.relative_errors.any()
-    for estimate in sampled.results():
+    for (estimate,) in sampled.results():
         np.testing.assert_allclose(estimate.counts, exact.counts)
 
 
@@ -172,7 +177,7 @@ def test_new_samples_are_counted_by_the_sampled_neighborhoods():
     sampled = sample_neighborhoods([features], 100, 60)
     similarity = features @ features[sampled.samples].T
     sampled.count(slice(0, 500), [similarity])
-    counts = sampled.results()[0]
+    (counts,) = sampled.results()[0]
     np.testing.assert_allclose(counts.count_new(similarity), counts.counts, rtol=1e-12)
 
 
@@ -180,10 +185,10 @@ def test_exact_counts_from_blocks_are_those_of_the_whole(monkeypatch):
     views = make_views(40, 3, n_views=2, n_features=4, random_state=0).views.arrays
     extensions = [KernelSimilarity("linear", method="factor").similarity(view, 3)[1] for view in views]
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 40 * 9)
-    known, blocks = room.count_by_closeness(views, extensions, 6)
+    known, blocks = room.count_by_closeness(views, extensions, [6])
     similarities = [one.closeness(view) for one, view in zip(known, views, strict=True)]
-    for found, whole in zip(blocks, [*similarities, np.mean(similarities, axis=0)], strict=True):
-        expected = count_neighbors(whole, 6)
+    for (found,), whole in zip(blocks, [*similarities, np.mean(similarities, axis=0)], strict=True):
+        expected = count_neighbors(whole, [6])[0]
         np.testing.assert_array_equal(found.counts, expected.counts)
         np.testing.assert_allclose(found.thresholds, expected.thresholds, atol=1e-12)
 
@@ -196,16 +201,16 @@ def test_counts_by_closeness(partition, monkeypatch):
     views = make_views(1200, 3, n_views=2, n_features=5, random_state=0).views.arrays
     extensions = [partition.similarity(view, 3)[1] for view in views]
     monkeypatch.setattr(room, "CLOSENESS_ENTRIES", 2**17)
-    known, exact = room.count_by_closeness(views, extensions, 360)
+    known, exact = room.count_by_closeness(views, extensions, [360])
     whole = [one.closeness(view) for one, view in zip(known, views, strict=True)]
-    for found, closeness in zip(exact, [*whole, np.mean(whole, axis=0)], strict=True):
-        np.testing.assert_array_equal(found.counts, count_neighbors(closeness, 360).counts)
-    known, sampled = room.count_by_closeness(views, extensions, 360, 300)
-    for estimate, expected in zip(sampled, exact, strict=True):
+    for (found,), closeness in zip(exact, [*whole, np.mean(whole, axis=0)], strict=True):
+        np.testing.assert_array_equal(found.counts, count_neighbors(closeness, [360])[0].counts)
+    known, sampled = room.count_by_closeness(views, extensions, [360], 300)
+    for (estimate,), (expected,) in zip(sampled, exact, strict=True):
         error = np.abs(estimate.counts - expected.counts)
         assert np.mean(error <= 2 * estimate.relative_errors * np.maximum(1, estimate.counts)) > 0.9
         assert abs(np.mean(estimate.counts - expected.counts)) < 0.02 * 360
-    for estimate, extension, view in zip(sampled[:2], known, views, strict=True):
+    for (estimate,), extension, view in zip(sampled[:2], known, views, strict=True):
         closeness = extension.closeness(view[100:200])
         assert closeness.shape == (100, 300)
         np.testing.assert_allclose(estimate.count_new(closeness), estimate.counts[100:200])
@@ -217,22 +222,21 @@ def test_several_sizes_are_counted_as_each_alone(xp):
     samples, references = draw_samples(50, 20)
     blocks = [slice(0, 30), slice(30, 50)]
 
-    def whole(n_neighbors):
-        return [count_neighbors(one, n_neighbors) for one in similarities]
+    def whole(sizes):
+        return [count_neighbors(one, sizes) for one in similarities]
 
-    def sampled(n_neighbors):
+    def sampled(sizes):
         def closeness(rows):
             return (xp.asarray(one[rows][:, samples]) for one in similarities)
 
-        neighborhoods = SampledNeighborhoods(
-            samples, references, closeness(references), n_samples=50, n_neighbors=n_neighbors, n_views=2
-        )
+        thresholds = sampled_thresholds(samples, references, closeness(references), 50, sizes, 2)
+        neighborhoods = SampledNeighborhoods(samples, thresholds, 50)
         for rows in blocks:
             neighborhoods.count(rows, closeness(rows))
         return neighborhoods.results()
 
     for counted in (whole, sampled):
-        alone = [counted(size) for size in sizes]
+        alone = [[one for (one,) in counted([size])] for size in sizes]
         for several, *separate in zip(counted(sizes), *alone, strict=True):
             for one, expected in zip(several, separate, strict=True):
                 np.testing.assert_array_equal(to_numpy(one.counts), to_numpy(expected.counts))
@@ -249,6 +253,6 @@ def test_several_sizes_by_closeness(n_columns):
     ]
     _, several = room.count_by_closeness(views, extensions, (20, 60), n_columns)
     for position, size in enumerate((20, 60)):
-        _, alone = room.count_by_closeness(views, extensions, size, n_columns)
-        for one, expected in zip(several, alone, strict=True):
+        _, alone = room.count_by_closeness(views, extensions, [size], n_columns)
+        for one, (expected,) in zip(several, alone, strict=True):
             np.testing.assert_array_equal(one[position].counts, expected.counts)

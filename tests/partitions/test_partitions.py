@@ -6,7 +6,7 @@ import pytest
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.partitions import partitions as module
 from latefusion.partitions.partitions import Block, PartitionKey, Partitions
-from latefusion.similarities.extension import LinearFeatures
+from latefusion.similarities.factor import FactorExtension
 
 RNG = np.random.default_rng(0)
 WIDTHS = (3, 1, 2)
@@ -15,7 +15,7 @@ WIDTHS = (3, 1, 2)
 @pytest.fixture
 def partitions():
     blocks = tuple(
-        Block(view, "any", Unchanged(), LinearFeatures(), RNG.standard_normal((4, width)))
+        Block(view, "any", Unchanged(), FactorExtension(Unchanged()), RNG.standard_normal((4, width)))
         for view, width in enumerate(WIDTHS)
     )
     vectors = tuple(RNG.standard_normal((9, width)) for width in WIDTHS)

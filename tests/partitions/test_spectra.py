@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from latefusion.datasets import make_views
+from latefusion.kernels import fit_kernel
 from latefusion.partitions import partitions as module
+from latefusion.partitions import spectra as room
 from latefusion.partitions.partitions import Block
-from latefusion.partitions.spectra import fit_spectrum
+from latefusion.partitions.spectra import fit_spectrum, leading_eigenpairs
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
-from latefusion.similarities.factor import Factor
+from latefusion.similarities.factor import Factor, fit_linear_map, fit_nystrom_map
 
 VIEW = np.random.default_rng(0).standard_normal((50, 4)) + np.repeat(np.eye(2, 4) * 5, 25, axis=0)
 SPARSE = sp.csr_array(np.where(VIEW > 0.5, VIEW, 0.0))
@@ -109,3 +112,81 @@ def test_all_directions_of_a_given_labeling_are_there_and_count_alike():
     np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(6), atol=1e-12)
     np.testing.assert_allclose(spectrum.vectors.sum(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(extend(spectrum, labels[:9]), spectrum.vectors[:9], atol=1e-12)
+
+
+def test_null_directions_are_zero():
+    values, vectors = np.array([3.0, 2.0, 0.0, 0.0]), np.linalg.qr(np.random.default_rng(0).random((4, 4)))[0]
+    found, leading, projection = leading_eigenpairs(vectors * values @ vectors.T, 3)
+    np.testing.assert_allclose(found, values[:3])
+    np.testing.assert_allclose(projection[:, :2], leading[:, :2] / values[:2])
+    assert not leading[:, 2].any()
+    assert not projection[:, 2].any()
+
+
+WIDE = make_views(700, 4, n_views=1, n_features=60, random_state=0).views.arrays[0]
+SPARSE = sp.csr_array(np.where(WIDE > 0.5, WIDE, 0.0))
+SHORT = sp.csr_array(np.where(np.random.default_rng(0).random((640, 900)) < 0.05, 1.0, 0.0))
+
+
+def make_factor(name, dtype="float64"):
+    if name == "nystrom":
+        view = WIDE.astype(dtype)
+        return Factor(view, fit_nystrom_map(view, fit_kernel("gaussian", view), n_landmarks=50))
+    if name == "anchors":
+        return GraphSimilarity(method="anchors", n_anchors=50).similarity(WIDE.astype(dtype), 4)[0]
+    view = {"dense": WIDE, "sparse": SPARSE, "short": SHORT}[name].astype(dtype)
+    return Factor(view, fit_linear_map(view))
+
+
+def projector(vectors):
+    return vectors @ vectors.T
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse", "short", "nystrom", "anchors"])
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-12), ("float32", 1e-5)])
+def test_feature_matrices_multiply_to_the_similarity(name, dtype, tolerance, monkeypatch):
+    monkeypatch.setattr(room, "BLOCK_ENTRIES", 2**12)
+    factor = make_factor(name, dtype)
+    features = room.feature_matrix(factor)
+    assert features.dtype == np.float64
+    similarity = factor.toarray()
+    assert similarity.dtype == dtype
+    np.testing.assert_allclose(features @ (features.T @ np.eye(len(similarity))), similarity, atol=tolerance)
+    gram = room.gram_matrix(features)
+    np.testing.assert_allclose(
+        gram.toarray() if sp.issparse(gram) else gram, features.T @ (features @ np.eye(features.shape[1])), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("solver", ["gram", "lanczos"])
+@pytest.mark.parametrize("name", ["dense", "sparse", "short", "nystrom", "anchors"])
+def test_both_solvers_find_the_eigenvectors(name, solver, monkeypatch):
+    monkeypatch.setattr(room, "takes_gram", lambda *_, **__: solver == "gram")
+    factor = make_factor(name)
+    features = room.feature_matrix(factor)
+    rows = features @ room.leading_projection(features, 4, np.float64)
+    expected = np.linalg.eigh(factor.toarray())[1][:, -4:]
+    np.testing.assert_allclose(projector(rows), projector(expected), atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse", "wide"])
+def test_a_factor_of_low_rank_has_zero_columns(name):
+    low = np.random.default_rng(0).standard_normal((700, 3)) @ np.random.default_rng(1).standard_normal((3, 650))
+    low = {"dense": low[:, :30], "sparse": sp.csr_array(low), "wide": low}[name]
+    features = room.feature_matrix(Factor(low, fit_linear_map(low)))
+    rows = features @ room.leading_projection(features, 5, np.float64)
+    np.testing.assert_allclose(rows.T @ rows, np.diag([1.0, 1.0, 1.0, 0.0, 0.0]), atol=1e-8)
+
+
+def test_narrow_factors_take_their_gram_matrix():
+    assert room.takes_gram(448, 10, dense=True)
+    assert not room.takes_gram(20_000, 10, dense=True)
+    assert not room.takes_gram(20_000, 1000, dense=True)
+    assert room.takes_gram(100, 10, dense=False)
+    assert not room.takes_gram(448, 10, dense=False)
+
+
+def test_two_runs_are_equal():
+    features = room.feature_matrix(make_factor("short"))
+    one, other = (room.leading_projection(features, 4, np.float64) for _ in range(2))
+    np.testing.assert_array_equal(one, other)

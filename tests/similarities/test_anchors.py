@@ -10,11 +10,15 @@ from latefusion.datasets import make_views
 from latefusion.partitions import fit_base_partitions
 from latefusion.similarities import GraphSimilarity
 from latefusion.similarities.adaptive import connected_components
-from latefusion.similarities.anchors import NEAREST_ANCHORS, CoordinateTransform, fit_anchor_graph, number_of_anchors
+from latefusion.similarities.anchors import NEAREST_ANCHORS, CoordinateTransform
 from tests.properties import examples
 
 VIEWS = make_views(400, 3, n_views=2, n_features=4, random_state=0).views.arrays
 VIEW = VIEWS[0]
+
+
+def fit_anchor_graph(view, n_clusters, **options):
+    return GraphSimilarity(method="anchors", **options).similarity(view, n_clusters)
 
 
 def test_weights_are_their_definition():
@@ -127,10 +131,12 @@ def test_samples_that_are_all_alike_are_refused():
         fit_anchor_graph(sp.csr_array(rows), 2, metric="cosine", n_anchors=2)
 
 
-def test_many_clusters_get_more_anchors_and_whoever_names_a_number_gets_it():
-    assert number_of_anchors(None, 3) == number_of_anchors(None, 50) == 500
-    assert number_of_anchors(None, 70) == 700
-    assert number_of_anchors(33, 70) == 33
+@pytest.mark.parametrize(
+    ("n_anchors", "n_clusters", "expected"), [(None, 3, 500), (None, 50, 500), (None, 70, 700), (33, 70, 33)]
+)
+def test_many_clusters_get_more_anchors_and_whoever_names_a_number_gets_it(n_anchors, n_clusters, expected):
+    rows = np.random.default_rng(0).standard_normal((1000, 3))
+    assert fit_anchor_graph(rows, n_clusters, n_anchors=n_anchors)[0].feature_map.width == expected
 
 
 def test_ties_get_wider_until_there_is_no_further_anchor():

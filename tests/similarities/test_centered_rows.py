@@ -25,6 +25,7 @@ def test_products_are_those_of_the_matrix(container, dtype, monkeypatch):
     np.testing.assert_allclose(operator @ right, expected @ right, atol=1e-12)
     np.testing.assert_allclose(operator @ right[:, 0], expected @ right[:, 0], atol=1e-12)
     np.testing.assert_allclose(operator.T @ left, expected.T @ left, atol=1e-12)
+    np.testing.assert_allclose(operator.T @ left[:, :1], expected.T @ left[:, :1], atol=1e-12)
     some = CenteredRows(container(rows[:5]), MEAN, SCALE[:5])
     products = operator.inner_products(some)
     assert isinstance(products, np.ndarray)

@@ -1,16 +1,18 @@
-"""The features of coordinates that are compared as they are."""
+"""Features of coordinates that are compared as they are, and fitters as objects."""
 
 import numpy as np
-import pytest
 
-from latefusion.similarities.extension import LinearFeatures
+from latefusion.encoding.coordinates import Unchanged
+from latefusion.similarities.extension import FeatureFitter
+from latefusion.similarities.factor import FactorExtension
 
 
-def test_linear_features_are_the_coordinates():
+def test_features_of_an_unchanged_view_are_its_coordinates():
     view = np.arange(6.0).reshape(2, 3)
-    assert LinearFeatures().features(view) is view
+    assert FactorExtension(Unchanged()).features(view) is view
 
 
-def test_linear_features_have_no_neighborhoods():
-    with pytest.raises(TypeError, match="no neighborhoods"):
-        LinearFeatures().closeness(np.ones((2, 3)))
+def test_fitters_are_equal_to_themselves_only():
+    """They are keys of tables, and may draw random numbers when they fit."""
+    one, other = (FeatureFitter(np.arange(3), lambda read, means: read) for _ in range(2))
+    assert len({one, other, one}) == 2

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.arrays import polar, to_numpy
-from latefusion.partitions import count_neighbors, neighborhood_size
+from latefusion.partitions.neighborhoods import count_neighbors, neighborhood_size
 from latefusion.solvers import (
     alignment_objective,
     compress_partitions,
@@ -48,7 +48,7 @@ def test_local_alignment_reproduces_golden_numbers(golden, problem, version, com
     for t, fraction in enumerate(reference["taus"], start=1):
         size = neighborhood_size(fraction, n_samples)
         assert size == reference[f"t{t}_neighbours"][0]
-        counts = [count_neighbors(kernel, size).counts for kernel in [*data["K"], data["K"].mean(axis=0)]]
+        counts = [count_neighbors(kernel, [size])[0].counts for kernel in [*data["K"], data["K"].mean(axis=0)]]
         np.testing.assert_array_equal(counts[:-1], reference[f"t{t}_counts"])
         np.testing.assert_array_equal(counts[-1], reference[f"t{t}_counts0"])
         partitions, average = weigh_partitions(list(data["HP"]), data["M"], counts, n_samples)

@@ -65,7 +65,7 @@ from latefusion.baselines.support.low_rank_expression import (
     update_expression,
     zero_expression,
 )
-from latefusion.similarities.spectral import normalized_affinity
+from latefusion.baselines.support.spectral import normalized_affinity
 from latefusion.types import SolverResult
 
 FIRST_PENALTY = 1e-4

@@ -46,7 +46,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from latefusion.arrays import top_eigenpairs
 from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.simplex import project_rows_to_simplex
-from latefusion.similarities.spectral import positive_degrees
+from latefusion.baselines.support.spectral import positive_degrees
 from latefusion.types import SolverResult
 
 MAX_PENALTY = 1e10

@@ -20,10 +20,11 @@ from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cos
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
 from latefusion.metrics import observed_agreement
-from latefusion.partitions import Block, NeighborCounts, Partitions
+from latefusion.partitions import Block, Partitions
+from latefusion.partitions.filling import impute_partitions
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean
-from latefusion.partitions.missing import impute_partitions
+from latefusion.partitions.neighborhoods import NeighborCounts
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers import compress_products
 from latefusion.types import SolverResult
@@ -109,10 +110,10 @@ class ChunkedAlignment(ChunkedMixin):
 
     def _projections(self, first: FirstPass, maps: FeatureMaps, products: FeatureProducts) -> NDArray[np.float64]:
         """The matrix that turns rows of Φ into rows of all base partitions and, last, of M."""
-        xp, precision = namespace(products.totals), float(np.finfo(maps.dtype).eps)
-        projection = gram_projections(products.weighted(-1.0), maps.edges, self.n_clusters, precision, xp=xp)
+        precision = float(np.finfo(maps.dtype).eps)
+        projection = gram_projections(products.weighted(-1.0), maps.edges, self.n_clusters, precision)
         if maps.has_missing:
-            own = gram_projections(products.gram, maps.edges, self.n_clusters, precision, xp=xp)
+            own = gram_projections(products.gram, maps.edges, self.n_clusters, precision)
             width = self.n_clusters * first.views.n_views
             scales = np.sqrt(first.observed.sizes / first.views.n_samples)
             projection[:, :width] = own[:, :width] * np.repeat(scales, self.n_clusters)

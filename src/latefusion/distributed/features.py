@@ -5,7 +5,7 @@ and not scaled yet. The scale of an anchor follows from the sum of its column, w
 scaled afterwards.
 
 A sample with a missing view has a row of zeros in Φ_p. In the mean similarity the rows of samples with few views are
-made longer, see `latefusion.partitions.missing`, so that products are kept apart by the share of observed views.
+made longer, see `latefusion.partitions.mean`, so that products are kept apart by the share of observed views.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.partitions.gram import BLOCK_ENTRIES
-from latefusion.partitions.operators import LARGEST_GRAM
+from latefusion.partitions.spectra import LARGEST_GRAM
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from latefusion.similarities.anchors import AnchorExtension
 from latefusion.similarities.extension import FeatureFitter

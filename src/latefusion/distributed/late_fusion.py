@@ -20,11 +20,11 @@ from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.late_fusion import check_numbers
-from latefusion.partitions.fitting import root_values
+from latefusion.partitions.filling import root_values
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
-from latefusion.partitions.operators import inverse_values
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
+from latefusion.partitions.spectra import inverse_values
 from latefusion.selection import SearchOptions, TrainingState, select
 from latefusion.selection.search import draw_search_samples, number_of_vectors
 from latefusion.selection.sources import NamedSimilarities

@@ -17,13 +17,14 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import FeatureMaps, FeatureProducts
 from latefusion.distributed.first_pass import FirstPass
 from latefusion.distributed.passes import lazy_rows, sum_up
-from latefusion.partitions import NeighborCounts, neighborhood_size
 from latefusion.partitions.neighborhoods import (
     CLOSENESS_ENTRIES,
+    NeighborCounts,
     count_errors,
     count_inside,
     draw_samples,
     estimate_counts,
+    neighborhood_size,
     sampled_thresholds,
 )
 from latefusion.solvers import compress_products
@@ -62,10 +63,8 @@ class LocalAlignmentClustering(ChunkedAlignment, estimators.LocalAlignmentCluste
         everyone = np.arange(len(samples))
         extensions = [one.with_columns(own, everyone) for one, own in zip(maps.extensions, known, strict=True)]
         maps = replace(maps, extensions=extensions)
-        near, sizes = maps.closeness(rows, maps.features(rows)), (neighborhood_size(self.neighborhood, n_samples),)
-        thresholds = sampled_thresholds(
-            samples, references, near, n_samples=n_samples, n_neighbors=sizes, n_views=views.n_views
-        )
+        near, sizes = maps.closeness(rows, maps.features(rows)), [neighborhood_size(self.neighborhood, n_samples)]
+        thresholds = sampled_thresholds(samples, references, near, n_samples, sizes, views.n_views)
         weighted = WeightedPartitions(maps, projection.astype(views.dtype), thresholds, samples, n_samples)
         sums = sum_up(views, _weighted_products, weighted, _add, "counts")
         gram = sums.gram[width:, width:]
@@ -73,7 +72,7 @@ class LocalAlignmentClustering(ChunkedAlignment, estimators.LocalAlignmentCluste
         self.neighbor_count_error_ = sums.errors / ((views.n_views + 1) * n_samples)
         self.neighbor_counts_ = lazy_rows(views, weighted.counts, "counts", width=views.n_views + 1, dtype=np.float64).T
         counts = [
-            NeighborCounts(counted, own[0], samples, n_samples)
+            NeighborCounts(counted, own[0], n_samples, samples)
             for counted, own in zip(sums.known, thresholds, strict=True)
         ]
         cross = sums.gram[:width, width:] @ np.concatenate(list(result.mixing))
@@ -119,9 +118,7 @@ class WeightedPartitions:
             closeness = self.maps.closeness(coordinates, features)
             inside = np.stack([one[0] for one in count_inside(closeness, self.thresholds)])
             known = np.isin(numbers[block], self.samples)
-            counts = estimate_counts(
-                inside, known.astype(np.float64), self.n_samples, len(self.samples), xp=namespace(inside)
-            )
+            counts = estimate_counts(inside, known.astype(np.float64), self.n_samples, len(self.samples))
             yield plain, counts, known
 
 

@@ -7,6 +7,7 @@ times T_0 for its blocks.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import namespace
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.partitions import NeighborCounts, Partitions
-from latefusion.partitions.neighborhoods import NeighborWeights, training_counts
-from latefusion.partitions.partitions import Mean
+from latefusion.partitions import Mean, Partitions
+from latefusion.partitions.neighborhoods import NeighborCounts, NeighborWeights
+from latefusion.partitions.spectra import scatter_rows
 from latefusion.solvers import weigh_partitions
 from latefusion.types import Array
 
@@ -87,9 +88,24 @@ def aligned_partitions(partitions: Partitions) -> tuple[list[Array], Array]:
 
 
 def counts_of(partitions: Partitions) -> list[NeighborCounts]:
-    """Neighbor counts of all training samples, per view and last those of M."""
-    imputed = partitions.fill is not None and partitions.fill.model is not None
-    return training_counts(partitions.counts or (), partitions.mask, imputed=imputed)
+    """Neighbor counts of all training samples, per view and last those of M.
+
+    If views are missing, counts of a view are multiplied by n / n_p, and those of M are their mean over the views that
+    a sample has. They also apply to views that are imputed.
+    """
+    own, mask = [one for one in partitions.counts or () if one is not None], partitions.mask
+    if mask is None:
+        return own
+    everywhere = [
+        scatter_rows(one.counts * (len(mask) / one.n_samples), seen) for one, seen in zip(own, mask.T, strict=True)
+    ]
+    mean = sum(everywhere) / mask.sum(axis=1)
+    if partitions.fill is not None and partitions.fill.model is not None:
+        everywhere = [np.where(seen, one, mean) for one, seen in zip(everywhere, mask.T, strict=True)]
+    return [
+        replace(one, counts=found, n_samples=len(mask))
+        for one, found in zip([*own, own[0]], [*everywhere, mean], strict=True)
+    ]
 
 
 def fused_mixing(weights: NDArray[Any], rotations: NDArray[Any], regularization: float) -> NDArray[Any]:

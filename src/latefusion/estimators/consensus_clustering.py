@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -24,8 +24,8 @@ from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
 from latefusion.selection.candidates import SAME_VIEW
-from latefusion.similarities.extension import LinearFeatures
-from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator, side_by_side
+from latefusion.similarities.factor import FactorExtension
+from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
@@ -382,7 +382,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     def _fit_indicators(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map for new samples."""
-        columns, width = side_by_side(views.arrays), views.shape[1]
+        columns, width = hstack(views.arrays, format="csr"), views.shape[1]
         require_memory(
             3 * width**2 * 8,
             f"The contingency tables of partitions with {width} clusters in all",
@@ -442,7 +442,9 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
     def _store(self, views: Views, coefficients: Sequence[NDArray[Any]], result: SolverResult) -> None:
         tables = [given.weights @ own for given, own in zip(self.input_schema_.maps, coefficients, strict=True)]
-        blocks = [Block(view, "given", Unchanged(), LinearFeatures(), one) for view, one in enumerate(tables)]
+        blocks = [
+            Block(view, "given", Unchanged(), FactorExtension(Unchanged()), one) for view, one in enumerate(tables)
+        ]
         width = tables[0].shape[1]
         self.consensus_map_ = ConsensusMap(
             n_views=self.n_views_,

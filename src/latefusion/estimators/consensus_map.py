@@ -28,9 +28,9 @@ from latefusion.encoding.coordinates import ImputedCoordinates
 from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.imputation import Fill
-from latefusion.partitions.missing import scatter_rows
 from latefusion.partitions.neighborhoods import NeighborWeights
 from latefusion.partitions.partitions import BLOCK_ENTRIES, Block
+from latefusion.partitions.spectra import scatter_rows
 from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
 

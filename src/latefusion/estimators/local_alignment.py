@@ -15,7 +15,8 @@ from latefusion.arrays import namespace, threads_for
 from latefusion.estimators.alignment import AlignmentClustering, check_regularizations
 from latefusion.estimators.alignment_map import counts_of
 from latefusion.estimators.path import RegularizationPath
-from latefusion.partitions import Partitions, neighborhood_size
+from latefusion.partitions import Partitions
+from latefusion.partitions.neighborhoods import neighborhood_size
 
 
 class LocalAlignmentClustering(AlignmentClustering):

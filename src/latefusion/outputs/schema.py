@@ -60,7 +60,6 @@ from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
 from latefusion.selection.table import Selection
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.similarities.anchors import AnchorExtension, AnchorMap, CoordinateTransform
-from latefusion.similarities.extension import LinearFeatures
 from latefusion.similarities.factor import FactorExtension, LinearMap, NystromMap
 from latefusion.similarities.given import GivenMap
 from latefusion.similarities.graph import GraphExtension
@@ -77,7 +76,7 @@ Sparse = csr_array | csc_array | csr_matrix | csc_matrix
 Samples = Numbers | Sparse
 RandomState = int | np.random.RandomState | None
 Encoding = Unchanged | SideBySide | ImputedCoordinates | Preparation | GivenMap | KernelPoints
-Extension = LinearFeatures | KernelExtension | PrecomputedExtension | GraphExtension | FactorExtension | AnchorExtension
+Extension = KernelExtension | PrecomputedExtension | GraphExtension | FactorExtension | AnchorExtension
 
 
 class Part(NamedTuple):
@@ -184,9 +183,7 @@ PARTS: dict[str, Part] = {
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),
-    "NeighborCounts": _part(
-        NeighborCounts, counts=Numbers, thresholds=Numbers, samples=Numbers | None, size=int | None
-    ),
+    "NeighborCounts": _part(NeighborCounts, counts=Numbers, thresholds=Numbers, n_samples=int, samples=Numbers | None),
     "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags, level=float),
     "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers, shift=Numbers),
     # Encodings.
@@ -196,7 +193,6 @@ PARTS: dict[str, Part] = {
     "Preparation": _part(Preparation, kind=str, weights=Numbers | None, shift=Numbers | None),
     "KernelPoints": _part(KernelPoints, kernel=Unchanged, extension=Extension, projection=Numbers, scales=Numbers),
     # Similarities of new samples.
-    "LinearFeatures": _part(LinearFeatures),
     "KernelExtension": _part(KernelExtension, kernel=FittedKernel, training=Samples, statistics=KernelStatistics),
     "PrecomputedExtension": _part(
         PrecomputedExtension, statistics=KernelStatistics | None, self_similarity=float | None
@@ -211,8 +207,10 @@ PARTS: dict[str, Part] = {
         degrees=Numbers,
         columns=Samples | None,
     ),
-    "FactorExtension": _part(FactorExtension, feature_map=LinearMap | NystromMap | GivenMap, columns=Samples | None),
-    "AnchorExtension": _part(AnchorExtension, feature_map=AnchorMap, sigma=float, columns=Samples | None),
+    "FactorExtension": _part(
+        FactorExtension, feature_map=LinearMap | NystromMap | GivenMap | Unchanged, columns=Samples | None
+    ),
+    "AnchorExtension": _part(AnchorExtension, feature_map=AnchorMap, columns=Samples | None, sigma=float),
     "LinearMap": _part(LinearMap, mean=Numbers, floor=float),
     "NystromMap": _part(
         NystromMap,

@@ -10,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.partitions.imputation import FactorModel, Fill, PatternSums, fit_factor_model, sum_patterns
 from latefusion.partitions.partitions import Block, PartitionKey, Partitions
 from latefusion.partitions.sources import Source, count_samples, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum
@@ -68,11 +67,10 @@ def fit_partitions(
 def _fit_source(
     source: Source, name: str, n_components: int, n_clusters: int, search: NeighborSearch, n_known: int
 ) -> Spectrum:
-    training, similarity = source.training(name), source.similarities[name]
-    if source.observed is None:
-        return fit_spectrum(training, similarity, n_components, n_clusters, search)
+    training = source.training(name)
     n_components = min(n_components, training.shape[0])
-    return fit_spectrum(training, similarity, n_components, n_clusters, search).scattered(source.observed, n_known)
+    spectrum = fit_spectrum(training, source.similarities[name], n_components, n_clusters, search)
+    return spectrum if source.observed is None else spectrum.scattered(source.observed, n_known)
 
 
 def _order_flat_spectra(spectra: Sequence[Spectrum], n_clusters: int) -> list[Spectrum]:
@@ -96,75 +94,6 @@ def _order_flat_spectra(spectra: Sequence[Spectrum], n_clusters: int) -> list[Sp
         rotation = rotation.astype(found[p].vectors.dtype)
         found[p] = replace(found[p], vectors=found[p].vectors @ rotation, projection=found[p].projection @ rotation)
     return found
-
-
-def fill_missing_rows(
-    partitions: Partitions,
-    missing: str,
-    n_clusters: int,
-    scoring: Sequence[PartitionKey],
-    n_components_shared: int | None = None,
-) -> Partitions:
-    """Partitions with rows for missing views, if there are any.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    missing : {"zero", "impute"}
-        Whether these rows stay zero, or are imputed from the views that the sample has.
-    n_clusters : int
-    scoring : sequence of PartitionKey
-        Similarities from which rows are imputed.
-    n_components_shared : int, default=None
-        Number of components that views share; as many as clusters by default.
-
-    Returns
-    -------
-    Partitions
-    """
-    if partitions.mask is None:
-        return partitions
-    model = None if missing == "zero" else fit_imputation(partitions, n_clusters, scoring, n_components_shared)
-    fill = Fill(np.full(partitions.columns[-1].stop, model is None), model)
-    basis = fill(partitions.basis(), partitions.mask)
-    vectors = [basis[:, own].astype(one.dtype) for one, own in zip(partitions.vectors, partitions.columns, strict=True)]
-    return replace(partitions, vectors=tuple(vectors), fill=fill)
-
-
-def fit_imputation(
-    partitions: Partitions,
-    n_clusters: int,
-    scoring: Sequence[PartitionKey] | None = None,
-    n_components_shared: int | None = None,
-) -> FactorModel:
-    """The model that imputes the rows of missing views.
-
-    Parameters
-    ----------
-    partitions : Partitions
-    n_clusters : int
-    scoring : sequence of PartitionKey, default=None
-        Similarities from which rows are imputed; all by default.
-    n_components_shared : int, default=None
-        Number of components that views share; as many as clusters by default.
-
-    Returns
-    -------
-    FactorModel
-    """
-    widths = [len(one) for one in partitions.values]
-    owners = np.repeat([key.view for key in partitions.keys], widths)
-    if partitions.mask is None:
-        sums = [PatternSums(np.ones(int(owners.max()) + 1, dtype=bool), partitions.n_samples, partitions.products)]
-    else:
-        sums = sum_patterns(partitions.basis(), partitions.mask, owners)
-    return fit_factor_model(
-        sums,
-        owners,
-        n_components_shared or n_clusters,
-        scales=np.concatenate([root_values(one, n_clusters) for one in partitions.values]),
-        scoring=np.repeat([scoring is None or key in scoring for key in partitions.keys], widths),
-    )
 
 
 def mix_rows(
@@ -212,13 +141,6 @@ def block_agreement(partitions: Partitions, first: PartitionKey, second: Partiti
             return 0.0
         one, other = _orthonormal(one[both]), _orthonormal(other[both])
     return float(np.sum((one.T @ other) ** 2) / max(rank, 1))
-
-
-def root_values(values: NDArray[Any], n_clusters: int) -> NDArray[Any]:
-    """Roots of eigenvalues, scaled so that the leading eigenvalues have a mean of one; zero if all are zero."""
-    level = values[:n_clusters].mean()
-    roots: NDArray[Any] = np.sqrt(values / level) if level > 0 else np.zeros(len(values))
-    return roots
 
 
 def _orthonormal(vectors: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,6 @@ projections.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -24,7 +23,6 @@ from latefusion.arrays import (
     rounding_threshold,
     row_blocks,
     share_blocks,
-    take_rows,
     top_eigenpairs,
 )
 from latefusion.encoding.coordinates import Unchanged
@@ -33,12 +31,11 @@ from latefusion.partitions.neighborhoods import (
     CLOSENESS_ENTRIES,
     EXACT_COUNTS,
     SampledNeighborhoods,
-    Sizes,
     count_by_closeness,
-    draw_samples,
+    sample_neighborhoods,
 )
-from latefusion.partitions.operators import takes_gram
 from latefusion.partitions.partitions import Block, Partitions
+from latefusion.partitions.spectra import takes_gram
 from latefusion.similarities.factor import Factor, LinearMap
 from latefusion.types import Array
 
@@ -61,23 +58,22 @@ def fits_gram(similarities: Sequence[Any], n_clusters: int) -> bool:
 
 
 def gram_partitions(
-    views: Sequence[Array],
     factors: Sequence[Factor],
     extensions: Sequence[Any],
     n_clusters: int,
-    *,
-    n_neighbors: Sizes | None = None,
+    sizes: Sequence[int] | None = None,
     count_samples: int | None = None,
 ) -> Partitions:
     """Base partitions of views whose similarities are narrow factors with dense rows.
 
     Parameters
     ----------
-    views : sequence of arrays
     factors : sequence of Factor
     extensions : sequence of FactorExtension
     n_clusters : int
-    n_neighbors, count_samples
+    sizes : sequence of int, default=None
+        Sizes of the neighborhoods to count; no counts when None.
+    count_samples : int, default=None
         As in `fit_base_partitions`.
 
     Returns
@@ -85,25 +81,14 @@ def gram_partitions(
     Partitions
     """
     stack = FactorStack(factors)
+    views = [factor.view for factor in factors]
     projections = factor_projections(stack, n_clusters)
-    sampled, columns = None, []
-    counts: Sequence[Any] | None = None
-    few = stack.n_samples <= EXACT_COUNTS and not stack.on_device
-    if n_neighbors is not None and count_samples is None and few:
-        extensions, counts = count_by_closeness(views, extensions, n_neighbors)
-    elif n_neighbors is not None:
-        samples, references = draw_samples(stack.n_samples, count_samples)
-        columns = stack.take(samples)
-        extensions = [replace(one, columns=part) for one, part in zip(extensions, columns, strict=True)]
-        sampled = SampledNeighborhoods(
-            samples,
-            references,
-            factor_closeness(stack.take(references), columns),
-            n_samples=stack.n_samples,
-            n_neighbors=n_neighbors,
-            n_views=len(factors),
-        )
-    rows = factor_partitions(stack, projections, sampled, columns)
+    sampled, counts = None, None
+    if sizes is not None and count_samples is None and stack.n_samples <= EXACT_COUNTS and not stack.on_device:
+        extensions, counts = count_by_closeness(views, extensions, sizes)
+    elif sizes is not None:
+        extensions, sampled = sample_neighborhoods(views, extensions, sizes, count_samples)
+    rows = factor_partitions(stack, projections, sampled, [one.columns for one in extensions])
     *vectors, average = [rows[:, start : start + n_clusters] for start in range(0, int(rows.shape[1]), n_clusters)]
     small = stack.xp.astype(projections, stack.dtype)
     own, shares = zip(*view_projections(small, stack.edges, n_clusters), strict=True)
@@ -159,10 +144,6 @@ class FactorStack:
             self.kept[rows.start] = self._features(rows)
         return self.kept[rows.start]
 
-    def take(self, samples: NDArray[np.intp]) -> list[Array]:
-        """Rows of every Φ_p of some samples."""
-        return [factor.feature_map(take_rows(factor.view, samples)) for factor in self.factors]
-
     def split(self, features: Array) -> list[Array]:
         """The columns of every view."""
         return [features[:, start:stop] for start, stop in zip(self.edges[:-1], self.edges[1:], strict=True)]
@@ -197,12 +178,10 @@ def factor_projections(stack: FactorStack, n_clusters: int) -> Array:
             total += inner_products(stack.features(rows), xp=xp)
         return total
 
-    return gram_projections(
-        sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps), xp=xp
-    )
+    return gram_projections(sum(stack.share(products)), stack.edges, n_clusters, float(xp.finfo(stack.dtype).eps))
 
 
-def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float, *, xp: Any) -> Array:
+def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, precision: float) -> Array:
     """The same from ΦᵀΦ.
 
     Parameters
@@ -214,39 +193,31 @@ def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, prec
     n_clusters : int
     precision : float
         Rounding error of the features.
-    xp : module
 
     Returns
     -------
     array of shape (total width, (n_views + 1) * n_clusters)
     """
-    n_views = len(edges) - 1
-    width, n_columns = gram.shape[0], (n_views + 1) * n_clusters
-    projections = xp.zeros((width, n_columns), dtype=xp.float64, device=device_of(gram))
+    xp, n_views = namespace(gram), len(edges) - 1
+    projections = xp.zeros((gram.shape[0], (n_views + 1) * n_clusters), dtype=xp.float64, device=device_of(gram))
     for p in range(n_views):
         own = slice(int(edges[p]), int(edges[p + 1]))
-        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision, xp)
+        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision)
     # The mean of one view is that view.
-    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision, xp)
+    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision)
     projections[:, n_views * n_clusters :] = mean
     return projections
 
 
-def _whitened(gram: Array, n_clusters: int, precision: float, xp: Any) -> Array:
+def _whitened(gram: Array, n_clusters: int, precision: float) -> Array:
     """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
-    width = gram.shape[0]
+    xp, width = namespace(gram), gram.shape[0]
     values, vectors = top_eigenpairs(gram, min(n_clusters, width))
     present = values > rounding_threshold(precision, values[0])
     safe = xp.where(present, values, xp.ones_like(values))
     whitened = xp.zeros((width, n_clusters), dtype=xp.float64, device=device_of(gram))
     whitened[:, : values.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))
     return whitened
-
-
-def factor_closeness(features: Sequence[Array], columns: Sequence[Array]) -> Iterator[Array]:
-    """Inner products of the features of some samples and of the columns, view by view."""
-    for row_features, column_features in zip(features, columns, strict=True):
-        yield row_features @ column_features.T
 
 
 def factor_partitions(
@@ -273,10 +244,11 @@ def factor_partitions(
     rows_of_all = stack.xp.empty((stack.n_samples, projections.shape[1]), dtype=stack.dtype, device=stack.device)
     small = stack.xp.astype(projections, stack.dtype)
     # The mean of all products is the product of all features, which is cheaper than a sum over views.
-    together: Any = stack.xp.concat(list(columns), axis=1) / len(columns) if columns else None
+    together: Any = None if neighborhoods is None else stack.xp.concat(list(columns), axis=1) / len(columns)
 
     def closeness(features: Array) -> Iterator[Array]:
-        yield from factor_closeness(stack.split(features), columns)
+        for own, known in zip(stack.split(features), columns, strict=True):
+            yield own @ known.T
         yield features @ together.T
 
     def project(ranges: Sequence[slice]) -> None:

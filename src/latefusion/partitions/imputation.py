@@ -125,28 +125,26 @@ class FactorModel:
             imputed[np.ix_(samples, absent)] = scores @ (self.loadings[absent] * back[absent, None]).T
         return imputed
 
-    def joined(self, owners: NDArray[np.intp], loadings: FloatArray | None = None) -> FactorModel:
+    def joined(self, owners: NDArray[np.intp], loadings: FloatArray) -> FactorModel:
         """The same model with more columns, from which no scores are computed.
 
         Parameters
         ----------
         owners : ndarray of int of shape (n_more,)
             The view of every column.
-        loadings : ndarray of shape (n_more, n_components), default=None
-            Loadings of the new columns; by default they stay zero.
+        loadings : ndarray of shape (n_more, n_components)
+            Loadings of the new columns, which are not scaled; columns with loadings of zero stay zero.
 
         Returns
         -------
         FactorModel
         """
-        n_more, imputed = len(owners), loadings is not None
-        more = loadings if loadings is not None else np.zeros((n_more, self.loadings.shape[1]))
         return FactorModel(
-            np.concatenate([self.loadings, more]),
+            np.concatenate([self.loadings, loadings]),
             self.noise,
             np.concatenate([self.owners, owners]),
-            np.concatenate([self.scales, np.full(n_more, float(imputed))]),
-            np.concatenate([self.scoring, np.zeros(n_more, dtype=bool)]),
+            np.concatenate([self.scales, np.ones(len(owners))]),
+            np.concatenate([self.scoring, np.zeros(len(owners), dtype=bool)]),
         )
 
     def scorer(self, columns: NDArray[np.intp]) -> tuple[FloatArray, FloatArray]:

@@ -14,12 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import beside, device_of, namespace, row_blocks
-from latefusion.partitions.missing import scatter_rows
+from latefusion.arrays import beside, device_of, namespace, row_blocks, take_rows
+from latefusion.partitions.spectra import scatter_rows
 from latefusion.types import Array
-
-# One size of all neighborhoods, or several, which are counted together.
-Sizes = int | Sequence[int]
 
 # Number of neighborhoods that are used if there are too many samples for all of them.
 DEFAULT_SAMPLES = 512
@@ -42,24 +39,19 @@ class NeighborCounts:
     ----------
     counts : ndarray of shape (n_samples,)
         c(j), the number of samples that have j in their neighborhood. A sample is not in its own. Estimates if only
-        some neighborhoods were used.
+        some neighborhoods were used. New samples need only those of ``samples``.
     thresholds : ndarray of shape (n_columns,)
         Similarity of a sample to the last member of its neighborhood.
+    n_samples : int
+        Number of training samples.
     samples : ndarray of shape (n_columns,) or None
         The samples whose neighborhoods were used; all of them when None.
-    size : int or None
-        Number of training samples if ``counts`` has only those of ``samples``, which are sufficient for new samples.
     """
 
     counts: Array
     thresholds: Array
+    n_samples: int
     samples: NDArray[np.intp] | None = None
-    size: int | None = None
-
-    @property
-    def n_samples(self) -> int:
-        """Number of training samples."""
-        return int(self.counts.shape[0]) if self.size is None else self.size
 
     @property
     def relative_errors(self) -> Array:
@@ -70,10 +62,10 @@ class NeighborCounts:
 
     def for_new_samples(self) -> NeighborCounts:
         """The same without the counts that new samples do not need."""
-        if self.samples is None or self.size is not None:
+        if self.samples is None or self.counts.shape[0] == len(self.samples):
             return self
         known = namespace(self.counts).take(self.counts, beside(self.samples, self.counts))
-        return NeighborCounts(known, self.thresholds, self.samples, self.n_samples)
+        return replace(self, counts=known)
 
     def count_new(self, closeness: Array) -> Array:
         """Number of training neighborhoods that would contain new samples, from their similarities (n_new, n_columns).
@@ -171,37 +163,6 @@ def _weights(counter: NeighborCounts, closeness: Array) -> Array:
     return xp.astype(found, xp.float64) / counter.n_samples
 
 
-def training_counts(
-    counts: Sequence[NeighborCounts | None], mask: NDArray[np.bool_] | None, *, imputed: bool
-) -> list[NeighborCounts]:
-    """Counts of all training samples, per view and last those of M.
-
-    Parameters
-    ----------
-    counts : sequence of NeighborCounts or None
-        As in `Partitions`.
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Which samples have which views; None for all. Counts are multiplied by n / n_p, and those of M are their mean
-        over the views that a sample has.
-    imputed : bool
-        Whether missing views have the counts of M; zero otherwise.
-
-    Returns
-    -------
-    list of NeighborCounts
-    """
-    own = [one for one in counts if one is not None]
-    if mask is None:
-        return own
-    everywhere = [
-        scatter_rows(one.counts * (len(mask) / one.n_samples), seen) for one, seen in zip(own, mask.T, strict=True)
-    ]
-    mean = sum(everywhere) / mask.sum(axis=1)
-    if imputed:
-        everywhere = [np.where(seen, one, mean) for one, seen in zip(everywhere, mask.T, strict=True)]
-    return [replace(one, counts=found) for one, found in zip([*own, own[0]], [*everywhere, mean], strict=True)]
-
-
 def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     """Number of neighbors for a fraction of the samples (at most 1.0) or a count (an integer).
 
@@ -214,38 +175,37 @@ def neighborhood_size(neighborhood: float, n_samples: int) -> int:
     return max(1, min(size, n_samples - 1))
 
 
-def sizes_within(n_neighbors: Sizes, n_samples: int, n_observed: int) -> Sizes:
+def sizes_within(sizes: Sequence[int], n_samples: int, n_observed: int) -> list[int]:
     """Sizes of neighborhoods that are the same share of fewer samples."""
-    sizes = [max(1, min(round(size * n_observed / n_samples), n_observed - 1)) for size in _as_sequence(n_neighbors)]
-    return tuple(sizes) if isinstance(n_neighbors, Sequence) else sizes[0]
+    return [max(1, min(round(size * n_observed / n_samples), n_observed - 1)) for size in sizes]
 
 
-def count_neighbors(similarity: NDArray[Any], n_neighbors: Sizes) -> Any:
+def count_neighbors(similarity: NDArray[Any], sizes: Sequence[int]) -> list[NeighborCounts]:
     """Exact counts from a symmetric similarity matrix, in blocks of rows.
 
     Parameters
     ----------
     similarity : ndarray of shape (n_samples, n_samples)
-    n_neighbors : int or sequence of int
-        Size of every neighborhood, the sample itself not counted; between 1 and ``n_samples - 1``.
+    sizes : sequence of int
+        Sizes of neighborhoods, the sample itself not counted; between 1 and ``n_samples - 1``.
 
     Returns
     -------
-    NeighborCounts, or list of NeighborCounts for several sizes
+    list of NeighborCounts
+        Of every size.
 
     Notes
     -----
     Of equally similar samples those with the lowest index come first.
     """
     step = max(1, BLOCK_ENTRIES // len(similarity))
-    return _count_exactly(len(similarity), n_neighbors, 1, step, lambda rows: [similarity[rows].copy()])[0]
+    return _count_exactly(len(similarity), sizes, 1, step, lambda rows: [similarity[rows].copy()])[0]
 
 
 def _count_exactly(
-    n_samples: int, n_neighbors: Sizes, n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
-) -> list[Any]:
+    n_samples: int, sizes: Sequence[int], n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
+) -> list[list[NeighborCounts]]:
     """Counts by several similarities, from blocks of rows of each, which are overwritten."""
-    sizes = _as_sequence(n_neighbors)
     counts = np.zeros((n_parts, len(sizes), n_samples), dtype=np.intp)
     thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_parts)]
     for rows in row_blocks(n_samples, step):
@@ -253,19 +213,10 @@ def _count_exactly(
             members, edges = _count_block(similarity, rows.start, sizes)
             counts[part] += members
             thresholds[part].append(edges)
-    found = [
-        zip(own, np.concatenate(edges, axis=1), strict=True) for own, edges in zip(counts, thresholds, strict=True)
+    return [
+        [NeighborCounts(*one, n_samples) for one in zip(own, np.concatenate(edges, axis=1), strict=True)]
+        for own, edges in zip(counts, thresholds, strict=True)
     ]
-    return [_as_asked([NeighborCounts(*one) for one in by_size], n_neighbors) for by_size in found]
-
-
-def _as_sequence(n_neighbors: Sizes) -> Sequence[int]:
-    return n_neighbors if isinstance(n_neighbors, Sequence) else (n_neighbors,)
-
-
-def _as_asked(by_size: list[NeighborCounts], n_neighbors: Sizes) -> Any:
-    """The counts of every size, or those of the only size if it is not a sequence."""
-    return by_size if isinstance(n_neighbors, Sequence) else by_size[0]
 
 
 def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -292,16 +243,16 @@ def _count_members(rows: NDArray[Any], edge: NDArray[Any], n_neighbors: int) -> 
 
 
 def count_by_closeness(
-    views: Sequence[Array], extensions: Sequence[Any], n_neighbors: Sizes, n_columns: int | None = None
-) -> tuple[list[Any], list[Any]]:
+    views: Sequence[Array], extensions: Sequence[Any], sizes: Sequence[int], n_columns: int | None = None
+) -> tuple[list[Any], list[list[NeighborCounts]]]:
     """Counts of all samples from blocks of rows of their closeness to some or all samples.
 
     Parameters
     ----------
     views : sequence of arrays
     extensions : sequence of SimilarityExtension
-    n_neighbors : int or sequence of int
-        Size of every neighborhood, the sample itself not counted.
+    sizes : sequence of int
+        Sizes of neighborhoods, the sample itself not counted.
     n_columns : int, default=None
         Number of neighborhoods to use; None uses all of them up to 5000 samples, and 512 beyond.
 
@@ -309,33 +260,39 @@ def count_by_closeness(
     -------
     extensions : list of SimilarityExtension
         With the samples whose neighborhoods were used.
-    counts : list of NeighborCounts
-        Per view, and last for the mean of all closeness; for several sizes a list of them each.
+    counts : list of list of NeighborCounts
+        Per view, and last for the mean of all closeness, those of every size.
     """
     n_samples, n_views = views[0].shape[0], len(views)
-    exact = n_columns is None and n_samples <= EXACT_COUNTS
-    samples, references = (np.arange(n_samples), np.arange(0)) if exact else draw_samples(n_samples, n_columns)
-    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
-    step = max(1, CLOSENESS_ENTRIES // len(samples))
 
-    def closeness(rows: Any) -> Iterator[Array]:
+    def closeness(rows: slice) -> Iterator[Array]:
         return (one.closeness(view[rows]) for one, view in zip(extensions, views, strict=True))
 
-    if exact:
+    if n_columns is None and n_samples <= EXACT_COUNTS:
+        everything, step = np.arange(n_samples), max(1, CLOSENESS_ENTRIES // n_samples)
+        extensions = [one.with_columns(view, everything) for one, view in zip(extensions, views, strict=True)]
         return extensions, _count_exactly(
-            n_samples, n_neighbors, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
+            n_samples, sizes, n_views + 1, step, lambda rows: _with_mean(closeness(rows), n_views)
         )
-    sampled = SampledNeighborhoods(
-        samples, references, closeness(references), n_samples=n_samples, n_neighbors=n_neighbors, n_views=n_views
-    )
-    for rows in row_blocks(n_samples, step):
+    extensions, sampled = sample_neighborhoods(views, extensions, sizes, n_columns)
+    for rows in row_blocks(n_samples, max(1, CLOSENESS_ENTRIES // len(sampled.samples))):
         sampled.count(rows, closeness(rows))
     return extensions, sampled.results()
 
 
-def draw_samples(
-    n_samples: int, n_columns: int | None = None, seed: int = 0
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def sample_neighborhoods(
+    views: Sequence[Array], extensions: Sequence[Any], sizes: Sequence[int], n_columns: int | None
+) -> tuple[list[Any], SampledNeighborhoods]:
+    """Neighborhoods of some samples; parameters and extensions are those of `count_by_closeness`."""
+    n_samples = views[0].shape[0]
+    samples, references = draw_samples(n_samples, n_columns)
+    extensions = [one.with_columns(view, samples) for one, view in zip(extensions, views, strict=True)]
+    closeness = (one.closeness(take_rows(view, references)) for one, view in zip(extensions, views, strict=True))
+    thresholds = sampled_thresholds(samples, references, closeness, n_samples, sizes, len(views))
+    return extensions, SampledNeighborhoods(samples, thresholds, n_samples)
+
+
+def draw_samples(n_samples: int, n_columns: int | None = None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Draw the samples whose neighborhoods are used, and those from which their thresholds are estimated.
 
     Parameters
@@ -343,14 +300,13 @@ def draw_samples(
     n_samples : int
     n_columns : int, default=None
         Number of neighborhoods; 512 when None.
-    seed : int, default=0
 
     Returns
     -------
     samples, references : ndarray of int
         Ascending.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     size = min(n_samples, DEFAULT_SAMPLES if n_columns is None else n_columns)
     samples = np.sort(generator.choice(n_samples, size, replace=False))
     references = np.sort(generator.choice(n_samples, min(n_samples, THRESHOLD_ROWS), replace=False))
@@ -365,68 +321,43 @@ class SampledNeighborhoods:
 
     Parameters
     ----------
-    samples, references : ndarray of int
+    samples : ndarray of int
         From `draw_samples`.
-    closeness : sequence of arrays of shape (n_references, n_columns)
-        Of the references to the samples, one per view; the thresholds of the neighborhoods are read off from it.
-    n_samples : int
-    n_neighbors : int or sequence of int
-        Size of every neighborhood, the sample itself not counted.
-    n_views : int
-
-    Attributes
-    ----------
     thresholds : list of arrays of shape (n_sizes, n_columns)
-        Per view, and last for the mean similarity.
+        From `sampled_thresholds`.
+    n_samples : int
     """
 
-    def __init__(
-        self,
-        samples: NDArray[np.intp],
-        references: NDArray[np.intp],
-        closeness: Iterable[Array],
-        *,
-        n_samples: int,
-        n_neighbors: Sizes,
-        n_views: int,
-    ) -> None:
+    def __init__(self, samples: NDArray[np.intp], thresholds: Sequence[Array], n_samples: int) -> None:
         self.samples = samples
-        self.n_neighbors = n_neighbors
-        self.n_views = n_views
-        sizes = _as_sequence(n_neighbors)
-        self.thresholds = sampled_thresholds(
-            samples, references, closeness, n_samples=n_samples, n_neighbors=sizes, n_views=n_views
-        )
-        self.xp, self.device = namespace(self.thresholds[0]), device_of(self.thresholds[0])
-        shape = (n_views + 1, len(sizes), n_samples)
-        self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=self.device)
+        self.thresholds = thresholds
+        self.xp = namespace(thresholds[0])
+        shape = (len(thresholds), thresholds[0].shape[0], n_samples)
+        self._inside = self.xp.zeros(shape, dtype=self.xp.float64, device=device_of(thresholds[0]))
 
     def count(self, rows: slice, closeness: Iterable[Array], *, with_mean: bool = False) -> None:
         """Count a block of rows, given its closeness to the samples in every view, and optionally the mean of all."""
         for p, inside in enumerate(count_inside(closeness, self.thresholds, with_mean=with_mean)):
             self._inside[p, :, rows] = self.xp.astype(inside, self.xp.float64)
 
-    def results(self) -> list[Any]:
-        """Estimated counts of all samples, per view and for the mean similarity; for several sizes a list each."""
+    def results(self) -> list[list[NeighborCounts]]:
+        """Estimated counts of all samples, per view and for the mean similarity, of every size."""
         n_samples = self._inside.shape[2]
         own = np.zeros(n_samples)
         own[self.samples] = 1.0
-        counts = estimate_counts(self._inside, own, n_samples, len(self.samples), xp=self.xp)
-        found = []
-        for p, thresholds in enumerate(self.thresholds):
-            positions = range(thresholds.shape[0])
-            by_size = [NeighborCounts(counts[p, one, :], thresholds[one, :], self.samples) for one in positions]
-            found.append(_as_asked(by_size, self.n_neighbors))
-        return found
+        counts = estimate_counts(self._inside, own, n_samples, len(self.samples))
+        return [
+            [NeighborCounts(counts[p, one, :], edges[one, :], n_samples, self.samples) for one in range(edges.shape[0])]
+            for p, edges in enumerate(self.thresholds)
+        ]
 
 
 def sampled_thresholds(
     samples: NDArray[np.intp],
     references: NDArray[np.intp],
     closeness: Iterable[Array],
-    *,
     n_samples: int,
-    n_neighbors: Sequence[int],
+    sizes: Sequence[int],
     n_views: int,
 ) -> list[Array]:
     """Thresholds of the neighborhoods of some samples, estimated from others.
@@ -438,7 +369,8 @@ def sampled_thresholds(
     closeness : iterable of arrays of shape (n_references, n_columns)
         Of the references to the samples, one per view.
     n_samples : int
-    n_neighbors : sequence of int
+    sizes : sequence of int
+        Sizes of neighborhoods, the sample itself not counted.
     n_views : int
 
     Returns
@@ -446,7 +378,7 @@ def sampled_thresholds(
     list of arrays of shape (n_sizes, n_columns)
         Per view, and last for the mean similarity.
     """
-    positions = [max(1, round(size * len(references) / n_samples)) for size in n_neighbors]
+    positions = [max(1, round(size * len(references) / n_samples)) for size in sizes]
     thresholds: list[Array] = []
     own: Any = None
     for similarity in _with_mean(closeness, n_views):
@@ -484,7 +416,7 @@ def count_inside(
         yield xp.stack(counted)
 
 
-def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns: int, *, xp: Any) -> Array:
+def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns: int) -> Array:
     """Counts from the number of sampled neighborhoods that contain a sample.
 
     Parameters
@@ -494,14 +426,13 @@ def estimate_counts(inside: Array, own: NDArray[Any], n_samples: int, n_columns:
         One for a sampled sample, zero for others: it is above its own threshold, but not in its own neighborhood.
     n_samples, n_columns : int
         Of all samples, and of those whose neighborhoods were used.
-    xp : module
 
     Returns
     -------
     array of shape (..., n_rows)
     """
     scale = (n_samples - 1) / np.maximum(1, n_columns - own)
-    return xp.clip(inside - beside(own, inside), min=0.0) * beside(scale, inside)
+    return namespace(inside).clip(inside - beside(own, inside), min=0.0) * beside(scale, inside)
 
 
 def _largest(similarity: Array, positions: Sequence[int]) -> Array:

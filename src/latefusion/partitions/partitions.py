@@ -65,7 +65,7 @@ class Block:
 
     def rows(self, coordinates: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """φ_j(x) P_j of samples with encoded views, in blocks."""
-        parts = []
+        parts = [np.empty((0, self.projection.shape[1]), dtype=self.projection.dtype)]
         for rows in row_blocks(coordinates.shape[0], max(1, BLOCK_ENTRIES // self.projection.shape[0])):
             own = None if diagonal is None else diagonal[rows]
             parts.append(np.asarray(self.extension.features(coordinates[rows], own) @ self.projection))

@@ -13,7 +13,7 @@ from latefusion.encoding.column_statistics import column_statistics
 from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
 from latefusion.encoding.preparation import DIRECTED, fit_preparation, has_entries
 from latefusion.partitions.partitions import Block
-from latefusion.partitions.spectra import fit_spectrum
+from latefusion.partitions.spectra import fit_spectrum, scatter_rows
 from latefusion.similarities.extension import Similarity
 from latefusion.similarities.kernel import KernelPoints, PrecomputedSimilarity
 from latefusion.types import Array
@@ -60,7 +60,7 @@ class Source:
 
     def take(self, samples: NDArray[np.intp]) -> Source:
         """The source of some of the samples. Their coordinates do not change."""
-        rows = samples if self.observed is None else self._positions(samples)
+        rows = self._positions(samples)
         return replace(
             self,
             coordinates=self.coordinates[rows],
@@ -70,26 +70,21 @@ class Source:
 
     def cross(self, block: Block, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
         """Rows of some samples in a block that was fitted on others; zero if the view is missing."""
-        if self.observed is not None:
-            rows = np.zeros((len(unseen), block.projection.shape[1]), dtype=block.projection.dtype)
-            here = self.observed[unseen]
-            if here.any():
-                rows[here] = self._cross(block, self._positions(seen), self._positions(unseen))
-            return rows
-        return self._cross(block, seen, unseen)
-
-    def _cross(self, block: Block, seen: NDArray[np.intp], unseen: NDArray[np.intp]) -> NDArray[Any]:
+        here = self._positions(unseen)
         if not self._compares_kernel(block.name):
-            return block.rows(self.coordinates[unseen])
-        assert self.kernel is not None
-        return block.rows(self.kernel[np.ix_(unseen, seen)], np.diagonal(self.kernel)[unseen])
+            rows = block.rows(self.coordinates[here])
+        else:
+            assert self.kernel is not None
+            rows = block.rows(self.kernel[np.ix_(here, self._positions(seen))], np.diagonal(self.kernel)[here])
+        return rows if self.observed is None else scatter_rows(rows, self.observed[unseen])
 
     def _compares_kernel(self, name: str) -> bool:
         return self.kernel is not None and isinstance(self.similarities[name], PrecomputedSimilarity)
 
     def _positions(self, samples: NDArray[np.intp]) -> NDArray[np.intp]:
         """Positions among the observed samples of those samples that have the view."""
-        assert self.observed is not None
+        if self.observed is None:
+            return samples
         return (np.cumsum(self.observed) - 1)[samples[self.observed[samples]]]
 
 

@@ -19,7 +19,7 @@ Liu, He, Chang: Large graph construction for scalable semi-supervised learning. 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,10 @@ from sklearn.utils import check_random_state
 from latefusion.arrays import draw_rows, row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
-from latefusion.similarities.extension import ReadRows
-from latefusion.similarities.factor import Factor, row_reader
+from latefusion.similarities.extension import FeatureFitter, ReadRows
+from latefusion.similarities.factor import Factor, FactorExtension, row_reader
 from latefusion.types import Array
 
-DEFAULT_ANCHORS = 500
-ANCHORS_PER_CLUSTER = 10
 # Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
 NEAREST_ANCHORS = 5
 # Anchors are centres of this many samples each, of a random subset of the view; a few rounds of k-means spread them.
@@ -148,25 +146,20 @@ class AnchorMap:
 
 
 @dataclass(frozen=True)
-class AnchorExtension:
+class AnchorExtension(FactorExtension):
     """Features of new samples: the same map. Neighbourhoods are ranked by a Gaussian of the distance.
 
     Attributes
     ----------
     feature_map : AnchorMap
-    sigma : float
-        Mean distance between two training samples.
     columns : array or sparse matrix of shape (n_columns, n_features) or None
         Transformed rows of the training samples with known neighbourhoods; only for local alignment.
+    sigma : float
+        Mean distance between two training samples.
     """
 
     feature_map: AnchorMap
-    sigma: float
-    columns: Array | None = None
-
-    def features(self, view: Array, diagonal: Any = None) -> Any:
-        """Rows of Φ, shape (n_new, n_anchors); ``diagonal`` is not needed."""
-        return self.feature_map(view)
+    sigma: float = field(kw_only=True)
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> AnchorExtension:
         """The same with some training samples as columns of `closeness`."""
@@ -177,9 +170,7 @@ class AnchorExtension:
         return gaussian_kernel(self.feature_map.transform(view), self.columns, sigma=self.sigma)
 
 
-def fit_anchor_graph(
-    view: Array, n_clusters: int, *, n_anchors: int | None = None, metric: str = "euclidean", random_state: Any = 0
-) -> tuple[Factor, AnchorExtension]:
+def fit_anchor_graph(view: Array, n_clusters: int, fitter: FeatureFitter) -> tuple[Factor, AnchorExtension]:
     """Anchor graph of a view.
 
     Parameters
@@ -187,19 +178,15 @@ def fit_anchor_graph(
     view : array or sparse matrix of shape (n_samples, n_features)
     n_clusters : int
         Samples get more anchors until the graph has no more components than this.
-    n_anchors : int, default=None
-        Less where there are fewer different samples; 500, or ten per cluster if that is more, when None.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-    random_state : int, RandomState or None, default=0
-        Choice of the anchors.
+    fitter : FeatureFitter
+        From `anchor_fitter`.
 
     Returns
     -------
     factor : Factor
     extension : AnchorExtension
     """
-    fitter = AnchorFitter.of(view.shape[0], n_clusters, n_anchors=n_anchors, metric=metric, random_state=random_state)
-    extension = fitter.fit(row_reader(view))
+    extension = fitter.fit(row_reader(view), None)
     plain = extension.feature_map
     while True:
         weights = plain(view)
@@ -213,67 +200,44 @@ def fit_anchor_graph(
     return Factor(view, feature_map, features), replace(extension, feature_map=feature_map)
 
 
-@dataclass(frozen=True, eq=False)
-class AnchorFitter:
-    """Fits anchors, and the map to rows of Z, from a few rows. The scale Λ of Φ comes from all rows.
+def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any) -> FeatureFitter:
+    """The fitter of anchors, and of the map to rows of Z, from a few rows. The scale Λ of Φ comes from all rows.
 
-    Attributes
+    The mean distance is that of evenly spaced rows, and the medians of such rows become the origin. The anchors are
+    centres of random rows.
+
+    Parameters
     ----------
     n_samples : int
     n_anchors : int
+        Less where there are fewer different samples.
     metric : {"euclidean", "cosine"}
-    spaced : ndarray of int
-        Evenly spaced rows, from which the mean distance is taken.
-    middle : ndarray of int
-        Evenly spaced rows, whose medians become the origin.
-    subset : ndarray of int
-        Random rows, whose centres are the anchors.
-    generator : RandomState
-        Draws the anchors.
+    random_state : int, RandomState or None
+        Choice of the anchors.
+
+    Returns
+    -------
+    FeatureFitter
     """
+    generator = check_random_state(random_state)
+    spaced, middle = (
+        np.arange(0, n_samples, max(1, n_samples // size)) for size in (MEAN_DISTANCE_SAMPLES, SHIFT_SAMPLES)
+    )
+    subset = draw_rows(n_samples, SAMPLES_PER_ANCHOR * n_anchors, generator)
 
-    n_samples: int
-    n_anchors: int
-    metric: str
-    spaced: NDArray[np.intp]
-    middle: NDArray[np.intp]
-    subset: NDArray[np.intp]
-    generator: np.random.RandomState
-
-    @classmethod
-    def of(
-        cls, n_samples: int, n_clusters: int, *, n_anchors: int | None, metric: str, random_state: Any
-    ) -> AnchorFitter:
-        """Draw the rows; parameters as in `fit_anchor_graph`."""
-        generator, n_anchors = check_random_state(random_state), number_of_anchors(n_anchors, n_clusters)
-        spaced, middle = (
-            np.arange(0, n_samples, max(1, n_samples // size)) for size in (MEAN_DISTANCE_SAMPLES, SHIFT_SAMPLES)
-        )
-        subset = draw_rows(n_samples, SAMPLES_PER_ANCHOR * n_anchors, generator)
-        return cls(n_samples, n_anchors, metric, spaced, middle, subset, generator)
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """Positions of the rows that `fit` reads."""
-        return np.concatenate([self.spaced, self.middle, self.subset])
-
-    def fit(self, read: ReadRows, means: Array | None = None) -> AnchorExtension:
-        """Fit the anchors from these rows; ``means`` are not needed."""
-        transform = CoordinateTransform.of(read(self.middle), self.metric)
-        anchors = _choose_anchors(transform(read(self.subset)), self.n_anchors, self.generator)
+    def fit(read: ReadRows, means: Array) -> AnchorExtension:
+        transform = CoordinateTransform.of(read(middle), metric)
+        anchors = _choose_anchors(transform(read(subset)), n_anchors, generator)
         if anchors.shape[0] < 2:
             raise ValueError(
                 f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of "
-                f"shape {(self.n_samples, anchors.shape[1])} are equal. Use method='exact'."
+                f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
         plain = AnchorMap(transform, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
-        return AnchorExtension(plain, mean_distance(transform(read(self.spaced))))
+        return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
-
-def number_of_anchors(n_anchors: int | None, n_clusters: int) -> int:
-    """The given number of anchors, or the default for a number of clusters."""
-    return max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters) if n_anchors is None else n_anchors
+    return FeatureFitter(np.concatenate([spaced, middle, subset]), fit)
 
 
 def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomState) -> Array:

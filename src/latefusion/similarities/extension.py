@@ -40,34 +40,20 @@ class Similarity(Protocol):
         ...
 
 
-class FeatureFitter(Protocol):
+@dataclass(frozen=True, eq=False)
+class FeatureFitter:
     """Fits a feature map from a few rows of a view and its column means.
 
     The rows are drawn before the view is read, so that one pass over a chunked view collects all of them.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Positions of the rows that `fit` reads.
+    fit : callable
+        Takes `ReadRows`, which returns the rows at some of these positions, and the column means of all rows in double
+        precision. Returns the feature map as an extension to new samples.
     """
 
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """Positions of the rows that `fit` reads."""
-        ...
-
-    def fit(self, read: ReadRows, means: Array) -> Any:
-        """Fit the feature map; returns it as an extension to new samples.
-
-        ``read`` returns the rows at some of the positions, ``means`` are the column means of all rows, in double
-        precision.
-        """
-        ...
-
-
-@dataclass(frozen=True)
-class LinearFeatures:
-    """The extension of a similarity whose features are the coordinates themselves."""
-
-    def features(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
-        """The coordinates."""
-        return view
-
-    def closeness(self, view: Array, features: Array = None) -> Array:
-        """Not available: the training samples are not kept."""
-        raise TypeError("A consensus of labelings has no neighborhoods.")
+    rows: NDArray[np.intp]
+    fit: Callable[[ReadRows, Array], Any]

@@ -12,7 +12,7 @@ their products and are never written out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -42,19 +42,6 @@ from latefusion.types import Array
 CAPTURED_ROWS = 1000
 # Similarities to landmarks, and dense features they are computed from, that are held at a time.
 ENTRIES_AT_A_TIME = 2**26
-
-
-class FeatureMap(Protocol):
-    """Rows of a view to rows of its factor."""
-
-    @property
-    def width(self) -> int:
-        """Number of columns of Φ."""
-        ...
-
-    def __call__(self, rows: Array, /) -> Array:
-        """Rows of Φ, of unit length or zero."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -150,13 +137,14 @@ class Factor:
     Attributes
     ----------
     view : array of shape (n_samples, n_features)
-    feature_map : FeatureMap
+    feature_map : LinearMap, NystromMap, AnchorMap or GivenMap
+        From rows of the view to rows of Φ, of unit length or zero, with the number of columns of Φ as ``width``.
     features : array or sparse matrix of shape (n_samples, width) or None
         All rows of Φ, where they are known already.
     """
 
     view: Array
-    feature_map: FeatureMap
+    feature_map: Any
     features: Array | None = None
 
     @property
@@ -185,12 +173,12 @@ class FactorExtension:
 
     Attributes
     ----------
-    feature_map : FeatureMap
+    feature_map : LinearMap, NystromMap, GivenMap, or Unchanged if the view holds its features already
     columns : array of shape (n_columns, width) or None
         Features of the training samples whose neighbourhoods are known; only for local alignment.
     """
 
-    feature_map: FeatureMap
+    feature_map: Any
     columns: Array | None = None
 
     def features(self, view: Array, diagonal: Any = None) -> Array:
@@ -199,7 +187,7 @@ class FactorExtension:
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
         """The same with some training samples as columns of `closeness`."""
-        return replace(self, columns=self.feature_map(view[samples]))
+        return replace(self, columns=self.feature_map(take_rows(view, samples)))
 
     def closeness(self, view: Array, features: Array | None = None) -> Array:
         """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""

@@ -13,7 +13,6 @@ partition is the part of the subspace that is nearest to the mean similarity of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -274,8 +273,3 @@ def _table_columns(table: Array, kind: str) -> scipy.sparse.csr_array:
         columns = scipy.sparse.diags_array(1 / np.where(sums > 0, sums, 1.0)) @ columns
     assigned = (np.diff(columns.indptr) > 0).astype(np.float64)
     return scipy.sparse.hstack([columns, scipy.sparse.csr_array(assigned[:, None])], format="csr")
-
-
-def side_by_side(columns: Sequence[scipy.sparse.csr_array]) -> scipy.sparse.csr_array:
-    """The columns of several partitions in one sparse matrix."""
-    return scipy.sparse.hstack(list(columns), format="csr")

@@ -28,7 +28,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.anchors import AnchorExtension, AnchorFitter, CoordinateTransform, fit_anchor_graph
+from latefusion.similarities.anchors import AnchorExtension, CoordinateTransform, anchor_fitter, fit_anchor_graph
+from latefusion.similarities.extension import FeatureFitter
 from latefusion.similarities.nearest import nearest_neighbors
 from latefusion.types import Array
 
@@ -37,6 +38,9 @@ WIDTH_QUANTILE = 0.7
 # Beyond this many samples anchors replace the search for nearest neighbours, which is O(n²) in all but few dimensions:
 # from about this size it is slower, and the partitions are equally good.
 EXACT_SAMPLES = 10_000
+# Anchors if their number is not given.
+DEFAULT_ANCHORS = 500
+ANCHORS_PER_CLUSTER = 10
 # Neighbours of the first search: enough for all default graphs, so that one search suffices.
 SEARCHED_NEIGHBORS = 20
 # Largest number of distances of new samples to training samples in memory.
@@ -208,7 +212,7 @@ class GraphSimilarity(BaseEstimator):
         """
         self._check_options()
         if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
-            return fit_anchor_graph(view, n_clusters, **self._anchor_options())
+            return fit_anchor_graph(view, n_clusters, self.fitter(view.shape[0], n_clusters))
         if search is None or search.metric != self.metric:
             search = NeighborSearch(view, self.metric)
         return self._neighbor_graph(search, n_clusters)
@@ -223,7 +227,7 @@ class GraphSimilarity(BaseEstimator):
         if self.n_anchors is not None and (not isinstance(self.n_anchors, Integral) or self.n_anchors < 2):
             raise ValueError(f"n_anchors must be None or an integer of at least 2, got {self.n_anchors!r}.")
 
-    def fitter(self, n_samples: int, n_clusters: int) -> AnchorFitter:
+    def fitter(self, n_samples: int, n_clusters: int) -> FeatureFitter:
         """The fitter of an anchor graph, for a view that may not be in memory.
 
         Parameters
@@ -233,13 +237,11 @@ class GraphSimilarity(BaseEstimator):
 
         Returns
         -------
-        AnchorFitter
+        FeatureFitter
         """
         self._check_options()
-        return AnchorFitter.of(n_samples, n_clusters, **self._anchor_options())
-
-    def _anchor_options(self) -> dict[str, Any]:
-        return {"n_anchors": self.n_anchors, "metric": self.metric, "random_state": self.random_state}
+        default = max(DEFAULT_ANCHORS, ANCHORS_PER_CLUSTER * n_clusters)
+        return anchor_fitter(n_samples, self.n_anchors or default, self.metric, self.random_state)
 
     def _neighbor_graph(self, search: NeighborSearch, n_clusters: int) -> tuple[Any, GraphExtension]:
         view = search.transformed

@@ -17,7 +17,7 @@ from latefusion.arrays import device_name, draw_rows, is_device_array, item_byte
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
 from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
-from latefusion.similarities.extension import ReadRows, SimilarityExtension
+from latefusion.similarities.extension import FeatureFitter, ReadRows, SimilarityExtension
 from latefusion.similarities.factor import (
     Factor,
     FactorExtension,
@@ -149,7 +149,12 @@ class KernelSimilarity(BaseEstimator):
 
     def _takes_factor(self, view: Array) -> bool:
         if is_device_array(view):
-            self._check_device(view)
+            if self.method == "exact":
+                raise ValueError(
+                    f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, but method='exact' needs "
+                    f"NumPy arrays. Use method='factor', which computes a factor of the kernel on the device, or give "
+                    f"NumPy arrays."
+                )
             return True
         if self.method != "auto":
             return self.method == "factor"
@@ -158,20 +163,14 @@ class KernelSimilarity(BaseEstimator):
             return scipy.sparse.issparse(view) or bool(n_samples > min(n_features, NYSTROM_SAMPLES))
         return bool(n_samples > NYSTROM_SAMPLES)
 
-    def _check_device(self, view: Array) -> None:
-        if self.method == "exact":
-            raise ValueError(
-                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, but method='exact' needs NumPy "
-                f"arrays. Use method='factor', which computes a factor of the kernel on the device, or give NumPy "
-                f"arrays."
-            )
-
     @property
     def _is_linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def fitter(self, n_samples: int, n_clusters: int) -> KernelFitter:
+    def fitter(self, n_samples: int, n_clusters: int) -> FeatureFitter:
         """The fitter of a factor of the kernel, for a view that may not be in memory.
+
+        The parameters of the kernel come from evenly spaced rows, the landmarks from random rows.
 
         Parameters
         ----------
@@ -180,13 +179,30 @@ class KernelSimilarity(BaseEstimator):
 
         Returns
         -------
-        KernelFitter
+        FeatureFitter
         """
         self._check_options()
         spaced = np.unique(np.linspace(0, n_samples - 1, min(n_samples, MEAN_DISTANCE_SAMPLES)).astype(np.intp))
         generator = check_random_state(self.random_state)
         subset = np.arange(0) if self._is_linear else draw_rows(n_samples, SUBSET_ROWS, generator)
-        return KernelFitter(self, n_samples, n_clusters, spaced, subset, generator)
+
+        def fit(read: ReadRows, means: Array) -> FactorExtension:
+            few = read(spaced)
+            if self._is_linear:
+                return FactorExtension(fit_linear_map(few, means))
+            means = namespace(means).astype(means, few.dtype)
+            feature_map = fit_nystrom_map(
+                read(subset),
+                fit_kernel(self.kernel, few, self.kernel_params, means=means),
+                n_landmarks=self.n_landmarks,
+                landmarks=self.landmarks,
+                max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * n_clusters),
+                random_state=generator,
+                n_samples=n_samples,
+            )
+            return FactorExtension(feature_map)
+
+        return FeatureFitter(np.concatenate([spaced, subset]), fit)
 
     def _factor(self, view: Array, n_clusters: int) -> tuple[Factor, FactorExtension]:
         extension = self.fitter(view.shape[0], n_clusters).fit(row_reader(view), mean_row(view))
@@ -208,53 +224,6 @@ class KernelSimilarity(BaseEstimator):
         if not statistics.inverse_root.any():
             raise constant_kernel(view.shape)
         return matrix, KernelExtension(fitted, view, statistics)
-
-
-@dataclass(frozen=True, eq=False)
-class KernelFitter:
-    """Fits the features of a kernel from a few rows and the column means: the view itself, or a Nyström factor.
-
-    Attributes
-    ----------
-    similarity : KernelSimilarity
-    n_samples : int
-    n_clusters : int
-    spaced : ndarray of int
-        Evenly spaced rows, from which the parameters of the kernel are taken.
-    subset : ndarray of int
-        Random rows, from which the landmarks are chosen.
-    generator : RandomState
-        Draws the landmarks.
-    """
-
-    similarity: KernelSimilarity
-    n_samples: int
-    n_clusters: int
-    spaced: NDArray[np.intp]
-    subset: NDArray[np.intp]
-    generator: np.random.RandomState
-
-    @property
-    def rows(self) -> NDArray[np.intp]:
-        """Positions of the rows that `fit` reads."""
-        return np.concatenate([self.spaced, self.subset])
-
-    def fit(self, read: ReadRows, means: Array) -> FactorExtension:
-        """Fit the feature map from these rows and the column means of all rows."""
-        options, few = self.similarity, read(self.spaced)
-        if options._is_linear:
-            return FactorExtension(fit_linear_map(few, means))
-        means = namespace(means).astype(means, few.dtype)
-        feature_map = fit_nystrom_map(
-            read(self.subset),
-            fit_kernel(options.kernel, few, options.kernel_params, means=means),
-            n_landmarks=options.n_landmarks,
-            landmarks=options.landmarks,
-            max_rank=max(LEAST_RANK, RANK_PER_CLUSTER * self.n_clusters),
-            random_state=self.generator,
-            n_samples=self.n_samples,
-        )
-        return FactorExtension(feature_map)
 
 
 class PrecomputedSimilarity(BaseEstimator):

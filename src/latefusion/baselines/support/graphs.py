@@ -14,8 +14,8 @@ import scipy.sparse
 from numpy.typing import ArrayLike, NDArray
 
 from latefusion.arrays import eigenpairs_between, require_memory, top_eigenpairs
+from latefusion.baselines.support.spectral import normalized_affinity
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, without_zeros
-from latefusion.similarities.spectral import normalized_affinity
 from latefusion.types import Array
 
 # Distances are compared in blocks of rows with at most this many entries, so that memory does not grow with n².

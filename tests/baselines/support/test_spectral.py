@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse
 
 from latefusion.arrays import top_eigenpairs
+from latefusion.baselines.support.spectral import normalized_affinity
 from latefusion.kernels import center_kernel
-from latefusion.similarities.spectral import normalized_affinity
 
 
 def random_affinity(seed, n_samples=12):

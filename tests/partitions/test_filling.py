@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from latefusion.estimators.alignment_map import counts_of
 from latefusion.kernels import gaussian_kernel
 from latefusion.partitions import fit_base_partitions
-from latefusion.partitions.missing import ScatteredRows, scatter_rows, scatter_similarity
 from latefusion.similarities import GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from tests.partitions.rows import extend
 
@@ -164,30 +162,6 @@ def test_several_sizes_are_those_one_by_one(views, mask):
         *alone, _ = fit_base_partitions(views, similarities, K, n_neighbors=size, **options).counts
         for one, other in zip(together, alone, strict=True):
             np.testing.assert_array_equal(one[position].counts, other.counts)
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_scattered_rows_are_a_matrix(convert):
-    generator = np.random.default_rng(0)
-    features, observed = generator.standard_normal((5, 3)), np.array([1, 0, 1, 1, 0, 1, 1], dtype=bool)
-    factors = np.arange(1.0, 6.0)
-    dense = np.zeros((7, 3))
-    dense[observed] = factors[:, None] * features
-    operator = ScatteredRows(convert(features), observed, scatter_rows(factors, observed))
-    right, left = generator.standard_normal((3, 2)), generator.standard_normal((7, 2))
-    np.testing.assert_allclose(operator @ right, dense @ right)
-    np.testing.assert_allclose(operator.T @ left, dense.T @ left)
-
-
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_array])
-def test_a_scattered_similarity_is_that_of_scattered_rows(convert):
-    features, observed = np.random.default_rng(0).standard_normal((5, 3)), np.array([1, 0, 1, 1, 0, 1, 1], dtype=bool)
-    factors = np.arange(1.0, 8.0)
-    similarity = convert(features @ features.T)
-    rows = factors[:, None] * scatter_rows(features, observed)
-    found = scatter_similarity(similarity, observed, factors)
-    np.testing.assert_allclose(found @ np.eye(7), rows @ rows.T, atol=1e-12)
-    assert scatter_similarity(similarity, None, None) is similarity
 
 
 @pytest.mark.parametrize("missing", ["zero", "impute"])
