@@ -195,17 +195,17 @@ class ChunkedViews:
         dict
         """
         plan_key = f"{name}-plan"
-        arrays, own_tasks, shared = self._graph
+        names, own_tasks, shared = self._graph
         nodes = {**shared, plan_key: DataNode(plan_key, plan)}
         for piece, (start, own) in enumerate(zip(self.starts[:-1].tolist(), own_tasks, strict=True)):
-            blocks = [TaskRef((array.name, piece, 0)) for array in arrays]
+            blocks = [TaskRef((array_name, piece, 0)) for array_name in names]
             task = Task((name, piece, *indices), in_one_thread, function, TaskRef(plan_key), start, *blocks)
             nodes[task.key] = GraphNode.fuse(*own, task) if own else task
         return nodes
 
     @cached_property
-    def _graph(self) -> tuple[list[da.Array], list[list[Any]], Nodes]:
-        """All views chunked by pieces; the tasks that only one piece needs; shared tasks and data."""
+    def _graph(self) -> tuple[list[str], list[list[Any]], Nodes]:
+        """Names of the views as arrays of pieces; the tasks that only one piece needs; shared tasks and data."""
         arrays = []
         for name, array in zip(self.names, self.arrays, strict=True):
             guarded = guard(array, name)
@@ -224,7 +224,7 @@ class ChunkedViews:
                 own[piece].append(nodes[key])
             else:
                 shared[key] = nodes[key]
-        return arrays, own, shared
+        return [array.name for array in arrays], own, shared
 
 
 def guard(array: da.Array, view: str) -> da.Array:
