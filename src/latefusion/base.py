@@ -6,7 +6,7 @@ import importlib
 import logging
 import warnings
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.assignment import assign_by_kmeans
+from latefusion.assignment import ASSIGNMENTS, assign_by_kmeans
 from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
@@ -45,6 +45,22 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     **BASE_CONSTRAINTS,
     "kernel": [StrOptions(set(KERNELS)), callable],
     "kernel_params": [Mapping, None],
+}
+ALIGNMENT_CONSTRAINTS: dict[str, list[Any]] = {
+    "regularization": [Interval(Real, 0, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "assign_labels": [StrOptions(set(ASSIGNMENTS))],
+    "n_init": BASE_CONSTRAINTS["n_init"],
+    "random_state": ["random_state"],
+}
+FUSION_CONSTRAINTS: dict[str, list[Any]] = {
+    **KERNEL_CONSTRAINTS,
+    **ALIGNMENT_CONSTRAINTS,
+    "missing": [StrOptions({"impute", "zero"})],
+    "init": [StrOptions({"align", "identity"})],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
 }
 
 

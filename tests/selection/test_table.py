@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from latefusion.selection.candidates import Choice
 from latefusion.selection.criterion import Score
 from latefusion.selection.table import Candidate, choose
 
 
 def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
-    return Candidate(3, Choice(kind, "equal"), regularization, Score(value, value + np.array(spread_by)))
+    return Candidate(3, kind, "equal", regularization, None, Score(value, value + np.array(spread_by)))
 
 
 def chosen(selection):

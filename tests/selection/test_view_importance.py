@@ -1,10 +1,13 @@
 """The importance of every view."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import latefusion as lf
 from latefusion.selection import search
+from latefusion.selection.view_importance import _labels_of
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +42,22 @@ def test_dropping_noise_changes_nothing_and_dropping_signal_costs_stability(mode
     assert noise.changed <= 0.03
     assert noise.gain > max(verdict.gain for verdict in verdicts.values())
     assert str(noise).startswith("Without 'noise_0': ")
+
+
+@pytest.mark.parametrize("similarity", ["both", "graph", "kernel"])
+@pytest.mark.parametrize("weighting", ["equal", "agreement"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_choice_is_repeated_as_it_was_made(similarity, weighting, missing):
+    views = lf.datasets.make_views(120, 3, missing=missing, random_state=0).views
+    selected = lf.LateFusionClustering(3, random_state=0).fit(views)._state
+    candidate = selected.candidate._replace(similarity=similarity, weighting=weighting)
+    spaces = search.fit_spaces(selected.sources, 3, selected.options)
+    space = spaces[candidate.n_shared_components]
+    plan = space.plan(similarity, weighting)
+    (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
+    expected = selected.options.assign(space.partitions.times(fused.coefficients), 3)[0]
+    found = _labels_of(selected.sources, replace(selected, candidate=candidate))
+    assert lf.metrics.adjusted_rand(found, expected) == 1
 
 
 def test_one_view_cannot_be_left_out():

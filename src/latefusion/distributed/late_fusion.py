@@ -20,14 +20,13 @@ from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cos
 from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.late_fusion import check_numbers
 from latefusion.partitions.fitting import root_values
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.operators import inverse_values
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
 from latefusion.partitions.spectra import Spectrum
-from latefusion.selection import SearchOptions, Selected, TrainingState, select
+from latefusion.selection import SearchOptions, Selected, select
 from latefusion.selection.search import draw_search_samples, number_of_vectors
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
@@ -63,13 +62,12 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     """
 
     def _fit_chunked(self, X: Any) -> None:
-        numbers = check_numbers(self.n_clusters)
-        views = self._read_chunked(X, numbers if isinstance(numbers, int) else min(numbers))
-        options = self._search_options(numbers)
+        options = self._search_options()
+        views = self._read_chunked(X, options.numbers[0])
         generator = check_random_state(options.seed)
         most = max(options.numbers_for(views.n_samples))
         subset = draw_start_rows(views, most, generator)
-        searched = draw_search_samples(views.n_samples, most, options.seed)
+        searched = draw_search_samples(views.n_samples, most, np.random.default_rng(options.seed))
         similarities = self._named_similarities(views, options)
         fitters = _fitters([*similarities, self._joint_similarities(similarities, options)], views, most)
         wanted = [searched, *(fitter.rows for _, fitter in fitters.values())]
@@ -83,7 +81,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         sources = [_sampled_source(first, view, searched, own) for view, own in enumerate(similarities)]
         selected, _ = select(sources, options)
         self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
-        self._state = TrainingState(sources, options, selected)
+        self._state = selected
         rows, fitted = self._fit_selected(views, first, fitters, selected)
         rule = self._label_rows(views, rows, first, subset, self.n_clusters_, generator)
         novelty = self._novelty(views, first, subset, [source.encoding for source in sources])
@@ -123,10 +121,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
 
     def _named_similarities(self, views: ChunkedViews, options: SearchOptions) -> list[dict[str, Any]]:
         """The similarities of every view by name."""
-        own = options.named
-        known = {"auto": own.all, "graph": own.graphs, "kernel": own.kernels}
         return [
-            known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
+            options.named.of_word(spec) if spec in ("auto", "graph", "kernel") else {"given": spec}
             for spec in self._similarity_specs(views)
         ]
 
@@ -142,7 +138,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         self, views: ChunkedViews, first: FirstPass, fitters: Fitters, selected: Selected
     ) -> tuple[ProjectedFeatures, ConsensusMap]:
         """Fuse the selected similarities of all rows; stores all results that need no labels."""
-        k, plan, sources = selected.n_clusters, selected.plan, self._state.sources
+        k, plan, sources = selected.candidate.n_clusters, selected.plan, selected.sources
         encodings: list[Any] = [one.encoding for one in sources]
         if any(key.view == views.n_views for key in plan):
             encodings.append(_joint_encoding(encodings, first, selected.shares))

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
-from latefusion.estimators.novelty import fit_novelty, novelty_encodings, training_novelty
+from latefusion.estimators.novelty import novelty_encodings
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -42,20 +40,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     """Late fusion by alignment; subclasses define the weights of the rows of base partitions."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_CONSTRAINTS,
-        "regularization": [Interval(Real, 0, None, closed="left")],
+        **FUSION_CONSTRAINTS,
         "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
-        "missing": [StrOptions({"impute", "zero"})],
-        "init": [StrOptions({"align", "identity"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
-
-    _accepts_labels: ClassVar[bool] = True
-    _accepts_missing_views: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -88,9 +75,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
-            novelty = fit_novelty(views, novelty_encodings(self._partitions.blocks, self.view_inputs_), self._mask)
-            self.novelty_ = training_novelty(novelty, views, self._mask)
-            self.consensus_map_ = replace(alignment_map(self._partitions, result.mixing, rule), novelty=novelty)
+            encodings = novelty_encodings(self._partitions.blocks, self.view_inputs_)
+            self._store_map(alignment_map(self._partitions, result.mixing, rule), views, encodings, self._mask)
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -132,7 +118,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         float
         """
-        partitions = self._training_partitions()
+        partitions: Partitions = self._of_training("_partitions")
         mixing = fused_mixing(self.view_weights_, self.rotations_, self.regularization)
         training = to_numpy(mix_partitions(*aligned_partitions(partitions), mixing))
         if X is None:
@@ -164,7 +150,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         ObjectiveGap
         """
-        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
         return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
     def sample_view_weights(self) -> NDArray[np.float64]:
@@ -175,7 +161,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         ndarray of shape (n_samples, n_views)
             Rows sum to one; zero if the view is missing for the sample, or if the view contradicts its cluster.
         """
-        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
         terms = contributions(partitions, self.rotations_, self.view_weights_, directions)
         return share_contributions(terms, self.observed_)
@@ -183,18 +169,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
         """Options of `fit_base_partitions` for neighbor counts; none for global alignment."""
         return {}
-
-    def _training_partitions(self) -> Partitions:
-        """The aligned base partitions; raises an error for models of chunked views, which do not store them."""
-        check_is_fitted(self)
-        if not hasattr(self, "_partitions"):
-            raise ValueError(
-                f"This {type(self).__name__} was loaded from a file or fitted on chunked views. It does not contain "
-                f"the base partitions of the training samples. Fit it again in memory, on a sample of the rows if "
-                f"necessary, to compute this."
-            )
-        found: Partitions = self._partitions
-        return found
 
     def _path(self, partitions: Partitions, regularizations: Sequence[float]) -> RegularizationPath:
         aligned = aligned_partitions(partitions)
@@ -245,11 +219,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     def _store_result(self, partitions: Partitions, result: SolverResult) -> None:
         """Fitted attributes that do not grow with the number of samples."""
+        self._store_solution(result)
         self.view_weights_ = result.weights
         self.rotations_ = result.rotations
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
         described = (describe_partition(block.extension) for block in partitions.blocks)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
 
@@ -261,13 +233,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     def _assign(self, consensus: Array) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
-        state = check_random_state(self.random_state)
-        return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=self.random_state)
 
 
 def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArray[Any]], NDArray[Any]]:

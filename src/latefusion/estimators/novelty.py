@@ -13,7 +13,7 @@ share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -56,18 +56,12 @@ class Sketch:
     projection: NDArray[Any]
     shift: NDArray[np.float64]
 
-    def __call__(self, view: Array) -> NDArray[np.float64]:
-        """Projections of some samples."""
-        rows = self.encoding(view) @ self.projection
-        return np.asarray(rows, dtype=np.float64) - self.shift
-
-    def observed_rows(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Projections of samples, zero where the view is missing."""
-        if observed.all():
-            return self(view)
-        rows = np.zeros((len(observed), self.projection.shape[1]))
+    def __call__(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Projections of some samples, zero where the view is missing."""
+        rows = np.zeros((len(observed), len(self.shift)))
         if observed.any():
-            rows[observed] = self(view[observed])
+            known = view if observed.all() else view[observed]
+            rows[observed] = self.encoding(known) @ self.projection - self.shift
         return rows
 
 
@@ -111,41 +105,11 @@ class Novelty:
         for block in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed))):
             seen = everything[block]
             rows = [
-                sketch.observed_rows(to_numpy_rows(view, block), own)
+                sketch(_on_host(view[block]), own)
                 for sketch, view, own in zip(self.sketches, views.arrays, seen.T, strict=True)
             ]
-            parts.append(_nearest(self.squared_distances(rows, seen)))
+            parts.append(_nearest(_squared_distances(rows, seen, self.references, self.observed)))
         return np.concatenate(parts) / self.level
-
-    def squared_distances(self, rows: Sequence[NDArray[Any]], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Mean squared distances to the references over the views that both have; infinite if there are none.
-
-        Parameters
-        ----------
-        rows : sequence of ndarray of shape (n_samples, n_projections)
-            Projections of every view.
-        observed : ndarray of bool of shape (n_samples, n_views)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_references)
-        """
-        if observed.all() and self.observed.all():  # one product for all views
-            weight = len(rows) ** -0.5
-            return _squared_distances(weight * np.hstack(rows), weight * np.hstack(self.references))
-        squared = np.zeros((len(observed), len(self.observed)))
-        shared = np.zeros_like(squared)
-        for own, references, seen, known in zip(rows, self.references, observed.T, self.observed.T, strict=True):
-            both = np.outer(seen, known)
-            squared += np.where(both, _squared_distances(own, references), 0.0)
-            shared += both
-        return np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf)
-
-
-def to_numpy_rows(view: Array, rows: slice) -> Array:
-    """Some rows of a view in the memory of the host; sparse rows stay sparse."""
-    part = view[rows]
-    return part if hasattr(part, "tocsr") else to_numpy(part)
 
 
 def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None = None) -> Novelty:
@@ -169,21 +133,17 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     chosen = known[draw_rows(len(known), N_REFERENCES, np.random.RandomState(0))]
     mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
     sketches, references = [], []
-    for position, view in enumerate(views.arrays):
-        rows = take_rows(view, chosen)
-        rows = rows if hasattr(rows, "tocsr") else to_numpy(rows)
-        seen = mask[:, position]
-        encoding = encodings[position]
+    for position, (view, encoding, seen) in enumerate(zip(views.arrays, encodings, mask.T, strict=True)):
+        rows = _on_host(take_rows(view, chosen))
         if encoding is None:
             encoding = fit_preparation(column_statistics(rows[seen]))
         elif isinstance(encoding, str):
             encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
         sketches.append(_fit_sketch(encoding, rows[seen], position))
-        references.append(sketches[-1].observed_rows(rows, seen))
-    novelty = Novelty(tuple(sketches), tuple(references), mask, 1.0)
-    squared = novelty.squared_distances(references, mask)
+        references.append(sketches[-1](rows, seen))
+    squared = _squared_distances(references, mask, references, mask)
     np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
-    return replace(novelty, level=_level(_nearest(squared)))
+    return Novelty(tuple(sketches), tuple(references), mask, _level(_nearest(squared)))
 
 
 def training_novelty(
@@ -229,6 +189,11 @@ def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[An
     ]
 
 
+def _on_host(view: Array) -> Array:
+    """A view in the memory of the host; sparse views stay sparse."""
+    return view if hasattr(view, "tocsr") else to_numpy(view)
+
+
 def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
     coordinates = encoding(rows)
     width = int(coordinates.shape[1])
@@ -260,9 +225,24 @@ def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.max(np.where(np.isfinite(nearest) & (nearest > ROUNDING), nearest, 0.0), axis=1))
 
 
-def _squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
-    """‖x‖² + ‖r‖² - 2 xᵀr by one product, since passes over all pairs take longer; rounding may make it negative."""
-    left = np.column_stack([rows, np.ones(len(rows)), np.sum(rows**2, axis=1)])
-    right = np.column_stack([-2 * references, np.sum(references**2, axis=1), np.ones(len(references))])
-    squared: NDArray[np.float64] = left @ right.T
-    return squared
+def _squared_distances(
+    rows: Sequence[NDArray[Any]],
+    observed: NDArray[np.bool_],
+    references: Sequence[NDArray[Any]],
+    known: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Mean squared distances to references over the views that both have; infinite if there are none.
+
+    Σ_p (‖x_p‖² + ‖r_p‖² - 2 x_pᵀr_p) is one product, since passes over all pairs take longer. Rows of missing views are
+    zero, and each norm counts if the other sample has the view. Rounding may make a distance negative.
+    """
+    left = np.hstack([*rows, _squared_norms(rows), observed])
+    right = np.hstack([*(-2 * one for one in references), known, _squared_norms(references)])
+    if observed.all() and known.all():
+        return left @ (right / len(rows)).T
+    shared = observed.astype(np.float64) @ known.T
+    return np.where(shared > 0, left @ right.T / np.maximum(shared, 1.0), np.inf)
+
+
+def _squared_norms(rows: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    return np.stack([np.sum(one**2, axis=1) for one in rows], axis=1)

@@ -3,7 +3,7 @@
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
 from latefusion.selection.search import SearchOptions, Selected, fuse_selected, select
 from latefusion.selection.table import Selection
-from latefusion.selection.view_importance import TrainingState, ViewVerdict, WeightIntervals
+from latefusion.selection.view_importance import ViewVerdict, WeightIntervals
 
 __all__ = [
     "NumberEvidence",
@@ -11,7 +11,6 @@ __all__ = [
     "SearchOptions",
     "Selected",
     "Selection",
-    "TrainingState",
     "ViewVerdict",
     "WeightIntervals",
     "fuse_selected",

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import is_device_array
 from latefusion.encoding.preparation import Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
-from latefusion.types import Array, Views
-from latefusion.validation import can_be_fused
+from latefusion.types import Views
+from latefusion.validation import can_be_fused, is_precomputed
 
 GRAPH_SIZES = (5, 10, 20)
 
@@ -38,10 +37,15 @@ class NamedSimilarities(NamedTuple):
             {"kernel": KernelSimilarity(kernel, kernel_params=kernel_params)},
         )
 
-    @property
-    def all(self) -> dict[str, Any]:
-        """Graphs and kernels."""
-        return {**self.graphs, **self.kernels}
+    def of_word(self, spec: str) -> dict[str, Any]:
+        """Those that the parameter ``similarity`` of a view names."""
+        known = {"auto": {**self.graphs, **self.kernels}, "graph": self.graphs, "kernel": self.kernels}
+        if spec not in known:
+            raise ValueError(
+                f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method "
+                f"`similarity`; got {spec!r}."
+            )
+        return known[spec]
 
     def joint(self, sources: Sequence[Source], missing: str) -> dict[str, Any]:
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
@@ -51,7 +55,7 @@ class NamedSimilarities(NamedTuple):
             return {}
         if incomplete:  # a kernel of imputed coordinates adds little to their mean similarity
             return self.graphs
-        return {name: one for name, one in self.all.items() if name in names}
+        return {name: one for name, one in self.of_word("auto").items() if name in names}
 
 
 def view_source(
@@ -75,20 +79,11 @@ def view_source(
     Source
     """
     view, name = views.arrays[position], views.names[position]
-    if observed is None or observed.all():
-        return _source(view, spec, name, named, None)
-    rows = np.flatnonzero(observed)
-    part = view[rows]
-    return _source(part[:, rows] if _is_kernel(spec) else part, spec, name, named, observed)
-
-
-def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observed: NDArray[np.bool_] | None) -> Source:
-    if is_device_array(view):
-        raise ValueError(
-            f"LateFusionClustering works on NumPy arrays and sparse matrices, but view {name!r} is a "
-            f"{type(view).__name__}. Convert it to NumPy, or use GlobalAlignmentClustering, which runs on devices."
-        )
-    if _is_kernel(spec):
+    if observed is not None and observed.all():
+        observed = None
+    if observed is not None:
+        view = view[observed][:, observed] if is_precomputed(spec) else view[observed]
+    if is_precomputed(spec):
         own = spec if isinstance(spec, PrecomputedSimilarity) else PrecomputedSimilarity()
         return kernel_source(view, {**named.graphs, "kernel": own}, observed)
     if spec == "labels" or isinstance(spec, GivenPartition):
@@ -96,17 +91,7 @@ def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observe
         return Source(given.kind, given(view), {"given": GivenPartition("embedding")}, given, observed)
     if hasattr(spec, "similarity"):
         return Source("given", view, {"given": spec}, Preparation("given"), observed)
-    known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
-    if spec not in known:
-        raise ValueError(
-            f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method `similarity`; "
-            f"got {spec!r}."
-        )
-    return feature_source(view, known[spec], observed)
-
-
-def _is_kernel(spec: Any) -> bool:
-    return spec == "precomputed" or isinstance(spec, PrecomputedSimilarity)
+    return feature_source(view, named.of_word(spec), observed)
 
 
 def view_sources(

@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import array_api_compat.numpy as xp
 import numpy as np
@@ -36,20 +35,6 @@ FloatArray = NDArray[np.floating]
 
 # Smallest agreement of a subspace relative to the largest one, to avoid a weight of zero over zero.
 LEAST_TRUST = 1e-3
-
-
-class SubspaceConsensus(NamedTuple):
-    """A consensus of subspaces.
-
-    Attributes
-    ----------
-    coefficients : list of ndarray of shape (r_p, n_shared_components)
-        U is Σ_p O_p times these.
-    result : SolverResult
-    """
-
-    coefficients: list[FloatArray]
-    result: SolverResult
 
 
 @dataclass(frozen=True)
@@ -155,7 +140,9 @@ class Subspaces:
     def _scaled(self) -> FloatArray:
         return self.root * np.repeat(self.factors, self.widths)
 
-    def fuse(self, n_shared_components: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
+    def fuse(
+        self, n_shared_components: int, *, regularization: float, max_iter: int, tol: float
+    ) -> tuple[list[FloatArray], SolverResult]:
         """The consensus in a number of directions.
 
         Parameters
@@ -169,7 +156,9 @@ class Subspaces:
 
         Returns
         -------
-        SubspaceConsensus
+        coefficients : list of ndarray of shape (r_p, n_shared_components)
+            U is Σ_p O_p times these.
+        result : SolverResult
         """
         values, vectors = self._mean
         smallest = rounding_threshold(np.finfo(values.dtype).eps, values[0])
@@ -194,7 +183,7 @@ class Subspaces:
                 self.factors, result.weights, result.rotations, self.columns, strict=True
             )
         ]
-        return SubspaceConsensus(coefficients, result)
+        return coefficients, result
 
 
 def _slices(lengths: Sequence[int]) -> list[slice]:
