@@ -121,10 +121,7 @@ class MultiViewClusterMixin(ClusterMixin):
         self.n_features_in_ = schema.n_features
         self.observed_ = observed
         self.n_observed_views_ = observed.sum(axis=1, dtype=np.intp)
-        for name, value in {"feature_names_in_": schema.feature_names, "sample_ids_": sample_ids}.items():
-            self.__dict__.pop(name, None)  # of an earlier fit
-            if value is not None:
-                setattr(self, name, value)
+        store_if_any(self, feature_names_in_=schema.feature_names, sample_ids_=sample_ids)
 
     @property
     def view_inputs_(self) -> tuple[str, ...]:
@@ -134,6 +131,10 @@ class MultiViewClusterMixin(ClusterMixin):
     def _similarity_specs(self, views: Views) -> list[Any]:
         """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
+        for spec in specs:
+            if not hasattr(spec, "similarity") and spec not in SIMILARITIES_BY_NAME:
+                known = list(SIMILARITIES_BY_NAME)
+                raise ValueError(f"similarity must be one of {known} or have a method `similarity`; got {spec!r}.")
         return [
             "labels" if name in self.input_schema_.codings and not isinstance(spec, GivenPartition) else spec
             for name, spec in zip(views.names, specs, strict=True)
@@ -186,19 +187,21 @@ class MultiViewClusterMixin(ClusterMixin):
             return KernelSimilarity(self.kernel, kernel_params=self.kernel_params, method=self._kernel_method)
         if spec == "graph":
             return GraphSimilarity()
-        if spec == "precomputed":
-            return PrecomputedSimilarity()
-        if spec == "labels":
-            return GivenPartition("labels")
-        raise ValueError(
-            f"similarity must be one of {list(SIMILARITIES_BY_NAME)} or have a method `similarity`; got {spec!r}."
-        )
+        return PrecomputedSimilarity() if spec == "precomputed" else GivenPartition("labels")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
+
+
+def store_if_any(estimator: Any, **attributes: Any) -> None:
+    """Set the attributes that are not None, and remove the others, which an earlier fit may have set."""
+    for name, value in attributes.items():
+        estimator.__dict__.pop(name, None)
+        if value is not None:
+            setattr(estimator, name, value)
 
 
 def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None) -> Any:

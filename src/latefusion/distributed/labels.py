@@ -61,8 +61,8 @@ def fit_rule(
         found: Members = sum_up(rows, _members, centers, add_members, "k-means")
         return found
 
-    clusters = finish_starts(gather, starts, limit, xp=xp)
-    return NearestCenter(clusters.centers), clusters.n_passes
+    centers, n_passes = finish_starts(gather, starts, limit, xp=xp)
+    return NearestCenter(centers), n_passes
 
 
 def _members(centers: Array, start: int, rows: Array) -> Members:

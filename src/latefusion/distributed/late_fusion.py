@@ -26,8 +26,7 @@ from latefusion.partitions.operators import inverse_values
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
 from latefusion.partitions.spectra import Spectrum
-from latefusion.selection import SearchOptions, Selected, select
-from latefusion.selection.search import draw_search_samples, number_of_vectors
+from latefusion.selection.search import SearchOptions, Selected, draw_search_samples, number_of_vectors, select
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
 
@@ -80,7 +79,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             )
         sources = [_sampled_source(first, view, searched, own) for view, own in enumerate(similarities)]
         selected, _ = select(sources, options)
-        self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
+        self._store_choices(selected)
         self._state = selected
         rows, fitted = self._fit_selected(views, first, fitters, selected)
         rule = self._label_rows(views, rows, first, subset, self.n_clusters_, generator)
@@ -161,7 +160,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             blocks.append(Block(key.view, key.name, encodings[key.view], spectrum.extension, spectrum.projection))
         inner = projection.T @ products.gram @ projection
         root = root_of_products((inner + inner.T) / 2)
-        (fused,) = fuse_spectra(root, members, members, k, [self.regularization_], **self._state.options.solver)
+        (fused,) = fuse_spectra(root, members, k, [self.regularization_], **self._state.options.solver)
         leading = np.concatenate([np.arange(one.columns.start, one.columns.start + k) for one in members])
         cross = np.split((inner @ fused.coefficients)[leading], len(plan))
         self._store_alignment(plan, fused, mean_cosines(cross))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -173,12 +174,13 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     def _path(self, partitions: Partitions, regularizations: Sequence[float]) -> RegularizationPath:
         aligned = aligned_partitions(partitions)
         small = _compressed(*aligned)
-        return RegularizationPath(
-            [
-                PathPoint(value, self._solve(*small, value), *aligned, lambda rows: self._assign(rows)[0])
-                for value in regularizations
-            ]
-        )
+        points = []
+        for value in regularizations:
+            result = self._solve(*small, value)
+            solution = np.asarray(result.weights), np.asarray(result.objective), result.n_iter, result.converged
+            mix = partial(mix_partitions, *aligned, result.mixing)
+            points.append(PathPoint(value, *solution, mix, lambda rows: self._assign(rows)[0]))
+        return RegularizationPath(points)
 
     def _numpy_only(self) -> str:
         if self.assign_labels == "kmeans":

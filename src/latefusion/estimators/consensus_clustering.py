@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import require_memory
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import ALIGNMENT_CONSTRAINTS, warn_not_converged
+from latefusion.base import ALIGNMENT_CONSTRAINTS, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.new_samples import NewSamplesMixin
@@ -232,9 +232,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         self.input_schema_ = PartitionSchema(maps, tuple(self._clusterers), fingerprint(views))
         self.view_names_ = np.array(names, dtype=object)
         self.n_views_ = len(names)
-        self.__dict__.pop("sample_ids_", None)
-        if ids is not None:
-            self.sample_ids_ = ids
+        store_if_any(self, sample_ids_=ids)
         self._fit_indicators(views)
         return self
 

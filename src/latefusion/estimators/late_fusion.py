@@ -14,27 +14,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from latefusion.arrays import threads_for
-from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
+from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, store_if_any, warn_not_converged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.metrics import observed_agreement
 from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
+from latefusion.partitions.sources import observed_mask
 from latefusion.progress import report_progress
-from latefusion.selection import (
-    SearchOptions,
-    Selected,
-    ViewVerdict,
-    WeightIntervals,
-    fuse_selected,
-    select,
-    view_importance,
-)
+from latefusion.selection import ViewVerdict, WeightIntervals, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
-from latefusion.selection.search import REGULARIZATIONS, SEARCH_SHARE, assign_known
-from latefusion.selection.sources import NamedSimilarities, view_sources, without_zero_rows
+from latefusion.selection.search import (
+    REGULARIZATIONS,
+    SEARCH_SHARE,
+    SearchOptions,
+    Selected,
+    assign_known,
+    fuse_selected,
+    select,
+)
+from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Views
@@ -214,15 +215,13 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         options = self._search_options()
         views = self._fit_views(X, n_clusters=options.numbers[0])
         with threads_for(len(views)):
-            specs, directed = self._similarity_specs(views), np.zeros(self.n_views_, dtype=bool)
-            sources = view_sources(views, specs, options.named, self._mask)
+            specs = self._similarity_specs(views)
+            sources, directed = view_sources(views, specs, options.named, self._mask, options.numbers[0])
             if self._mask is not None:
-                sources, mask, directed = without_zero_rows(
-                    views, specs, options.named, sources, self._mask, options.numbers[0]
-                )
-                self._mask, self.observed_, self.n_observed_views_ = mask, mask, mask.sum(axis=1, dtype=np.intp)
+                self._mask = self.observed_ = observed_mask(sources)
+                self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
             selected, space = select(sources, options)
-            self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
+            self._store_choices(selected)
             report_progress("consensus", SEARCH_SHARE)
             space, fused = fuse_selected(selected, space)
             self._state = replace(selected, mean=space.partitions.times(fused.mean))
@@ -273,8 +272,13 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             From labels of all samples to the score of a candidate with these labels.
         """
         state: Selected = self._of_training("_state")
-        with threads_for(len(self.labels_)):
-            return view_importance.criterion_of(state)
+        used: Any = slice(None) if state.samples is None else state.samples
+
+        def score(labels: NDArray[Any]) -> float:
+            codes = np.unique(labels, return_inverse=True)[1]
+            return state.criterion.score(codes[used], self.n_clusters_).value
+
+        return score
 
     def searched_samples(self) -> NDArray[np.intp]:
         """The samples that the search for similarities and λ used.
@@ -319,13 +323,12 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             verbose=bool(self.verbose),
         )
 
-    def _store_choices(self, selected: Selected, view_kinds: dict[str, str]) -> None:
-        self.view_kinds_ = view_kinds
+    def _store_choices(self, selected: Selected) -> None:
+        kinds = [source.kind for source in selected.sources]
+        self.view_kinds_ = dict(zip(map(str, self.view_names_), kinds, strict=True))
         self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
-        self.__dict__.pop("number_selection_", None)  # of an earlier fit
-        if selected.number_selection is not None:
-            self.number_selection_ = selected.number_selection
+        store_if_any(self, number_selection_=selected.number_selection)
         self.similarity_ = selected.candidate.similarity
         self.weighting_ = selected.candidate.weighting
         self.regularization_ = selected.candidate.regularization
@@ -357,8 +360,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.labels_, rule = assign_known(self._state.options.assign, self.consensus_, self._mask, self.n_clusters_)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
-        fitted = fused_map(space, plan, fused.coefficients, rule, directed, self.missing)
-        self._store_map(fitted, views, encodings, self._mask)
+        self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)
 
 
 def check_numbers(n_clusters: Any) -> list[int]:
@@ -383,27 +385,20 @@ def check_numbers(n_clusters: Any) -> list[int]:
 
 
 def fused_map(
-    space: CandidateSpace,
-    plan: Plan,
-    coefficients: NDArray[Any],
-    rule: Any,
-    directed: NDArray[np.bool_],
-    missing: str,
+    selected: Selected, space: CandidateSpace, fused: FusedSpectra, rule: Any, directed: NDArray[np.bool_]
 ) -> ConsensusMap:
     """The fitted model of a fusion.
 
     Parameters
     ----------
+    selected : Selected
     space : CandidateSpace
-    plan : mapping of PartitionKey to float
-        The partitions that were fused.
-    coefficients : ndarray of shape (n_columns, n_clusters)
-        The consensus is B times this.
+        Partitions of all samples.
+    fused : FusedSpectra
     rule : object
         Turns consensus rows into labels.
     directed : ndarray of bool of shape (n_views,)
         Views in which a row of zeros is a missing row.
-    missing : {"zero", "impute"}
 
     Returns
     -------
@@ -411,9 +406,9 @@ def fused_map(
     """
     kept, fill = space.partitions, space.partitions.fill
     if fill is None:  # if views are missing in training, all partitions are needed to impute rows of others
-        kept = kept.restricted(list(plan))
-        imputes = missing == "impute" and space.n_views > 1
+        kept = kept.restricted(list(selected.plan))
+        imputes = selected.options.missing == "impute" and space.n_views > 1
         model = fit_imputation(kept, space.n_clusters) if imputes else None
         fill = Fill(np.full(kept.columns[-1].stop, not imputes), model)
-    own = [coefficients[space.partitions.columns[space.partitions.position(key)]] for key in kept.keys]
+    own = [fused.coefficients[space.partitions.columns[space.partitions.position(key)]] for key in kept.keys]
     return ConsensusMap(space.n_views, kept.blocks, np.concatenate(own), rule, fill, directional=directed)

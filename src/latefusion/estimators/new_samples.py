@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.base import with_sample_ids
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.novelty import fit_novelty, training_novelty
+from latefusion.estimators.novelty import fit_novelty
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
+
+# Beyond this many samples, the novelty of training samples is computed on request only.
+LARGEST_TRAINING = 100_000
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
@@ -151,7 +154,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     ) -> None:
         """Store the fitted model with the novelty that the training samples define."""
         novelty = fit_novelty(views, encodings, observed)
-        self.novelty_ = training_novelty(novelty, views, observed)
+        is_costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
+        self.novelty_ = None if is_costly else novelty(views, observed)
         self.consensus_map_ = replace(fitted, novelty=novelty)
 
     def _of_training(self, name: str) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import draw_rows, is_device_array, row_blocks, take_rows, to_numpy
+from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.partitions.partitions import Block
@@ -34,8 +34,6 @@ NEAREST = 3
 ROUNDING = 1e-12
 # Share of the references that are not novel.
 QUANTILE = 0.99
-# Beyond this many samples, the novelty of training samples is computed on request only.
-LARGEST_TRAINING = 100_000
 # Number of distances per block.
 BLOCK_ENTRIES = 2**19
 
@@ -144,27 +142,6 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     squared = _squared_distances(references, mask, references, mask)
     np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
     return Novelty(tuple(sketches), tuple(references), mask, _level(_nearest(squared)))
-
-
-def training_novelty(
-    novelty: Novelty, views: Views, observed: NDArray[np.bool_] | None = None
-) -> NDArray[np.float64] | None:
-    """Novelty of the training samples; None for more than 100 000 samples and for arrays on a device.
-
-    Parameters
-    ----------
-    novelty : Novelty
-    views : Views
-        Of the training samples.
-    observed : ndarray of bool of shape (n_samples, n_views), default=None
-        Which views of the samples are used; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) or None
-    """
-    costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
-    return None if costly else novelty(views, observed)
 
 
 def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[Any]:

@@ -162,7 +162,7 @@ class CandidateSpace:
     def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
         """The consensus for every λ."""
         members = [self._member(key, factor) for key, factor in plan.items()]
-        return fuse_spectra(self.partitions.root, members, members, self.n_clusters, regularizations, **options)
+        return fuse_spectra(self.partitions.root, members, self.n_clusters, regularizations, **options)
 
     def _member(self, key: PartitionKey, factor: float) -> WeightedSpectrum:
         position = self.partitions.position(key)

@@ -129,6 +129,8 @@ class Selected:
         How much every view counts.
     samples : ndarray of int or None
         The samples that the search used; None for all.
+    criterion : Criterion
+        The score of clusterings of these samples.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
     """
@@ -141,6 +143,7 @@ class Selected:
     plan: Plan
     shares: NDArray[np.float64]
     samples: NDArray[np.intp] | None
+    criterion: Criterion
     mean: NDArray[Any] | None = None
 
 
@@ -171,12 +174,13 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
         # A single view may separate fewer groups than there are clusters. Its clustering is used all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
-            candidates = _all_candidates(spaces, options)
+            criterion = fit_criterion(list(spaces.values()), options)
+            candidates = _all_candidates(spaces, criterion, options)
     selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
     space = spaces[best.n_shared_components]
     plan = space.plan(best.similarity, best.weighting)
-    return Selected(sources, options, best, selection, number, plan, space.shares, samples), space
+    return Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion), space
 
 
 def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateSpace, FusedSpectra]:
@@ -335,9 +339,10 @@ def _numbers_of_components(sources: Sequence[Source], n_clusters: int, options: 
     return list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
 
 
-def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: SearchOptions) -> list[Candidate]:
+def _all_candidates(
+    spaces: Mapping[int | None, CandidateSpace], criterion: Criterion, options: SearchOptions
+) -> list[Candidate]:
     """All similarities, weights of views, λ and imputations, with their scores."""
-    criterion = fit_criterion(list(spaces.values()), options)
     candidates: list[Candidate] = []
     for position, (number, space) in enumerate(spaces.items()):
         with progress_range(position / len(spaces), (position + 1) / len(spaces)):
@@ -358,9 +363,8 @@ def _candidates(
         if tuple(plan.items()) in seen:  # views that leave no choice make several choices equal
             continue
         seen.add(tuple(plan.items()))
-        for value, fused in zip(
-            options.regularizations, space.fuse(plan, options.regularizations, **options.solver), strict=True
-        ):
+        solutions = space.fuse(plan, options.regularizations, **options.solver)
+        for value, fused in zip(options.regularizations, solutions, strict=True):
             rows = partitions.times(fused.coefficients)
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
             score = criterion.score(labels, n_clusters)

@@ -39,13 +39,7 @@ class NamedSimilarities(NamedTuple):
 
     def of_word(self, spec: str) -> dict[str, Any]:
         """Those that the parameter ``similarity`` of a view names."""
-        known = {"auto": {**self.graphs, **self.kernels}, "graph": self.graphs, "kernel": self.kernels}
-        if spec not in known:
-            raise ValueError(
-                f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method "
-                f"`similarity`; got {spec!r}."
-            )
-        return known[spec]
+        return {"auto": {**self.graphs, **self.kernels}, "graph": self.graphs, "kernel": self.kernels}[spec]
 
     def joint(self, sources: Sequence[Source], missing: str) -> dict[str, Any]:
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
@@ -95,9 +89,16 @@ def view_source(
 
 
 def view_sources(
-    views: Views, specs: Sequence[Any], named: NamedSimilarities, mask: NDArray[np.bool_] | None
-) -> list[Source]:
+    views: Views,
+    specs: Sequence[Any],
+    named: NamedSimilarities,
+    mask: NDArray[np.bool_] | None,
+    n_clusters: int,
+) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
+
+    If views are missing, rows of zeros are missing as well in views that are compared by directions, if enough samples
+    remain.
 
     Parameters
     ----------
@@ -107,48 +108,22 @@ def view_sources(
     named : NamedSimilarities
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which samples have which views; None if no view is missing.
-
-    Returns
-    -------
-    list of Source
-    """
-    observed = [None] * len(specs) if mask is None else list(mask.T)
-    return [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
-
-
-def without_zero_rows(
-    views: Views,
-    specs: Sequence[Any],
-    named: NamedSimilarities,
-    sources: list[Source],
-    mask: NDArray[np.bool_],
-    n_clusters: int,
-) -> tuple[list[Source], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Sources in which rows of zeros are missing, for views that are compared by directions, if enough samples remain.
-
-    Parameters
-    ----------
-    views, specs, named, mask
-        As in `view_sources`.
-    sources : list of Source
-        Those that `view_sources` returned.
     n_clusters : int
         The smallest number of clusters that may be chosen.
 
     Returns
     -------
     sources : list of Source
-    mask : ndarray of bool of shape (n_samples, n_views)
     directed : ndarray of bool of shape (n_views,)
         Views in which rows of zeros are missing.
     """
-    found, directed = mask_zero_rows(sources, mask)
-    if not can_be_fused(found, n_clusters):
-        return sources, mask, np.zeros(len(sources), dtype=bool)
-    # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
-    changed = (found != mask).any(axis=0)
-    again = [
-        view_source(views, view, specs[view], named, found[:, view]) if changed[view] else source
-        for view, source in enumerate(sources)
-    ]
-    return again, found, directed
+    observed = [None] * len(specs) if mask is None else list(mask.T)
+    sources = [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
+    if mask is not None:
+        found, directed = mask_zero_rows(sources, mask)
+        if can_be_fused(found, n_clusters):
+            # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
+            for view in np.flatnonzero((found != mask).any(axis=0)).tolist():
+                sources[view] = view_source(views, view, specs[view], named, found[:, view])
+            return sources, directed
+    return sources, np.zeros(len(sources), dtype=bool)

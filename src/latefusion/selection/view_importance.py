@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
@@ -19,10 +19,10 @@ from latefusion.partitions.sources import (
     without_view,
 )
 from latefusion.progress import report_progress
-from latefusion.selection.candidates import WEIGHTINGS, Plan, fit_space, keys_of_set
+from latefusion.selection.candidates import WEIGHTINGS, Plan
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stabilities
 from latefusion.selection.criterion import standard_error
-from latefusion.selection.search import Selected, fit_criterion, fit_spaces, number_of_vectors
+from latefusion.selection.search import Selected, fit_spaces
 from latefusion.solvers import compress_partitions, solve_alignment
 
 # About the share of the time of `leave_one_view_out` that stabilities take.
@@ -147,36 +147,6 @@ def weight_intervals(
     tail = (1 - level) / 2
     lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
     return WeightIntervals(weights, lower, upper)
-
-
-def criterion_of(selected: Selected) -> Callable[[NDArray[Any]], float]:
-    """The score that candidates were compared by, for any clustering of the training samples.
-
-    Parameters
-    ----------
-    selected : Selected
-
-    Returns
-    -------
-    callable
-        From labels of all samples to the score of a candidate with these labels.
-    """
-    sources, n_clusters = selected.sources, selected.candidate.n_clusters
-    used: Any = slice(None) if selected.samples is None else selected.samples
-    if selected.samples is not None:
-        sources = [one.take(selected.samples) for one in sources]
-    if observed_mask(selected.sources) is None:
-        n_components = number_of_vectors(n_clusters, count_samples(sources))
-        spaces = [fit_space(sources, keys_of_set(sources), n_components, n_clusters, selected.options.n_jobs)]
-    else:  # neighbors in all views together are those of imputed coordinates
-        spaces = list(fit_spaces(sources, n_clusters, selected.options).values())
-    criterion = fit_criterion(spaces, selected.options)
-
-    def score(labels: NDArray[Any]) -> float:
-        own = np.unique(labels, return_inverse=True)[1]
-        return criterion.score(own[used], n_clusters).value
-
-    return score
 
 
 def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray[np.intp]) -> list[ViewVerdict]:

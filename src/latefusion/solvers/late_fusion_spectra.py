@@ -70,7 +70,6 @@ class FusedSpectra(NamedTuple):
 def fuse_spectra(
     root: FloatArray,
     members: Sequence[WeightedSpectrum],
-    pull: Sequence[WeightedSpectrum],
     n_clusters: int,
     regularizations: Sequence[float],
     *,
@@ -85,9 +84,7 @@ def fuse_spectra(
     root : ndarray of shape (rank, n_columns)
         R with RᵀR = BᵀB, from `arrays.root_of_products`, or B itself.
     members : sequence of WeightedSpectrum
-        The similarities to fuse.
-    pull : sequence of WeightedSpectrum
-        The similarities whose mean has the partition M.
+        The similarities to fuse, whose mean has the partition M.
     n_clusters : int
     regularizations : sequence of float
         Values of λ.
@@ -99,7 +96,7 @@ def fuse_spectra(
     list of FusedSpectra
         One per λ.
     """
-    mean = mean_coefficients(root, pull, n_clusters)
+    mean = mean_coefficients(root, members, n_clusters)
     partitions = [member.factor * _leading(root, member, n_clusters) for member in members]
     small = compress_partitions(partitions, root @ mean, xp=xp)
     fused = []
