@@ -29,6 +29,17 @@ def test_intervals_are_the_same_every_time(model):
     np.testing.assert_array_equal(model.weight_intervals(10), model.weight_intervals(10))
 
 
+def test_a_view_of_labels_has_intervals_and_contributions():
+    """Four labels have three directions, one less than there are clusters."""
+    data = lf.datasets.make_views(n_samples=120, n_clusters=4, n_views=1, random_state=0)
+    views = {"features": data.views.arrays[0], "labels": np.array(list("abcd"))[data.target]}
+    model = lf.LateFusionClustering(4, random_state=0).fit(views)
+    assert {one.shape[1] for one in model.partitions_} == {3, 4}
+    intervals = model.weight_intervals(10)
+    assert np.all((intervals.lower > 0) & (intervals.lower <= intervals.upper))
+    np.testing.assert_allclose(model.sample_view_weights().sum(axis=1), 1)
+
+
 @pytest.mark.parametrize(("n_bootstrap", "level"), [(1, 0.9), (10, 0.0), (10, 1.0)])
 def test_wrong_intervals_are_named(model, n_bootstrap, level):
     with pytest.raises(ValueError, match="n_bootstrap must be at least 2"):

@@ -37,9 +37,6 @@ class AssignmentRule(Protocol):
         ...
 
 
-Assigner = Callable[..., tuple[Array, AssignmentRule]]
-
-
 @dataclass(frozen=True)
 class NearestCenter:
     """The label of the nearest of k centers on the unit sphere.
@@ -63,7 +60,9 @@ class NearestCenter:
         xp = namespace(embedding)
         if self.centers.shape[0] == 1:
             return xp.ones_like(embedding[:, 0])
-        nearest = xp.sqrt(xp.sort(self._squared_distances(embedding), axis=1)[:, :2])
+        squared = self._squared_distances(embedding)
+        ordered = np.partition(squared, 1, axis=1) if isinstance(squared, np.ndarray) else xp.sort(squared, axis=1)
+        nearest = xp.sqrt(ordered[:, :2])
         return 1.0 - nearest[:, 0] / xp.where(nearest[:, 1] > 0, nearest[:, 1], xp.ones_like(nearest[:, 1]))
 
     def _squared_distances(self, embedding: Array) -> Array:
@@ -87,8 +86,7 @@ class RotatedAxes:
 
     def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        labels: Array = np.argmax(self._coordinates(embedding), axis=1)
-        return labels
+        return np.argmax(self._coordinates(embedding), axis=1)
 
     def confidence(self, embedding: Array) -> Array:
         """Difference of the two largest coordinates, relative to the largest."""
@@ -100,8 +98,7 @@ class RotatedAxes:
         return np.where(first > 0, (first - second) / safe, 0.0)
 
     def _coordinates(self, embedding: Array) -> Array:
-        coordinates: Array = _unit(embedding) @ self.rotation
-        return coordinates
+        return _unit(embedding) @ self.rotation
 
 
 def assign_by_kmeans(
@@ -205,7 +202,7 @@ def assign_by_pivoted_qr(
     return rule.predict(embedding), rule
 
 
-ASSIGNMENTS: dict[str, Assigner] = {
+ASSIGNMENTS: dict[str, Callable[..., tuple[Array, AssignmentRule]]] = {
     "kmeans": assign_by_kmeans,
     "rotation": assign_by_rotation,
     "cluster_qr": assign_by_pivoted_qr,
@@ -250,6 +247,5 @@ def _nearest_isometry(matrix: NDArray[Any]) -> tuple[NDArray[Any], float]:
     return left @ right, float(values.sum())
 
 
-def _unit(embedding: NDArray[Any]) -> NDArray[Any]:
-    rows: NDArray[Any] = map_rows(lambda part: unit_rows(part, xp=namespace(part)), embedding)
-    return rows
+def _unit(embedding: Array) -> Array:
+    return map_rows(lambda part: unit_rows(part, xp=namespace(part)), embedding)

@@ -20,7 +20,6 @@ from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, w
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
-from latefusion.estimators.novelty import novelty_encodings
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -33,6 +32,7 @@ from latefusion.metrics import (
 from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.progress import progress_range, report_progress
 from latefusion.similarities import GivenPartition, PrecomputedSimilarity, describe_partition
+from latefusion.similarities.given import GivenMap
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import Array, SolverResult, Views
 
@@ -76,7 +76,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
-            encodings = novelty_encodings(self._partitions.blocks, self.view_inputs_)
+            encodings = _novelty_encodings(self._partitions, self.view_inputs_)
             self._store_map(alignment_map(self._partitions, result.mixing, rule), views, encodings, self._mask)
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
@@ -188,7 +188,16 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         return f"assign_labels={self.assign_labels!r} requires NumPy arrays. Use 'kmeans', which runs on the device."
 
     def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
-        _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)
+        array = views.arrays[0]
+        # Those of all views and M, twice if their rows are weighted, and the consensus.
+        n_columns = ((2 if neighborhoods else 1) * (views.n_views + 1) + 1) * self.n_clusters
+        require_memory(
+            len(views) * n_columns * item_bytes(array),
+            f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
+            f"numbers in all,",
+            "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
+            like=array if is_device_array(array) else None,
+        )
         similarities, reference = self._similarities(views), None
         if self.reference != "mean":
             _check_side_by_side(views, similarities, self.reference)
@@ -244,17 +253,13 @@ def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArr
     return [to_numpy(block) for block in blocks], to_numpy(small)
 
 
-def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
-    """Check the memory for all partitions (twice if their rows are weighted) and the consensus."""
-    array = views.arrays[0]
-    n_columns = (copies * (views.n_views + 1) + 1) * n_clusters
-    require_memory(
-        len(views) * n_columns * item_bytes(array),
-        f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
-        f"numbers in all,",
-        "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
-        like=array if is_device_array(array) else None,
-    )
+def _novelty_encodings(partitions: Partitions, inputs: Sequence[str]) -> list[Any]:
+    """Encodings for `fit_novelty`: kernels and given partitions unchanged, others scaled by their kind of values."""
+    maps = [getattr(block.extension, "feature_map", None) for block in partitions.blocks]
+    return [
+        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
+        for kind, one in zip(inputs, maps, strict=True)
+    ]
 
 
 def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: Any) -> None:

@@ -23,18 +23,10 @@ from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.sources import observed_mask
 from latefusion.progress import report_progress
-from latefusion.selection import ViewVerdict, WeightIntervals, view_importance
+from latefusion.selection import ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
-from latefusion.selection.search import (
-    REGULARIZATIONS,
-    SEARCH_SHARE,
-    SearchOptions,
-    Selected,
-    assign_known,
-    fuse_selected,
-    select,
-)
+from latefusion.selection.search import SearchOptions, Selected
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
@@ -220,10 +212,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             if self._mask is not None:
                 self._mask = self.observed_ = observed_mask(sources)
                 self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
-            selected, space = select(sources, options)
+            selected, space = search.select(sources, options)
             self._store_choices(selected)
-            report_progress("consensus", SEARCH_SHARE)
-            space, fused = fuse_selected(selected, space)
+            report_progress("consensus", search.SEARCH_SHARE)
+            space, fused = search.fuse_selected(selected, space)
             self._state = replace(selected, mean=space.partitions.times(fused.mean))
             self._store_consensus(views, space, fused, directed)
         if not self.converged_:
@@ -312,7 +304,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         return SearchOptions(
             n_clusters=self.n_clusters,
             numbers=check_numbers(self.n_clusters),
-            regularizations=REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),),
+            regularizations=search.REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),),
             named=NamedSimilarities.of(self.kernel, self.kernel_params),
             missing=self.missing,
             assign_labels=self.assign_labels,
@@ -357,7 +349,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        self.labels_, rule = assign_known(self._state.options.assign, self.consensus_, self._mask, self.n_clusters_)
+        assign = self._state.options.assign
+        self.labels_, rule = search.assign_known(assign, self.consensus_, self._mask, self.n_clusters_)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.partitions.partitions import Block
-from latefusion.similarities.given import GivenMap
 from latefusion.types import Array, Views
 
 N_REFERENCES = 256
@@ -56,10 +54,11 @@ class Sketch:
 
     def __call__(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Projections of some samples, zero where the view is missing."""
+        if observed.all():
+            return self.encoding(view) @ self.projection - self.shift
         rows = np.zeros((len(observed), len(self.shift)))
         if observed.any():
-            known = view if observed.all() else view[observed]
-            rows[observed] = self.encoding(known) @ self.projection - self.shift
+            rows[observed] = self.encoding(view[observed]) @ self.projection - self.shift
         return rows
 
 
@@ -142,28 +141,6 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     squared = _squared_distances(references, mask, references, mask)
     np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
     return Novelty(tuple(sketches), tuple(references), mask, _level(_nearest(squared)))
-
-
-def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[Any]:
-    """Encodings for distances: kernels and given partitions unchanged, other views scaled by their kind of values.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        One per view.
-    inputs : sequence of {"features", "precomputed"}
-        One per view.
-
-    Returns
-    -------
-    list
-        As `fit_novelty` takes them.
-    """
-    maps = [getattr(block.extension, "feature_map", None) for block in blocks]
-    return [
-        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
-        for kind, one in zip(inputs, maps, strict=True)
-    ]
 
 
 def _on_host(view: Array) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -101,15 +102,12 @@ class CandidateSpace:
         """Which views hold the same information, from 0 to 1, shape (n_views, n_views)."""
         agreement = np.eye(self.n_views)
         names = [{key.name for key in self.partitions.keys if key.view == view} for view in range(self.n_views)]
-        for first in range(self.n_views):
-            for second in range(first):
-                alike = [
-                    block_agreement(
-                        self.partitions, PartitionKey(first, name), PartitionKey(second, name), self.n_clusters
-                    )
-                    for name in names[first] & names[second]
-                ]
-                agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
+        for second, first in combinations(range(self.n_views), 2):
+            alike = [
+                block_agreement(self.partitions, PartitionKey(first, name), PartitionKey(second, name), self.n_clusters)
+                for name in names[first] & names[second]
+            ]
+            agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
         return sameness(agreement)
 
     @cached_property

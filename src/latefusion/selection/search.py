@@ -176,8 +176,7 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
         with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
             criterion = fit_criterion(list(spaces.values()), options)
             candidates = _all_candidates(spaces, criterion, options)
-    selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
-    best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
+    best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     space = spaces[best.n_shared_components]
     plan = space.plan(best.similarity, best.weighting)
     return Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion), space
@@ -309,12 +308,15 @@ def fit_spaces(
     """
     n_components = number_of_vectors(n_clusters, count_samples(sources))
     similarities = options.named.joint(sources, options.missing)
+    is_incomplete = observed_mask(sources) is not None
+    numbers: list[int | None] = [None]
     if candidate is None:
         keys, together = keys_of_set(sources), list(similarities)
-        numbers = _numbers_of_components(sources, n_clusters, options)
+        if is_incomplete and options.missing != "zero":
+            numbers = list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
     else:
         keys, numbers = keys_of_set(sources, candidate.similarity), [candidate.n_shared_components]
-        if observed_mask(sources) is not None:  # rows are imputed from these
+        if is_incomplete:  # rows are imputed from these
             keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
         alone = candidate.weighting == WEIGHTINGS[0]
         together = [] if alone else similarity_names(similarities, candidate.similarity)
@@ -330,13 +332,6 @@ def fit_spaces(
             space = space.with_joint(joint, together, n_components, options.n_jobs)
         found[number] = space
     return found
-
-
-def _numbers_of_components(sources: Sequence[Source], n_clusters: int, options: SearchOptions) -> list[int | None]:
-    """Numbers of shared components from which missing rows may be imputed."""
-    if observed_mask(sources) is None or options.missing == "zero":
-        return [None]
-    return list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
 
 
 def _all_candidates(

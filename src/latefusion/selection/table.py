@@ -72,7 +72,7 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
+def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, Selection]:
     """Take the candidate of the highest score, or the first one if the gain is within the standard error.
 
     Parameters
@@ -84,7 +84,8 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
 
     Returns
     -------
-    Selection
+    chosen : Candidate
+    selection : Selection
     """
     default = candidates[0]
     best = max(candidates, key=lambda one: one.score.value)
@@ -102,7 +103,7 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
             )
     else:
         reason = f"Best of {len(rows)} candidates: {what}. It scores {gain:.3f} ± {error:.3f} more than the default."
-    return Selection(rows, reason, n_samples)
+    return chosen, Selection(rows, reason, n_samples)
 
 
 def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:

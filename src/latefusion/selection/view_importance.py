@@ -136,8 +136,12 @@ def weight_intervals(
     used: Any = slice(None) if known is None else known
     assert selected.mean is not None
     mean = selected.mean[used]
-    own = [factor * one[used] for factor, one in zip(selected.plan.values(), partitions, strict=True)]
-    n_samples, regularization = len(mean), selected.candidate.regularization
+    n_samples, n_clusters = mean.shape
+    own = []
+    for factor, one in zip(selected.plan.values(), partitions, strict=True):
+        # A view with fewer directions than clusters has columns of zeros.
+        own.append(np.pad(factor * one[used], ((0, 0), (0, n_clusters - one.shape[1]))))
+    regularization = selected.candidate.regularization
     drawn = []
     for _ in range(n_bootstrap):
         roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]

@@ -19,7 +19,7 @@ repeated view changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
 import numpy as np
@@ -72,10 +72,7 @@ def fuse_spectra(
     members: Sequence[WeightedSpectrum],
     n_clusters: int,
     regularizations: Sequence[float],
-    *,
-    init: str = "align",
-    max_iter: int = 100,
-    tol: float = 1e-6,
+    **options: Any,
 ) -> list[FusedSpectra]:
     """Global alignment of the base partitions of some similarities, for several λ.
 
@@ -88,8 +85,8 @@ def fuse_spectra(
     n_clusters : int
     regularizations : sequence of float
         Values of λ.
-    init, max_iter, tol
-        As in `solve_alignment`.
+    **options
+        Of `solve_alignment`: ``init``, ``max_iter``, ``tol``.
 
     Returns
     -------
@@ -101,7 +98,7 @@ def fuse_spectra(
     small = compress_partitions(partitions, root @ mean, xp=xp)
     fused = []
     for value in regularizations:
-        result = solve_alignment(*small, regularization=value, init=init, max_iter=max_iter, tol=tol, xp=xp)
+        result = solve_alignment(*small, regularization=value, **options, xp=xp)
         coefficients = mean @ result.mixing[-1]
         for member, mixing in zip(members, result.mixing[:-1], strict=True):
             width = min(n_clusters, len(member.values))

@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import array_api_compat.numpy as xp
 import numpy as np
@@ -141,7 +142,7 @@ class Subspaces:
         return self.root * np.repeat(self.factors, self.widths)
 
     def fuse(
-        self, n_shared_components: int, *, regularization: float, max_iter: int, tol: float
+        self, n_shared_components: int, *, regularization: float, **options: Any
     ) -> tuple[list[FloatArray], SolverResult]:
         """The consensus in a number of directions.
 
@@ -151,8 +152,8 @@ class Subspaces:
             The number d of columns of F and U.
         regularization : float
             λ.
-        max_iter, tol
-            As in `solve_alignment`.
+        **options
+            Of `solve_alignment`: ``max_iter``, ``tol``.
 
         Returns
         -------
@@ -166,14 +167,8 @@ class Subspaces:
         average = np.zeros((len(self.root), n_shared_components))
         average[:, :n_found] = vectors[:, :n_found]
         scaled = self._scaled()
-        result = solve_alignment(
-            [scaled[:, own] for own in self.columns],
-            average,
-            regularization=regularization,
-            max_iter=max_iter,
-            tol=tol,
-            xp=xp,
-        )
+        bases = [scaled[:, own] for own in self.columns]
+        result = solve_alignment(bases, average, regularization=regularization, **options, xp=xp)
         # M = Σ_p f_p² O_p (O_pᵀ M) Λ^{-1}, since M are the eigenvectors of Σ_p f_p² O_pO_pᵀ.
         mean = scaled.T @ average
         mean[:, :n_found] /= values[:n_found]
