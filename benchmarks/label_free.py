@@ -43,7 +43,7 @@ import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
 from latefusion.partitions.neighborhoods import count_neighbors
 from latefusion.partitions.partitions import PartitionKey
-from latefusion.selection.candidates import SIMILARITY_SETS, Choice, fit_space
+from latefusion.selection.candidates import SIMILARITY_SETS, fit_space
 from latefusion.selection.sources import NamedSimilarities, view_source
 from measuring import machine
 
@@ -245,7 +245,7 @@ def local(args, store):
         sources = [view_source(data.views, p, spec, named) for p in range(data.views.n_views)]
         keys = [PartitionKey(view, name) for view in range(len(sources)) for name in SIMILARITY_SETS["both"]]
         space = fit_space(sources, keys, min(4 * n_clusters, n_samples), n_clusters)
-        plan = space.plan(Choice("both", "equal"))
+        plan = space.plan("both", "equal")
         row = {"data": path.stem, "global": fused_accuracy(space, plan, data.target)}
         for share in (0.05, 0.1, 0.3):
             size = max(1, round(share * n_samples))

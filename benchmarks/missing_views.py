@@ -255,7 +255,7 @@ def choices(views, mask, n_clusters):
     from latefusion.partitions.imputation import Fill
     from latefusion.partitions.partitions import PartitionKey
     from latefusion.partitions.sources import feature_source
-    from latefusion.selection.candidates import CandidateSpace, Choice, imputed_source
+    from latefusion.selection.candidates import CandidateSpace, imputed_source
     from latefusion.similarities import GraphSimilarity, KernelSimilarity
     from latefusion.similarities.graph import NeighborSearch
 
@@ -277,12 +277,11 @@ def choices(views, mask, n_clusters):
         basis = fill(raw.basis(), mask)
         filled = replace(raw, vectors=tuple(basis[:, own] for own in raw.columns), fill=fill)
         space = CandidateSpace(sources, filled, len(views), n_clusters, searches)
-        alike, weighed = Choice("both", "equal"), Choice("both", "agreement")
-        (fused,) = space.fuse(space.plan(alike), [1.0])
+        (fused,) = space.fuse(space.plan("both", "equal"), [1.0])
         found[f"{name}: views alike"] = space.partitions.times(fused.coefficients)
         found[f"{name}: mean similarity only"] = space.partitions.times(fused.mean)
         space = space.with_joint(imputed_source(space, {"graph 10": GraphSimilarity(10)}), ["graph 10"], n_components)
-        (fused,) = space.fuse(space.plan(weighed), [1.0])
+        (fused,) = space.fuse(space.plan("both", "agreement"), [1.0])
         found[f"{name}: by agreement, with a graph of all views"] = space.partitions.times(fused.coefficients)
         found[f"{name}: graph of all views only"] = space.partitions.vectors[-1][:, :n_clusters]
     graphs = np.zeros((len(mask), len(mask)))

@@ -37,7 +37,7 @@ from latefusion.encoding.coordinates import put_side_by_side
 from latefusion.metrics import neighbor_information, shared_information, subspace_agreement
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.spectra import fit_spectrum
-from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, Choice, similarity_names
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, similarity_names
 from latefusion.selection.search import fit_criterion, fit_spaces
 from measuring import machine
 
@@ -56,13 +56,13 @@ CHOSEN = ("joint neighbours", "neighbours in views", "shared with views")
 def plans(space):
     """Similarities and factors of every choice."""
     found = {
-        (similarity, weighting): space.plan(Choice(similarity, weighting))
+        (similarity, weighting): space.plan(similarity, weighting)
         for similarity in SIMILARITY_SETS
         for weighting in WEIGHTINGS
     }
     if len(space.sources) > space.n_views:
         for similarity in SIMILARITY_SETS:
-            names = similarity_names(space.sources[-1], similarity)
+            names = similarity_names(space.sources[-1].similarities, similarity)
             factor = 1 / np.sqrt(len(names))
             found[similarity, SIDE_BY_SIDE] = {PartitionKey(space.n_views, name): factor for name in names}
     return found
@@ -89,7 +89,7 @@ def criteria(model, space, criterion, candidates):
     labels = {name: model._state.options.assign(own, k)[0] for name, own in rows.items()}
     everything = list(labels.values())
     alone = [labels for own in criterion.view_labels for labels in own]
-    (joint,), of_views = criterion.neighborhoods
+    (joint,), of_views = criterion.joint_neighbors, criterion.view_neighbors
     distances = pairwise_distances(space.sources[-1].coordinates)
     np.fill_diagonal(distances, 0.0)
     members = {choice: list(plan) for choice, plan in plans(space).items()}

@@ -6,7 +6,7 @@ import importlib
 import logging
 import warnings
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +18,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.assignment import assign_by_kmeans
+from latefusion.assignment import ASSIGNMENTS, assign_by_kmeans
 from latefusion.encoding.columns import Column
 from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
@@ -47,8 +47,14 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
     "kernel_params": [Mapping, None],
 }
-
-
+ALIGNMENT_CONSTRAINTS: dict[str, list[Any]] = {
+    "regularization": [Interval(Real, 0, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "assign_labels": [StrOptions(set(ASSIGNMENTS))],
+    "n_init": BASE_CONSTRAINTS["n_init"],
+    "random_state": ["random_state"],
+}
 # Parameters of estimators that take tables of any columns.
 TABLE_CONSTRAINTS: dict[str, list[Any]] = {
     "column_kinds": [Mapping, None],
@@ -57,6 +63,15 @@ TABLE_CONSTRAINTS: dict[str, list[Any]] = {
     "missing_columns": [StrOptions({"error", "allow"})],
 }
 TABLE_PARAMETERS = tuple(TABLE_CONSTRAINTS)
+FUSION_CONSTRAINTS: dict[str, list[Any]] = {
+    **KERNEL_CONSTRAINTS,
+    **TABLE_CONSTRAINTS,
+    **ALIGNMENT_CONSTRAINTS,
+    "missing": [StrOptions({"impute", "zero"})],
+    "init": [StrOptions({"align", "identity"})],
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+}
 
 
 class MultiViewClusterMixin(ClusterMixin):
@@ -136,10 +151,7 @@ class MultiViewClusterMixin(ClusterMixin):
         self.n_features_in_ = schema.n_features
         self.observed_ = observed
         self.n_observed_views_ = observed.sum(axis=1, dtype=np.intp)
-        for name, value in {"feature_names_in_": schema.feature_names, "sample_ids_": sample_ids}.items():
-            self.__dict__.pop(name, None)  # of an earlier fit
-            if value is not None:
-                setattr(self, name, value)
+        store_if_any(self, feature_names_in_=schema.feature_names, sample_ids_=sample_ids)
 
     @property
     def view_inputs_(self) -> tuple[str, ...]:
@@ -155,6 +167,10 @@ class MultiViewClusterMixin(ClusterMixin):
     def _similarity_specs(self, views: Any) -> list[Any]:
         """The `similarity` of every view; it is "labels" for views that contain labels, such as text."""
         specs = per_view(self.similarity, views.names, "similarity", default="auto")
+        for spec in specs:
+            if not hasattr(spec, "similarity") and spec not in SIMILARITIES_BY_NAME:
+                known = list(SIMILARITIES_BY_NAME)
+                raise ValueError(f"similarity must be one of {known} or have a method `similarity`; got {spec!r}.")
         return [
             "labels" if kind == "labels" and not isinstance(spec, GivenPartition) else spec
             for kind, spec in zip(self.view_inputs_, specs, strict=True)
@@ -207,13 +223,7 @@ class MultiViewClusterMixin(ClusterMixin):
             return KernelSimilarity(self.kernel, kernel_params=self.kernel_params, method=self._kernel_method)
         if spec == "graph":
             return GraphSimilarity()
-        if spec == "precomputed":
-            return PrecomputedSimilarity()
-        if spec == "labels":
-            return GivenPartition("labels")
-        raise ValueError(
-            f"similarity must be one of {list(SIMILARITIES_BY_NAME)} or have a method `similarity`; got {spec!r}."
-        )
+        return PrecomputedSimilarity() if spec == "precomputed" else GivenPartition("labels")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -221,6 +231,14 @@ class MultiViewClusterMixin(ClusterMixin):
         tags.input_tags.allow_nan = True
         tags.input_tags.pairwise = is_precomputed(self.similarity)
         return tags
+
+
+def store_if_any(estimator: Any, **attributes: Any) -> None:
+    """Set the attributes that are not None, and remove the others, which an earlier fit may have set."""
+    for name, value in attributes.items():
+        estimator.__dict__.pop(name, None)
+        if value is not None:
+            setattr(estimator, name, value)
 
 
 def with_sample_ids(estimator: Any, rows: Any, X: Any, ids: NDArray[Any] | None) -> Any:

@@ -217,7 +217,7 @@ BAD = {
     "kinds": ([A, A], {"kind": ["labels"]}, "kind has 1 entries for 2"),
     "weights": ([A, A], {"weights": [1, -1]}, "weights must be numbers >= 0"),
     "weight names": ({"a": A}, {"weights": {"b": 1}}, "weights contains unknown views"),
-    "one labeling": (A, {}, "list of partitions"),
+    "one labeling": (A, {}, r"one labeling per column; got shape \(6,\)"),
     "no list": (7, {}, "list or a dict"),
 }
 

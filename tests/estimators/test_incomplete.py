@@ -190,7 +190,7 @@ def test_holes_that_depend_on_the_class(data):
 def test_a_view_given_twice_with_the_same_holes_counts_once(data, mask):
     twice = Views([*data.views.arrays, data.views.arrays[0]], mask=mask[:, [0, 1, 2, 0]])
     model = LFC(K, regularization=1.0, random_state=0).fit(twice)
-    np.testing.assert_allclose(model._state.selected.shares, [0.5, 1, 1, 0.5], atol=1e-6)
+    np.testing.assert_allclose(model._state.shares, [0.5, 1, 1, 0.5], atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*no evidence for clusters")

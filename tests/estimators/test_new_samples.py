@@ -52,7 +52,7 @@ def test_training_samples_are_not_novel_and_far_ones_are(estimator, holes):
 
 
 def test_novelty_of_many_training_samples_waits_until_it_is_asked_for(monkeypatch):
-    monkeypatch.setattr("latefusion.estimators.novelty.LARGEST_TRAINING", 79)
+    monkeypatch.setattr("latefusion.estimators.new_samples.LARGEST_TRAINING", 79)
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(DATA.views)
     assert model.novelty_ is None
     assert model.predict(DATA.views, return_novelty=True)[1].shape == (80,)

@@ -1,12 +1,13 @@
 """Which similarities are fused with what factor: shares of views, trust in them, plans."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import feature_source, joint_source
-from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, Choice, fit_space, similarity_names
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, fit_space, keys_of_set, similarity_names
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 
 N, K = 90, 3
@@ -19,13 +20,12 @@ SIMILARITIES = {
     "graph 20": GraphSimilarity(20),
     "kernel": KernelSimilarity(),
 }
-CHOICES = [Choice(similarity, weighting) for similarity in SIMILARITY_SETS for weighting in WEIGHTINGS]
+CHOICES = list(product(SIMILARITY_SETS, WEIGHTINGS))
 
 
 def space_of(views, *, joint=True, n_components=12, n_clusters=K):
     sources = [feature_source(view, SIMILARITIES) for view in views]
-    keys = [PartitionKey(view, name) for view in range(len(sources)) for name in SIMILARITIES]
-    space = fit_space(sources, keys, n_components, n_clusters)
+    space = fit_space(sources, keys_of_set(sources), n_components, n_clusters)
     if not joint:
         return space
     return space.with_joint(joint_source(sources, SIMILARITIES, space.shares), list(SIMILARITIES), n_components)
@@ -50,8 +50,8 @@ def test_a_view_without_the_similarities_of_a_kind_takes_part_with_what_it_has()
     whole = feature_source(DATA[0], SIMILARITIES)
     only = feature_source(DATA[0], {"given": KernelSimilarity("linear")})
     for similarity, names in SIMILARITY_SETS.items():
-        assert similarity_names(whole, similarity) == list(names)
-        assert similarity_names(only, similarity) == ["given"]
+        assert similarity_names(whole.similarities, similarity) == list(names)
+        assert similarity_names(only.similarities, similarity) == ["given"]
 
 
 def test_different_views_do_not_overlap_and_count_one_each(plain):
@@ -81,7 +81,7 @@ def test_a_copy_of_a_noise_view_is_no_witness_for_it(noisy):
 def test_a_single_view_is_trusted():
     space = space_of(DATA[:1], joint=False)
     np.testing.assert_allclose(space.trust("both"), [1.0])
-    assert space.plan(Choice("both", "equal")) == pytest.approx(space.plan(Choice("both", "agreement")))
+    assert space.plan("both", "equal") == pytest.approx(space.plan("both", "agreement"))
 
 
 def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
@@ -91,7 +91,7 @@ def test_as_many_clusters_as_samples_leave_no_trust_to_choose_by():
 
 @pytest.mark.parametrize("similarity", SIMILARITY_SETS)
 def test_the_similarities_of_a_view_share_its_weight(plain, similarity):
-    plan = plain.plan(Choice(similarity, "equal"))
+    plan = plain.plan(similarity, "equal")
     assert {key.view for key in plan} == {0, 1, 2}
     for view in range(3):
         factors = [factor for key, factor in plan.items() if key.view == view]
@@ -101,7 +101,7 @@ def test_the_similarities_of_a_view_share_its_weight(plain, similarity):
 
 @pytest.mark.parametrize("similarity", SIMILARITY_SETS)
 def test_by_agreement_all_views_together_are_one_more(noisy, similarity):
-    plan = noisy.plan(Choice(similarity, "agreement"))
+    plan = noisy.plan(similarity, "agreement")
     trust = noisy.trust(similarity)
     for view, expected in enumerate([*trust**2, 1.0]):
         assert sum(factor**2 for key, factor in plan.items() if key.view == view) == pytest.approx(expected)
@@ -109,7 +109,7 @@ def test_by_agreement_all_views_together_are_one_more(noisy, similarity):
 
 @pytest.mark.parametrize("choice", CHOICES, ids=str)
 def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
-    F = consensus(plain, plain.plan(choice))
+    F = consensus(plain, plain.plan(*choice))
     np.testing.assert_allclose(F.T @ F, np.eye(K), atol=1e-8)
     target = lf.datasets.make_views(N, K, n_views=3, n_features=6, noise=1.3, random_state=0).target
     indicator = np.eye(K)[target] / np.sqrt(np.bincount(target))
@@ -121,7 +121,7 @@ def test_consensus_is_orthonormal_and_finds_planted_clusters(plain, choice):
 def test_a_view_given_twice_changes_nothing_where_views_count_alike():
     once, twice = space_of(DATA, joint=False), space_of([*DATA, DATA[0]], joint=False)
     for similarity in SIMILARITY_SETS:
-        F, G = (consensus(one, one.plan(Choice(similarity, "equal"))) for one in (once, twice))
+        F, G = (consensus(one, one.plan(similarity, "equal")) for one in (once, twice))
         np.testing.assert_allclose(G @ G.T, F @ F.T, atol=1e-5)
 
 

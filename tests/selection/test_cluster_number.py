@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.selection.candidates import Choice
-from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters, stability_of, stability_without_views
+from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters, stabilities
 
 
 def evidence(stabilities, information=None):
@@ -67,12 +66,16 @@ def test_kernels_have_a_number_of_clusters_too():
 def test_stability_without_views_compares_the_same_halves():
     data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
-    arguments = (model._state.sources, Choice("graph", "equal"), 3, model._state.options.assign)
-    found = stability_without_views(*arguments, 0)
+    subsets = [range(4), *({*range(4)} - {view} for view in range(4))]
+
+    def stability(subsets):
+        return stabilities(model._state.sources, subsets, "graph", 3, model._state.options.assign, 0)
+
+    found = stability(subsets)
     assert found.shape == (5, 5)
-    np.testing.assert_array_equal(found, stability_without_views(*arguments, 0))
+    np.testing.assert_array_equal(found, stability(subsets))
     assert found[0].mean() > 0.9
-    np.testing.assert_array_equal(stability_of(*arguments, 0), found[0])
+    np.testing.assert_array_equal(stability(subsets[:1]), found[:1])
     # Without the view of noise nothing is lost; without another view something is.
     assert found[4].mean() >= found[1:4].mean()
 

@@ -1,5 +1,8 @@
 """The score of a clustering without labels: nearest neighbors and informations."""
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -11,8 +14,8 @@ from latefusion.selection.criterion import (
     JOINT_NEIGHBORS,
     VIEW_NEIGHBORS,
     Criterion,
-    Neighborhoods,
-    find_neighborhoods,
+    joint_neighbors,
+    view_neighbors,
 )
 from latefusion.similarities.graph import NeighborSearch
 
@@ -20,9 +23,15 @@ DATA = lf.datasets.make_views(60, 3, n_views=2, n_features=[4, 7], random_state=
 VIEWS = DATA.views.arrays
 
 
+class Found(NamedTuple):
+    joint: list
+    views: list
+
+
 def find(views, shares, mask=None, shared=None):
+    searches = [NeighborSearch(view) for view in views]
     joint = () if shared is None else [NeighborSearch(shared)]
-    return find_neighborhoods([NeighborSearch(view) for view in views], shares, mask, joint)
+    return Found(joint_neighbors(searches, shares, mask, joint), view_neighbors(searches, mask))
 
 
 def sets(neighbors):
@@ -82,13 +91,13 @@ def test_few_samples_are_all_neighbors(n_samples):
 @pytest.fixture(scope="module")
 def criterion():
     view_labels = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
-    return Criterion(find(VIEWS, np.ones(2)), view_labels, np.array([0.25, 0.75]))
+    return Criterion(*find(VIEWS, np.ones(2)), view_labels, np.array([0.25, 0.75]))
 
 
 def test_score_is_the_mean_of_the_three_informations(criterion):
     labels = np.random.default_rng(0).integers(3, size=60)
-    joint = neighbor_information(labels, criterion.neighborhoods.joint[0], 3)
-    alone = [neighbor_information(labels, one, 3) for one in criterion.neighborhoods.views]
+    joint = neighbor_information(labels, criterion.joint_neighbors[0], 3)
+    alone = [neighbor_information(labels, one, 3) for one in criterion.view_neighbors]
     single = [
         np.mean([shared_information(labels, one, 3) for one in view_labels]) for view_labels in criterion.view_labels
     ]
@@ -98,9 +107,9 @@ def test_score_is_the_mean_of_the_three_informations(criterion):
 
 def test_several_ways_to_fill_in_rows_are_criteriond_by_their_mean(criterion):
     labels = np.random.default_rng(0).integers(3, size=60)
-    other = criterion.neighborhoods._replace(joint=[np.roll(criterion.neighborhoods.joint[0], 7, axis=0)])
-    both = criterion.neighborhoods._replace(joint=[*criterion.neighborhoods.joint, *other.joint])
-    values = [Criterion(one, criterion.view_labels, criterion.shares).score(labels, 3).value for one in (other, both)]
+    other = [np.roll(criterion.joint_neighbors[0], 7, axis=0)]
+    both = [*criterion.joint_neighbors, *other]
+    values = [replace(criterion, joint_neighbors=one).score(labels, 3).value for one in (other, both)]
     assert values[1] == pytest.approx((criterion.score(labels, 3).value + values[0]) / 2)
     assert values[0] != values[1]
 
@@ -122,9 +131,11 @@ def test_samples_of_which_nothing_is_known_change_no_score(criterion):
     def with_strangers(rows):
         return np.concatenate([np.full((7, *rows.shape[1:]), -1), np.where(rows < 0, rows, rows + 7)])
 
-    neighborhoods = Neighborhoods(*[[with_strangers(one) for one in own] for own in criterion.neighborhoods])
+    joint, views = (
+        [with_strangers(one) for one in own] for own in (criterion.joint_neighbors, criterion.view_neighbors)
+    )
     view_labels = [[np.concatenate([np.full(7, -1), one]) for one in own] for own in criterion.view_labels]
-    other = Criterion(neighborhoods, view_labels, criterion.shares, np.arange(n_samples + 7) >= 7)
+    other = Criterion(joint, views, view_labels, criterion.shares, np.arange(n_samples + 7) >= 7)
     found = other.score(np.concatenate([np.zeros(7, dtype=int), labels]), 3)
     assert found.value == criterion.score(labels, 3).value
     np.testing.assert_array_equal(found.parts, criterion.score(labels, 3).parts)
@@ -145,16 +156,16 @@ def test_a_score_knows_its_uncertainty(criterion):
 def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
     labels = np.arange(100) % 5
     neighbors = (np.arange(100)[:, None] + [5, 10]) % 100
-    score = Criterion(Neighborhoods([neighbors], [neighbors]), [[labels]], np.ones(1)).score(labels, 5)
+    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1)).score(labels, 5)
     assert score.value == pytest.approx(1)
     assert score.parts.min() > 0.7
 
 
 @pytest.mark.parametrize("n_samples", [2, 3])
 def test_few_samples_have_a_score_without_uncertainty(n_samples):
-    neighborhoods = Neighborhoods([np.array([[1], [0], [0]])[:n_samples]], [np.array([[1], [0], [0]])[:n_samples]])
+    neighbors = np.array([[1], [0], [0]])[:n_samples]
     labels = np.arange(n_samples) % 2
-    score = Criterion(neighborhoods, [[labels]], np.ones(1)).score(labels, 2)
+    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1)).score(labels, 2)
     assert np.isfinite(score.value)
     assert score.standard_error == 0
 
@@ -186,7 +197,7 @@ def test_view_labels_of_samples_that_have_the_view_count():
     neighborhoods = find([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
     partly = np.where(np.arange(40) % 2, labels, -1)
     scores = [
-        Criterion(neighborhoods, [[labels_alone]], np.ones(1)).score(labels, 2).value
+        Criterion(*neighborhoods, [[labels_alone]], np.ones(1)).score(labels, 2).value
         for labels_alone in (labels, partly)
     ]
     assert scores[0] == pytest.approx(scores[1])

@@ -74,8 +74,3 @@ def test_with_holes_all_views_together_are_compared_by_graphs_or_not_at_all(know
     whole = view_source(views, 0, "auto", known, None)
     assert list(known.joint([part, whole], "impute")) == GRAPHS
     assert known.joint([part, whole], "zero") == {}
-
-
-def test_an_unknown_word_is_refused(known, views):
-    with pytest.raises(ValueError, match=r"similarity must be one of .*'labels'.* got 'spectral'"):
-        view_source(views, 0, "spectral", known, None)

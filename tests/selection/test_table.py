@@ -2,41 +2,46 @@
 
 import numpy as np
 
-from latefusion.selection.candidates import Choice
 from latefusion.selection.criterion import Score
 from latefusion.selection.table import Candidate, choose
 
 
 def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
-    return Candidate(3, Choice(kind, "equal"), regularization, Score(value, value + np.array(spread_by)))
+    return Candidate(3, kind, "equal", regularization, None, Score(value, value + np.array(spread_by)))
+
+
+def select(candidates):
+    best, selection = choose(candidates, 60)
+    [position] = [position for position, row in enumerate(selection) if row["chosen"]]
+    assert candidates[position] is best
+    return selection
 
 
 def chosen(selection):
-    [position] = [position for position, row in enumerate(selection) if row["chosen"]]
-    return position
+    return [row["chosen"] for row in selection].index(True)
 
 
 def test_the_best_candidate_wins():
-    selection = choose([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph"), candidate(0.7)], 60)
+    selection = select([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph"), candidate(0.7)])
     assert chosen(selection) == 2
     assert all(word in selection.reason for word in ("Best of 4", "'graph'", "0.800", "0.300"))
 
 
 def test_the_default_is_kept_where_a_gain_may_be_chance():
-    selection = choose([candidate(0.5), candidate(0.52, (-0.3, 0.3))], 60)
+    selection = select([candidate(0.5), candidate(0.52, (-0.3, 0.3))])
     assert chosen(selection) == 0
     assert all(word in selection.reason for word in ("default was kept", "0.020", "chance", "0.300"))
 
 
 def test_the_default_is_kept_among_equals():
-    selection = choose([candidate(0.5), candidate(0.5, kind="graph")], 60)
+    selection = select([candidate(0.5), candidate(0.5, kind="graph")])
     assert chosen(selection) == 0
     assert selection.reason.startswith("The default was kept")
-    assert chosen(choose([candidate(0.5)], 60)) == 0
+    assert chosen(select([candidate(0.5)])) == 0
 
 
 def test_selection_is_a_table():
-    selection = choose([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)], 60)
+    selection = select([candidate(0.5), candidate(0.8, kind="graph", regularization=4.0)])
     assert len(selection) == 2
     assert [row["similarity"] for row in selection] == ["both", "graph"]
     assert selection[1]["regularization"] == 4.0
@@ -52,7 +57,7 @@ def test_selection_is_a_table():
 
 
 def test_a_gain_that_is_printed_as_zero_is_no_reason_to_leave_the_default():
-    selection = choose([candidate(0.5), candidate(0.5004, kind="graph")], 60)
+    selection = select([candidate(0.5), candidate(0.5004, kind="graph")])
     assert chosen(selection) == 0
     assert "0.000" not in selection.reason
-    assert chosen(choose([candidate(0.5), candidate(0.5006, kind="graph")], 60)) == 1
+    assert chosen(select([candidate(0.5), candidate(0.5006, kind="graph")])) == 1

@@ -1,10 +1,13 @@
 """The importance of every view."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import latefusion as lf
 from latefusion.selection import search
+from latefusion.selection.view_importance import _labels_of
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,17 @@ def test_intervals_are_the_same_every_time(model):
     np.testing.assert_array_equal(model.weight_intervals(10), model.weight_intervals(10))
 
 
+def test_a_view_of_labels_has_intervals_and_contributions():
+    """Four labels have three directions, one less than there are clusters."""
+    data = lf.datasets.make_views(n_samples=120, n_clusters=4, n_views=1, random_state=0)
+    views = {"features": data.views.arrays[0], "labels": np.array(list("abcd"))[data.target]}
+    model = lf.LateFusionClustering(4, random_state=0).fit(views)
+    assert {one.shape[1] for one in model.partitions_} == {3, 4}
+    intervals = model.weight_intervals(10)
+    assert np.all((intervals.lower > 0) & (intervals.lower <= intervals.upper))
+    np.testing.assert_allclose(model.sample_view_weights().sum(axis=1), 1)
+
+
 @pytest.mark.parametrize(("n_bootstrap", "level"), [(1, 0.9), (10, 0.0), (10, 1.0)])
 def test_wrong_intervals_are_named(model, n_bootstrap, level):
     with pytest.raises(ValueError, match="n_bootstrap must be at least 2"):
@@ -39,6 +53,22 @@ def test_dropping_noise_changes_nothing_and_dropping_signal_costs_stability(mode
     assert noise.changed <= 0.03
     assert noise.gain > max(verdict.gain for verdict in verdicts.values())
     assert str(noise).startswith("Without 'noise_0': ")
+
+
+@pytest.mark.parametrize("similarity", ["both", "graph", "kernel"])
+@pytest.mark.parametrize("weighting", ["equal", "agreement"])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_choice_is_repeated_as_it_was_made(similarity, weighting, missing):
+    views = lf.datasets.make_views(120, 3, missing=missing, random_state=0).views
+    selected = lf.LateFusionClustering(3, random_state=0).fit(views)._state
+    candidate = selected.candidate._replace(similarity=similarity, weighting=weighting)
+    spaces = search.fit_spaces(selected.sources, 3, selected.options)
+    space = spaces[candidate.n_shared_components]
+    plan = space.plan(similarity, weighting)
+    (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
+    expected = selected.options.assign(space.partitions.times(fused.coefficients), 3)[0]
+    found = _labels_of(selected.sources, replace(selected, candidate=candidate))
+    assert lf.metrics.adjusted_rand(found, expected) == 1
 
 
 def test_one_view_cannot_be_left_out():

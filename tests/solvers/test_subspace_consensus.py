@@ -21,8 +21,8 @@ def spaces_of(matrices):
 
 
 def fused_rows(matrices, spaces, n_shared_components=4, regularization=0.5):
-    found = spaces.fuse(n_shared_components, regularization=regularization, max_iter=50, tol=0.0)
-    return sum(one @ own for one, own in zip(matrices, found.coefficients, strict=True)), found.result
+    coefficients, result = spaces.fuse(n_shared_components, regularization=regularization, max_iter=50, tol=0.0)
+    return sum(one @ own for one, own in zip(matrices, coefficients, strict=True)), result
 
 
 def test_the_small_space_takes_the_steps_of_all_samples(seed):
@@ -126,7 +126,7 @@ def test_what_counts_as_a_direction():
     """An eigenvalue a thousand million times smaller than the largest does, one that may be a rounding error not."""
     matrices = [np.eye(8)[:, [column]] for column in range(3)]
     spaces = replace(spaces_of(matrices), factors=np.sqrt([1.0, 1e-9, 1e-13]))
-    found = spaces.fuse(3, regularization=1e9, max_iter=5, tol=0.0)
-    pulled = np.abs(np.vstack(found.coefficients))
+    coefficients, _ = spaces.fuse(3, regularization=1e9, max_iter=5, tol=0.0)
+    pulled = np.abs(np.vstack(coefficients))
     np.testing.assert_allclose(pulled[:2, :2], 1e9 * np.eye(2), rtol=1e-3, atol=1e6)
     assert pulled[2].max() < 10

@@ -33,8 +33,11 @@ SUBSET_ROWS_PER_CLUSTER = 200
 # less than this factor has the same clusters.
 HOPELESS = 0.01
 SAME = 1e-5
-# Cap on the iterations over that subset.
+# Cap on the iterations over that subset, and over all rows.
 SETTLING_STEPS = 100
+MAX_PASSES = 100
+# Movement of the centers, relative to the mean variance of the columns, at which to stop.
+TOLERANCE = 1e-4
 # Entries of a block of distances.
 BLOCK_ENTRIES = 2**18
 DEVICE_BLOCK_ENTRIES = 2**27
@@ -56,24 +59,7 @@ class Members(NamedTuple):
     costs: Array
 
 
-class Clusters(NamedTuple):
-    """Centers, their cost on the data, and the number of full passes that were needed."""
-
-    centers: Array
-    inertia: float
-    n_passes: int
-
-
-def kmeans(
-    rows: Array,
-    n_clusters: int,
-    *,
-    n_init: int,
-    generator: np.random.RandomState,
-    max_iter: int = 100,
-    tol: float = 1e-4,
-    xp: Any,
-) -> Clusters:
+def kmeans(rows: Array, n_clusters: int, *, n_init: int, generator: np.random.RandomState, xp: Any) -> Array:
     """K-means with several starts.
 
     Parameters
@@ -84,21 +70,18 @@ def kmeans(
         Number of k-means++ starts.
     generator : RandomState
         Random numbers are drawn by NumPy and copied, so that all array libraries have the same starts.
-    max_iter : int, default=100
-        Cap on the iterations over all rows.
-    tol : float, default=1e-4
-        Movement of the centers, relative to the mean variance of the columns, at which to stop.
     xp : module
         Array namespace of ``rows``.
 
     Returns
     -------
-    Clusters
+    array of shape (n_clusters, n_features)
+        The centers.
     """
     chosen = draw_subset(rows.shape[0], n_clusters, generator)
     subset = rows if len(chosen) == rows.shape[0] else take_rows(rows, chosen)
-    starts, limit = find_starts(subset, n_clusters, n_init=n_init, generator=generator, tol=tol, xp=xp)
-    return finish_starts(lambda centers: gather_members(rows, centers, xp), starts, limit, max_iter=max_iter, xp=xp)
+    starts, limit = find_starts(subset, n_clusters, n_init=n_init, generator=generator, xp=xp)
+    return finish_starts(lambda centers: gather_members(rows, centers, xp), starts, limit, xp=xp)[0]
 
 
 def draw_subset(n_samples: int, n_clusters: int, generator: np.random.RandomState) -> NDArray[np.intp]:
@@ -107,7 +90,7 @@ def draw_subset(n_samples: int, n_clusters: int, generator: np.random.RandomStat
 
 
 def find_starts(
-    subset: Array, n_clusters: int, *, n_init: int, generator: np.random.RandomState, tol: float = 1e-4, xp: Any
+    subset: Array, n_clusters: int, *, n_init: int, generator: np.random.RandomState, xp: Any
 ) -> tuple[Array, float]:
     """Starts that have converged on a subset of the rows and may be the best one on all rows.
 
@@ -115,8 +98,6 @@ def find_starts(
     ----------
     subset : array of shape (n_rows, n_features)
     n_clusters, n_init, generator, xp : as in `kmeans`
-    tol : float, default=1e-4
-        As in `kmeans`.
 
     Returns
     -------
@@ -124,15 +105,13 @@ def find_starts(
     limit : float
         Squared movement of the centers of a start up to which it has converged.
     """
-    limit = tol * float(xp.mean(xp.var(subset, axis=0)))
+    limit = TOLERANCE * float(xp.mean(xp.var(subset, axis=0)))
     drawn = kmeans_plus_plus_rows(subset, n_clusters, n_starts=n_init, generator=generator, xp=xp)
     starts = xp.reshape(xp.take(subset, xp.reshape(drawn, (-1,)), axis=0), (n_init, n_clusters, -1))
     return _hopeful(subset, _settle(subset, starts, limit, xp), xp), limit
 
 
-def finish_starts(
-    gather: Callable[[Array], Members], starts: Array, limit: float, *, max_iter: int = 100, xp: Any
-) -> Clusters:
+def finish_starts(gather: Callable[[Array], Members], starts: Array, limit: float, *, xp: Any) -> tuple[Array, int]:
     """Lloyd's iterations on all rows from the best of some starts, which is selected in one pass.
 
     Parameters
@@ -142,24 +121,22 @@ def finish_starts(
     starts : array of shape (n_starts, n_clusters, n_features)
     limit : float
         From `find_starts`.
-    max_iter : int, default=100
-        Cap on the passes.
     xp : module
 
     Returns
     -------
-    Clusters
+    centers : array of shape (n_clusters, n_features)
+    n_passes : int
+        Number of calls of `gather`.
     """
     members = gather(starts)
     best = int(xp.argmin(members.costs))
     centers, passes = _move(starts, members, xp)[best : best + 1, ...], 1
     previous = starts[best : best + 1, ...]
-    cost = float(members.costs[best])
-    while passes < max_iter and float(xp.sum((centers - previous) ** 2)) > limit:
-        members = gather(centers)
-        previous, centers, cost = centers, _move(centers, members, xp), float(members.costs[0])
+    while passes < MAX_PASSES and float(xp.sum((centers - previous) ** 2)) > limit:
+        previous, centers = centers, _move(centers, gather(centers), xp)
         passes += 1
-    return Clusters(centers[0, ...], cost, passes)
+    return centers[0, ...], passes
 
 
 def _settle(rows: Array, starts: Array, limit: float, xp: Any) -> Array:
@@ -191,18 +168,6 @@ def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
     return take_rows(starts, np.asarray(kept))
 
 
-def nearest_centers(rows: Array, centers: Array, *, xp: Any) -> Array:
-    """Index of the nearest center for every row, in blocks."""
-    labels = xp.empty((rows.shape[0],), dtype=xp.int64, device=device_of(rows))
-
-    def assign(ranges: Sequence[slice]) -> None:
-        for own in ranges:
-            labels[own] = xp.argmin(_half_distances(rows[own, :], centers[None, ...], xp)[0, ...], axis=0)
-
-    _share(assign, rows, centers.shape[0])
-    return labels
-
-
 def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
     """Sums and numbers of the rows nearest to every center, and their cost, for all starts in one pass."""
     n_starts, n_clusters, width = starts.shape
@@ -227,7 +192,9 @@ def gather_members(rows: Array, starts: Array, xp: Any) -> Members:
             sums += xp.astype(xp.reshape(added, (n_starts, n_clusters, width)), xp.float64)
         return Members(sums, sizes, costs)
 
-    return add_members(_share(gather, rows, n_starts * n_clusters))
+    on_device = is_device_array(rows)
+    step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // (n_starts * n_clusters))
+    return add_members(share_blocks(gather, row_blocks(rows.shape[0], step), on_device=on_device))
 
 
 def add_members(parts: Sequence[Members]) -> Members:
@@ -250,10 +217,3 @@ def _half_distances(block: Array, starts: Array, xp: Any) -> Array:
     half_norms = xp.sum(flat**2, axis=1)[:, None] / 2
     distances = half_norms - flat @ xp.matrix_transpose(block)
     return xp.reshape(distances, (n_starts, n_clusters, block.shape[0]))
-
-
-def _share(work: Callable[[Sequence[slice]], Any], rows: Array, n_columns: int) -> list[Any]:
-    """Distribute blocks of rows over threads, each small enough for the distances to all centers."""
-    on_device = is_device_array(rows)
-    step = max(1, (DEVICE_BLOCK_ENTRIES if on_device else BLOCK_ENTRIES) // n_columns)
-    return share_blocks(work, row_blocks(rows.shape[0], step), on_device=on_device)

@@ -37,9 +37,6 @@ class AssignmentRule(Protocol):
         ...
 
 
-Assigner = Callable[..., tuple[Array, AssignmentRule]]
-
-
 @dataclass(frozen=True)
 class NearestCenter:
     """The label of the nearest of k centers on the unit sphere.
@@ -63,7 +60,9 @@ class NearestCenter:
         xp = namespace(embedding)
         if self.centers.shape[0] == 1:
             return xp.ones_like(embedding[:, 0])
-        nearest = xp.sqrt(_two_smallest(self._squared_distances(embedding)))
+        squared = self._squared_distances(embedding)
+        ordered = np.partition(squared, 1, axis=1) if isinstance(squared, np.ndarray) else xp.sort(squared, axis=1)
+        nearest = xp.sqrt(ordered[:, :2])
         return 1.0 - nearest[:, 0] / xp.where(nearest[:, 1] > 0, nearest[:, 1], xp.ones_like(nearest[:, 1]))
 
     def _squared_distances(self, embedding: Array) -> Array:
@@ -87,8 +86,7 @@ class RotatedAxes:
 
     def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        labels: Array = np.argmax(self._coordinates(embedding), axis=1)
-        return labels
+        return np.argmax(self._coordinates(embedding), axis=1)
 
     def confidence(self, embedding: Array) -> Array:
         """Difference of the two largest coordinates, relative to the largest."""
@@ -100,8 +98,7 @@ class RotatedAxes:
         return np.where(first > 0, (first - second) / safe, 0.0)
 
     def _coordinates(self, embedding: Array) -> Array:
-        coordinates: Array = _unit(embedding) @ self.rotation
-        return coordinates
+        return _unit(embedding) @ self.rotation
 
 
 def assign_by_kmeans(
@@ -128,7 +125,7 @@ def assign_by_kmeans(
             centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
     else:
         generator = check_random_state(random_state)
-        centers = kmeans(rows, n_clusters, n_init=n_init, generator=generator, xp=namespace(rows)).centers
+        centers = kmeans(rows, n_clusters, n_init=n_init, generator=generator, xp=namespace(rows))
     rule = NearestCenter(centers)
     return rule.predict(embedding), rule
 
@@ -162,7 +159,11 @@ def assign_by_rotation(
     generator = check_random_state(random_state)
     best: tuple[tuple[int, float], NDArray[np.intp], NDArray[Any]] | None = None
     for start in range(n_init):
-        rotation = _pivot_rotation(rows, n_clusters) if start == 0 else _random_isometry(rows, n_clusters, generator)
+        if start == 0:
+            rotation = _pivot_rotation(rows, n_clusters)
+        else:
+            normal = generator.standard_normal((rows.shape[1], n_clusters))
+            rotation = _nearest_isometry(normal.astype(rows.dtype))[0]
         labels, rotation, fit = _rotate(rows, rotation, max_iter)
         merit = (len(np.unique(labels)), fit)
         if best is None or merit > best[0]:
@@ -201,7 +202,7 @@ def assign_by_pivoted_qr(
     return rule.predict(embedding), rule
 
 
-ASSIGNMENTS: dict[str, Assigner] = {
+ASSIGNMENTS: dict[str, Callable[..., tuple[Array, AssignmentRule]]] = {
     "kmeans": assign_by_kmeans,
     "rotation": assign_by_rotation,
     "cluster_qr": assign_by_pivoted_qr,
@@ -216,9 +217,7 @@ def _rotate(rows: NDArray[Any], rotation: NDArray[Any], max_iter: int) -> tuple[
         _fill_empty(labels, rows @ rotation)
         sums = np.zeros((rotation.shape[1], rows.shape[1]), dtype=rows.dtype)
         np.add.at(sums, labels, rows)
-        left, values, right = scipy.linalg.svd(sums.T, full_matrices=False)
-        rotation = left @ right
-        fit = float(values.sum())
+        rotation, fit = _nearest_isometry(sums.T)
         if fit <= previous * (1 + 1e-10):
             break
         previous = fit
@@ -239,25 +238,14 @@ def _fill_empty(labels: NDArray[np.intp], coordinates: NDArray[Any]) -> None:
 
 def _pivot_rotation(rows: NDArray[Any], n_clusters: int) -> NDArray[Any]:
     _, _, pivots = scipy.linalg.qr(rows.T, mode="economic", pivoting=True)
-    left, _, right = scipy.linalg.svd(rows[pivots[:n_clusters]].T, full_matrices=False)
-    rotation: NDArray[Any] = left @ right
-    return rotation
+    return _nearest_isometry(rows[pivots[:n_clusters]].T)[0]
 
 
-def _random_isometry(rows: NDArray[Any], n_clusters: int, generator: np.random.RandomState) -> NDArray[Any]:
-    normal = generator.standard_normal((rows.shape[1], n_clusters)).astype(rows.dtype)
-    left, _, right = scipy.linalg.svd(normal, full_matrices=False)
-    isometry: NDArray[Any] = left @ right
-    return isometry
+def _nearest_isometry(matrix: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """The matrix with orthonormal columns of the largest inner product with a matrix, and that product."""
+    left, values, right = scipy.linalg.svd(matrix, full_matrices=False)
+    return left @ right, float(values.sum())
 
 
-def _two_smallest(distances: NDArray[Any]) -> NDArray[Any]:
-    if isinstance(distances, np.ndarray):
-        return np.partition(distances, 1, axis=1)[:, :2]
-    smallest: NDArray[Any] = namespace(distances).sort(distances, axis=1)[:, :2]
-    return smallest
-
-
-def _unit(embedding: NDArray[Any]) -> NDArray[Any]:
-    rows: NDArray[Any] = map_rows(lambda part: unit_rows(part, xp=namespace(part)), embedding)
-    return rows
+def _unit(embedding: Array) -> Array:
+    return map_rows(lambda part: unit_rows(part, xp=namespace(part)), embedding)

@@ -49,7 +49,7 @@ def fit_rule(
     def gather(centers: Array) -> Any:
         return sum_up(rows, _members, centers, add_members, "k-means")
 
-    return NearestCenter(finish_starts(gather, starts, limit, xp=xp).centers)
+    return NearestCenter(finish_starts(gather, starts, limit, xp=xp)[0])
 
 
 def _members(centers: Array, start: int, rows: Array) -> Members:

@@ -19,15 +19,12 @@ from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cos
 from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.late_fusion import check_numbers
 from latefusion.partitions.filling import root_values
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
 from latefusion.partitions.spectra import inverse_values
-from latefusion.selection import SearchOptions, TrainingState, select
-from latefusion.selection.search import draw_search_samples, number_of_vectors
-from latefusion.selection.sources import NamedSimilarities
+from latefusion.selection.search import SearchOptions, draw_search_samples, number_of_vectors, select
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
 
@@ -62,23 +59,23 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     """
 
     def _fit_chunked(self, X: Any) -> None:
-        options = self._search_options(check_numbers(self.n_clusters))
-        views = self._read_chunked(X, options.least_clusters)
+        options = self._search_options()
+        views = self._read_chunked(X, options.numbers[0])
         generator = check_random_state(options.seed)
         most = max(options.numbers_for(views.n_samples))
         drawn = draw_start_rows(views, most, generator)
-        searched = draw_search_samples(views.n_samples, most, options.seed)
-        similarities = [_named_similarities(spec, options.named) for spec in self._similarity_specs(views)]
+        searched = draw_search_samples(views.n_samples, most, np.random.default_rng(options.seed))
+        similarities = [_named_similarities(spec, options) for spec in self._similarity_specs(views)]
         fitters = _fitters([*similarities, _joint_similarities(similarities, options)], views, most)
         wanted = [searched, *(fitter.rows for _, fitter in fitters.values())]
         first = first_pass(views, [wanted] * views.n_views, drawn)
         if first.observed.has_missing:
             reason = "the search cannot compare neighbours in imputed views. Use GlobalAlignmentClustering"
-            check_observed(views.names, first.observed, options.least_clusters, reason)
+            check_observed(views.names, first.observed, options.numbers[0], reason)
         sources = [_sampled_source(first, view, searched, own) for view, own in enumerate(similarities)]
         selected, _ = select(sources, options)
-        self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
-        self._state = TrainingState(sources, options, selected)
+        self._store_choices(selected)
+        self._state = selected
         encodings = [source.encoding for source in sources]
         rows, fitted = self._fit_selected(first, fitters, encodings)
         self._store_rows(first, rows, fitted, encodings, generator)
@@ -88,8 +85,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         self, first: FirstPass, fitters: Fitters, encodings: list[Any]
     ) -> tuple[ProjectedFeatures, ConsensusMap]:
         """Fuse the selected similarities of all rows; stores all results that need no labels."""
-        views, selected = first.views, self._state.selected
-        k, plan = selected.n_clusters, selected.plan
+        views, selected = first.views, self._state
+        k, plan = selected.candidate.n_clusters, selected.plan
         if any(key.view == views.n_views for key in plan):
             encodings = [*encodings, _joint_encoding(encodings, first, selected.shares)]
         chosen = {fitters[key] for key in plan}
@@ -110,7 +107,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             blocks.append(Block(key.view, key.name, encodings[key.view], extension, own))
         inner = projection.T @ products.gram @ projection
         root = root_of_products((inner + inner.T) / 2)
-        (fused,) = fuse_spectra(root, members, members, k, [self.regularization_], **self._state.options.solver)
+        (fused,) = fuse_spectra(root, members, k, [self.regularization_], **self._state.options.solver)
         leading = np.concatenate([np.arange(one.columns.start, one.columns.start + k) for one in members])
         cross = np.split((inner @ fused.coefficients)[leading], len(plan))
         self._store_alignment(plan, fused, mean_cosines(cross))
@@ -132,10 +129,9 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         return Fill(np.full(len(owners), not imputes), model)
 
 
-def _named_similarities(spec: Any, named: NamedSimilarities) -> dict[str, Any]:
+def _named_similarities(spec: Any, options: SearchOptions) -> dict[str, Any]:
     """The similarities of a view by name."""
-    known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
-    return known[spec] if isinstance(spec, str) and spec in known else {"given": spec}
+    return options.named.of_word(spec) if spec in ("auto", "graph", "kernel") else {"given": spec}
 
 
 def _joint_similarities(similarities: Sequence[Mapping[str, Any]], options: SearchOptions) -> Mapping[str, Any]:

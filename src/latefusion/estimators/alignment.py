@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, _fit_context
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, TABLE_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
-from latefusion.estimators.novelty import fit_novelty, novelty_encodings, training_novelty
 from latefusion.estimators.path import PathPoint, RegularizationPath
 from latefusion.metrics import (
     ObjectiveGap,
@@ -34,6 +32,7 @@ from latefusion.metrics import (
 from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.progress import progress_range, report_progress
 from latefusion.similarities import GivenPartition, PrecomputedSimilarity, describe_partition
+from latefusion.similarities.given import GivenMap
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import Array, SolverResult, Views
 
@@ -42,21 +41,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
     """Late fusion by alignment; subclasses define the weights of the rows of base partitions."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_CONSTRAINTS,
-        **TABLE_CONSTRAINTS,
-        "regularization": [Interval(Real, 0, None, closed="left")],
+        **FUSION_CONSTRAINTS,
         "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
-        "missing": [StrOptions({"impute", "zero"})],
-        "init": [StrOptions({"align", "identity"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
     }
-
-    _accepts_labels: ClassVar[bool] = True
-    _accepts_missing_views: ClassVar[bool] = True
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Any:
@@ -89,9 +76,8 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
-            novelty = fit_novelty(views, novelty_encodings(self._partitions.blocks, self.view_inputs_), self._mask)
-            self.novelty_ = training_novelty(novelty, views, self._mask)
-            self.consensus_map_ = replace(alignment_map(self._partitions, result.mixing, rule), novelty=novelty)
+            encodings = _novelty_encodings(self._partitions, self.view_inputs_)
+            self._store_map(alignment_map(self._partitions, result.mixing, rule), views, encodings, self._mask)
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -133,7 +119,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         float
         """
-        partitions = self._training_partitions()
+        partitions: Partitions = self._of_training("_partitions")
         mixing = fused_mixing(self.view_weights_, self.rotations_, self.regularization)
         training = to_numpy(mix_partitions(*aligned_partitions(partitions), mixing))
         if X is None:
@@ -165,7 +151,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         ObjectiveGap
         """
-        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
         return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
 
     def sample_view_weights(self) -> NDArray[np.float64]:
@@ -176,7 +162,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         ndarray of shape (n_samples, n_views)
             Rows sum to one; zero if the view is missing for the sample, or if the view contradicts its cluster.
         """
-        partitions = [to_numpy(one) for one in aligned_partitions(self._training_partitions())[0]]
+        partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
         terms = contributions(partitions, self.rotations_, self.view_weights_, directions)
         return share_contributions(terms, self.observed_)
@@ -185,27 +171,16 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         """Options of `fit_base_partitions` for neighbor counts; none for global alignment."""
         return {}
 
-    def _training_partitions(self) -> Partitions:
-        """The aligned base partitions; raises an error for models of chunked views, which do not store them."""
-        check_is_fitted(self)
-        if not hasattr(self, "_partitions"):
-            raise ValueError(
-                f"This {type(self).__name__} was loaded from a file or fitted on chunked views. It does not contain "
-                f"the base partitions of the training samples. Fit it again in memory, on a sample of the rows if "
-                f"necessary, to compute this."
-            )
-        found: Partitions = self._partitions
-        return found
-
     def _path(self, partitions: Partitions, regularizations: Sequence[float]) -> RegularizationPath:
         aligned = aligned_partitions(partitions)
         small = _compressed(*aligned)
-        return RegularizationPath(
-            [
-                PathPoint(value, self._solve(*small, value), *aligned, lambda rows: self._assign(rows)[0])
-                for value in regularizations
-            ]
-        )
+        points = []
+        for value in regularizations:
+            result = self._solve(*small, value)
+            solution = np.asarray(result.weights), np.asarray(result.objective), result.n_iter, result.converged
+            mix = partial(mix_partitions, *aligned, result.mixing)
+            points.append(PathPoint(value, *solution, mix, lambda rows: self._assign(rows)[0]))
+        return RegularizationPath(points)
 
     def _numpy_only(self) -> str:
         if self.assign_labels == "kmeans":
@@ -213,7 +188,16 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         return f"assign_labels={self.assign_labels!r} requires NumPy arrays. Use 'kmeans', which runs on the device."
 
     def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
-        _require_partitions(views, self.n_clusters, copies=2 if neighborhoods else 1)
+        array = views.arrays[0]
+        # Those of all views and M, twice if their rows are weighted, and the consensus.
+        n_columns = ((2 if neighborhoods else 1) * (views.n_views + 1) + 1) * self.n_clusters
+        require_memory(
+            len(views) * n_columns * item_bytes(array),
+            f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
+            f"numbers in all,",
+            "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
+            like=array if is_device_array(array) else None,
+        )
         similarities, reference = self._similarities(views), None
         if self.reference != "mean":
             _check_side_by_side(views, similarities, self.reference)
@@ -246,11 +230,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     def _store_result(self, partitions: Partitions, result: SolverResult) -> None:
         """Fitted attributes that do not grow with the number of samples."""
+        self._store_solution(result)
         self.view_weights_ = result.weights
         self.rotations_ = result.rotations
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
         described = (describe_partition(block.extension) for block in partitions.blocks)
         self.partition_info_ = dict(zip(self.view_names_, described, strict=True))
 
@@ -262,13 +244,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
 
     def _assign(self, consensus: Array) -> Any:
         assign = ASSIGNMENTS[self.assign_labels]
-        state = check_random_state(self.random_state)
-        return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=state)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        return assign(consensus, self.n_clusters, n_init=self.n_init, random_state=self.random_state)
 
 
 def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArray[Any]], NDArray[Any]]:
@@ -277,17 +253,13 @@ def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArr
     return [to_numpy(block) for block in blocks], to_numpy(small)
 
 
-def _require_partitions(views: Views, n_clusters: int, copies: int) -> None:
-    """Check the memory for all partitions (twice if their rows are weighted) and the consensus."""
-    array = views.arrays[0]
-    n_columns = (copies * (views.n_views + 1) + 1) * n_clusters
-    require_memory(
-        len(views) * n_columns * item_bytes(array),
-        f"Clustering {len(views)} samples in {views.n_views} views, with partitions of {len(views)} x {n_columns} "
-        f"numbers in all,",
-        "Use float32 views, fewer clusters, or fewer samples and `predict` for the others.",
-        like=array if is_device_array(array) else None,
-    )
+def _novelty_encodings(partitions: Partitions, inputs: Sequence[str]) -> list[Any]:
+    """Encodings for `fit_novelty`: kernels and given partitions unchanged, others scaled by their kind of values."""
+    maps = [getattr(block.extension, "feature_map", None) for block in partitions.blocks]
+    return [
+        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
+        for kind, one in zip(inputs, maps, strict=True)
+    ]
 
 
 def _check_side_by_side(views: Views, similarities: Sequence[Any], reference: Any) -> None:

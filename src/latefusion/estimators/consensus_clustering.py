@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, ValuesView
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import require_memory
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import warn_not_converged
+from latefusion.base import ALIGNMENT_CONSTRAINTS, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
-from latefusion.estimators.novelty import fit_novelty, training_novelty
+from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.partitions import Block
-from latefusion.selection.candidates import SAME_VIEW
+from latefusion.selection.candidates import sameness
 from latefusion.similarities.factor import FactorExtension
 from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator
 from latefusion.solvers.subspace_consensus import Subspaces
-from latefusion.types import SolverResult, Views
+from latefusion.types import Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
 from latefusion.validation.opening import named_views
 from latefusion.validation.sample_ids import index_of
@@ -75,10 +74,10 @@ class PartitionSchema:
 
     maps: tuple[GivenMap, ...]
     clusterers: tuple[str, ...]
-    fingerprint: str = ""
+    fingerprint: str
 
 
-class ConsensusClustering(ClusterMixin, BaseEstimator):
+class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     """Consensus of several clusterings of the same samples.
 
     A clustering is represented by the subspace of all vectors that are constant on its clusters, without the constant
@@ -176,12 +175,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         "kind": [StrOptions(set(KINDS)), list, tuple, Mapping],
         "unassigned": "no_validation",
         "weights": [StrOptions({"auto", "equal"}), "array-like", Mapping],
-        "regularization": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
+        **ALIGNMENT_CONSTRAINTS,
     }
 
     def __init__(
@@ -227,26 +221,24 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         self
         """
         partitions, ids = _read(X)
-        self.view_names_ = np.array(list(partitions), dtype=object)
-        self.n_views_ = len(partitions)
-        kinds = per_view(self.kind, list(partitions), "kind", default="auto")
+        names = list(partitions)
         labels = [_labels_of(one, name) for name, one in partitions.items()]
+        kinds = per_view(self.kind, names, "kind", default="auto")
         maps = tuple(
             GivenPartition(kind, self.unassigned).fit_map(one, name)
-            for name, one, kind in zip(partitions, labels, kinds, strict=True)
+            for kind, one, name in zip(kinds, labels, names, strict=True)
         )
+        views = _indicators(labels, maps, names, ids)
         self._clusterers = {name: one for name, one in partitions.items() if _is_clusterer(one)}
-        self.input_schema_ = PartitionSchema(maps, tuple(self._clusterers))
-        views = self._indicators(labels, ids)
-        self.input_schema_ = replace(self.input_schema_, fingerprint=fingerprint(views))
-        self.__dict__.pop("sample_ids_", None)
-        if ids is not None:
-            self.sample_ids_ = ids
+        self.input_schema_ = PartitionSchema(maps, tuple(self._clusterers), fingerprint(views))
+        self.view_names_ = np.array(names, dtype=object)
+        self.n_views_ = len(names)
+        store_if_any(self, sample_ids_=ids)
         self._fit_indicators(views)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
-        """Consensus rows of new samples; of the training samples, `consensus_`.
+    def new_views(self, X: Any) -> Views:
+        """The partitions of samples as columns of cluster indicators, in the order of the training partitions.
 
         Parameters
         ----------
@@ -256,70 +248,13 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_new, n_shared_components)
-        """
-        rows: NDArray[Any] = self.consensus_map_.rows(self.new_views(X))
-        return rows
-
-    def new_views(self, X: Any) -> Views:
-        """The partitions of samples as columns of cluster indicators, in the order of the training partitions.
-
-        Parameters
-        ----------
-        X : as in `transform`
-
-        Returns
-        -------
         Views
         """
         check_is_fitted(self)
-        partitions, ids = _read(X, list(self.view_names_))
-        return self._indicators([self._new_labels(*one) for one in partitions.items()], ids)
-
-    def predict(self, X: Any, *, return_confidence: bool = False, return_novelty: bool = False) -> Any:
-        """Labels of new samples; of the training samples, `labels_`.
-
-        Parameters
-        ----------
-        X : as in `transform`
-        return_confidence : bool, default=False
-            Whether to return how clearly every sample belongs to its cluster.
-        return_novelty : bool, default=False
-            Whether to return how far the clusters of every sample are from those of the training samples, as `novelty_`
-            does for these.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_new,)
-        confidence : ndarray of shape (n_new,)
-            Only with ``return_confidence=True``.
-        novelty : ndarray of shape (n_new,)
-            Only with ``return_novelty=True``.
-        """
-        found = self.predict_views(self.new_views(X), confidence=return_confidence, novelty=return_novelty)
-        return found if return_confidence or return_novelty else found[0]
-
-    def predict_views(self, views: Views, *, confidence: bool = True, novelty: bool = True) -> tuple[Any, ...]:
-        """Labels, confidence and novelty of samples whose partitions have been checked.
-
-        Parameters
-        ----------
-        views : Views
-            As `new_views` returns them.
-        confidence, novelty : bool, default=True
-            Whether to compute these.
-
-        Returns
-        -------
-        tuple of arrays of shape (n_new,)
-            Labels, then confidence and novelty if they are computed.
-        """
-        fitted: Any = self.consensus_map_
-        rows = fitted.rows(views)
-        found = [fitted.rule.predict(rows)]
-        found += [fitted.rule.confidence(rows)] if confidence else []
-        found += [fitted.novelty(views, _assigned(views))] if novelty else []
-        return tuple(found)
+        names = list(self.view_names_)
+        partitions, ids = _read(X, names)
+        labels = [self._new_labels(name, one) for name, one in partitions.items()]
+        return _indicators(labels, self.input_schema_.maps, names, ids)
 
     def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
         """Labels of every partition.
@@ -335,22 +270,20 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         ids : ndarray of shape (n_samples,) or None
             Identifiers of the samples, if partitions have any.
         """
-        check_is_fitted(self)
-        partitions, ids = _read(X, list(self.view_names_))
+        views = self.new_views(X)
         found = []
-        for (name, one), given in zip(partitions.items(), self.input_schema_.maps, strict=True):
-            columns = given.columns(self._new_labels(name, one))
+        for (name, columns), given in zip(views.items(), self.input_schema_.maps, strict=True):
             assigned = np.diff(columns.indptr) > 0
             labels: NDArray[np.intp] | None = None
             names: list[str] = []
-            if given.coding is not None or given.kind == "memberships":
+            if given.kind != "embedding":
                 # The last column of memberships is zero for unassigned samples.
                 shares = columns if given.coding is not None else columns[:, :-1]
                 labels = np.where(assigned, np.asarray(shares.argmax(axis=1)).ravel(), -1)
                 values = range(shares.shape[1]) if given.coding is None else given.coding.values.tolist()
                 names = [str(value) for value in values]
             found.append(PartitionLabels(name, assigned, labels, names))
-        return found, ids
+        return found, views.sample_ids
 
     def _new_labels(self, name: str, one: Any) -> Any:
         if name not in self.input_schema_.clusterers or len(getattr(one, "shape", ())) != 2 or one.shape[1] == 1:
@@ -362,44 +295,40 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
             )
         return self._clusterers[name].predict(one)
 
-    def _indicators(self, partitions: Sequence[Any], ids: NDArray[Any] | None) -> Views:
-        """The columns that describe every partition, for samples that are in at least one of them."""
-        columns = [given.columns(one) for given, one in zip(self.input_schema_.maps, partitions, strict=True)]
-        lengths = {str(name): one.shape[0] for name, one in zip(self.view_names_, columns, strict=True)}
-        if len(set(lengths.values())) > 1:
-            raise ValueError(
-                f"All partitions must contain the same samples, but their lengths differ: {lengths}. Mark missing "
-                f"samples as unassigned."
-            )
-        unassigned = np.flatnonzero(np.sum([np.diff(one.indptr) for one in columns], axis=0) == 0)
-        if len(unassigned):
-            first = int(unassigned[0]) if ids is None else ids[unassigned[0]]
-            raise ValueError(
-                f"{len(unassigned)} samples are unassigned in every partition; the first is sample {first!r}. Remove "
-                f"them, or add a partition in which they are assigned."
-            )
-        return Views(columns, list(self.view_names_), sample_ids=ids)
+    def _present(self, views: Views) -> NDArray[np.bool_]:
+        return _assigned(views)
 
     def _fit_indicators(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map for new samples."""
-        columns, width = hstack(views.arrays, format="csr"), views.shape[1]
+        columns, maps = hstack(views.arrays, format="csr"), self.input_schema_.maps
+        n_samples, width = columns.shape
         require_memory(
             3 * width**2 * 8,
             f"The contingency tables of partitions with {width} clusters in all",
             "Use fewer or coarser partitions.",
         )
-        spaces = Subspaces.of([given.weights for given in self.input_schema_.maps], (columns.T @ columns).toarray())
-        spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, columns.shape[0])))
+        spaces = Subspaces.of([given.weights for given in maps], (columns.T @ columns).toarray())
+        spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, n_samples)))
         self.eigenvalues_ = spaces.values
         self.n_clusters_ = self._number(spaces.values)
-        self._check_number(columns)
+        _check_number(self.n_clusters_, columns, maps)
         coefficients, result = spaces.fuse(
             self.n_clusters_ + self.n_clusters_ // EXTRA_DIRECTIONS,
             regularization=self.regularization,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self._store(views, coefficients, result)
+        self._store_solution(result)
+        self.view_weights_ = np.asarray(result.weights)
+        fitted = _table_map([given.weights @ own for given, own in zip(maps, coefficients, strict=True)])
+        self.consensus_ = fitted.rows(views)
+        assign = ASSIGNMENTS[self.assign_labels]
+        self.labels_, rule = assign(
+            self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=self.random_state
+        )
+        self.confidence_ = rule.confidence(self.consensus_)
+        self.agreement_ = _agreement(views, maps, self.labels_, self.n_clusters_)
+        self._store_map(replace(fitted, rule=rule), views, [Unchanged()] * self.n_views_, _assigned(views))
         if not result.converged:
             warn_not_converged(type(self).__name__, self.max_iter)
 
@@ -408,7 +337,7 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         if isinstance(self.weights, str):
             if self.weights == "equal":
                 return np.ones(self.n_views_)
-            same = np.clip((spaces.overlap() - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+            same = sameness(spaces.overlap())
             return spaces.trust(same, n_samples) / same.sum(axis=1)
         weights = self.weights if isinstance(self.weights, Mapping) else list(self.weights)
         given = np.asarray(per_view(weights, list(self.view_names_), "weights"), dtype=np.float64)
@@ -424,60 +353,6 @@ class ConsensusClustering(ClusterMixin, BaseEstimator):
         padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
         # k clusters have k - 1 directions beside the constant one.
         return 2 + int(np.argmax(padded[:-1] - padded[1:]))
-
-    def _check_number(self, columns: csr_array) -> None:
-        """Raise an error for more clusters than groups of samples that the partitions distinguish."""
-        check_n_clusters(self.n_clusters_, columns.shape[0])
-        generator = np.random.default_rng(0)
-        # Samples with the same clusters have the same product with a random vector; others almost surely do not.
-        table = np.concatenate(
-            [given.weights @ generator.standard_normal(given.width) for given in self.input_schema_.maps]
-        )
-        n_groups = len(np.unique(np.round(columns @ table * np.sqrt(columns.shape[0]), 9)))
-        if self.n_clusters_ > n_groups:
-            raise ValueError(
-                f"n_clusters={self.n_clusters_} is too large: the partitions together distinguish only {n_groups} "
-                f"groups of samples. Use at most {n_groups} clusters, or add finer partitions."
-            )
-
-    def _store(self, views: Views, coefficients: Sequence[NDArray[Any]], result: SolverResult) -> None:
-        tables = [given.weights @ own for given, own in zip(self.input_schema_.maps, coefficients, strict=True)]
-        blocks = [
-            Block(view, "given", Unchanged(), FactorExtension(Unchanged()), one) for view, one in enumerate(tables)
-        ]
-        width = tables[0].shape[1]
-        self.consensus_map_ = ConsensusMap(
-            n_views=self.n_views_,
-            blocks=tuple(blocks),
-            coefficients=np.tile(np.eye(width), (self.n_views_, 1)),
-            rule=None,
-            fill=Fill(np.zeros(self.n_views_ * width, dtype=bool)),
-        )
-        self.consensus_ = self.consensus_map_.rows(views)
-        state = check_random_state(self.random_state)
-        assign = ASSIGNMENTS[self.assign_labels]
-        self.labels_, rule = assign(self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=state)
-        observed = _assigned(views)
-        novelty = fit_novelty(views, [Unchanged()] * self.n_views_, observed)
-        self.novelty_ = training_novelty(novelty, views, observed)
-        self.consensus_map_ = replace(self.consensus_map_, rule=rule, novelty=novelty)
-        self.confidence_ = rule.confidence(self.consensus_)
-        self.agreement_ = self._agreement(views.arrays)
-        self.view_weights_ = np.asarray(result.weights)
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
-
-    def _agreement(self, columns: Sequence[csr_array]) -> NDArray[np.float64]:
-        """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
-        found = []
-        for given, own in zip(self.input_schema_.maps, columns, strict=True):
-            # Samples that are unassigned in a partition do not count as disagreement.
-            labels = indicator(np.where(np.diff(own.indptr) > 0, self.labels_, -1), self.n_clusters_)
-            basis = centered_basis(labels, np.ones(self.n_clusters_))
-            cosines = given.weights.T @ (own.T @ labels) @ basis
-            found.append(np.sum(cosines**2) / max(given.width, basis.shape[1]))
-        return np.array(found)
 
 
 def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options: Any) -> ConsensusClustering:
@@ -514,14 +389,13 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
     """Partitions by name, in the order of ``names`` if given, rows matched by sample id, and the ids."""
     if is_frame(X):
         X = {str(column): X[column] for column in columns_of(X)}
-    elif isinstance(X, np.ndarray):
-        if X.ndim != 2:
-            raise ValueError(
-                f"X must be a list of partitions, or an array with one labeling per column; got shape {X.shape}."
-            )
+    elif isinstance(X, np.ndarray) and X.ndim == 2:
         X = list(X.T)
     elif not isinstance(X, (Mapping, list, tuple, ValuesView)):
-        raise ValueError(f"X must be a list or a dict of partitions; got {type(X).__name__}.")
+        got = f"shape {X.shape}" if hasattr(X, "shape") else type(X).__name__
+        raise ValueError(
+            f"X must be a list or a dict of partitions, or an array with one labeling per column; got {got}."
+        )
     if names is not None and not isinstance(X, Mapping) and len(X) == len(names):
         X = dict(zip(names, X, strict=True))
     named = named_views(X)
@@ -534,6 +408,70 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
     matched = match_rows(named, missing=True)  # a sample that is absent from a partition is unassigned there
     aligned = {name: one.reindex(matched.index) for name, one in named.items()} if matched.rows else named
     return {name: _plain(one) for name, one in aligned.items()}, matched.ids
+
+
+def _indicators(
+    partitions: Sequence[Any], maps: Sequence[GivenMap], names: Sequence[str], ids: NDArray[Any] | None
+) -> Views:
+    """The columns that describe every partition, for samples that are in at least one of them."""
+    columns = [given.columns(one) for given, one in zip(maps, partitions, strict=True)]
+    lengths = {str(name): one.shape[0] for name, one in zip(names, columns, strict=True)}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"All partitions must contain the same samples, but their lengths differ: {lengths}. Mark missing "
+            f"samples as unassigned."
+        )
+    views = Views(columns, names, sample_ids=ids)
+    unassigned = np.flatnonzero(~_assigned(views).any(axis=1))
+    if len(unassigned):
+        first = int(unassigned[0]) if ids is None else ids[unassigned[0]]
+        raise ValueError(
+            f"{len(unassigned)} samples are unassigned in every partition; the first is sample {first!r}. Remove "
+            f"them, or add a partition in which they are assigned."
+        )
+    return views
+
+
+def _check_number(n_clusters: int, columns: csr_array, maps: Sequence[GivenMap]) -> None:
+    """Raise an error for more clusters than groups of samples that the partitions distinguish."""
+    check_n_clusters(n_clusters, columns.shape[0])
+    generator = np.random.default_rng(0)
+    # Samples with the same clusters have the same product with a random vector; others almost surely do not.
+    table = np.concatenate([given.weights @ generator.standard_normal(given.width) for given in maps])
+    n_groups = len(np.unique(np.round(columns @ table * np.sqrt(columns.shape[0]), 9)))
+    if n_clusters > n_groups:
+        raise ValueError(
+            f"n_clusters={n_clusters} is too large: the partitions together distinguish only {n_groups} groups of "
+            f"samples. Use at most {n_groups} clusters, or add finer partitions."
+        )
+
+
+def _table_map(tables: Sequence[NDArray[Any]]) -> ConsensusMap:
+    """The map whose rows are the sum over partitions of the rows of tables, one row per cluster."""
+    n_views, width = len(tables), tables[0].shape[1]
+    return ConsensusMap(
+        n_views=n_views,
+        blocks=tuple(
+            Block(view, "given", Unchanged(), FactorExtension(Unchanged()), one) for view, one in enumerate(tables)
+        ),
+        coefficients=np.tile(np.eye(width), (n_views, 1)),
+        rule=None,
+        fill=Fill(np.zeros(n_views * width, dtype=bool)),
+    )
+
+
+def _agreement(
+    views: Views, maps: Sequence[GivenMap], labels: NDArray[np.intp], n_clusters: int
+) -> NDArray[np.float64]:
+    """Squared cosines between the subspaces of partitions and labels, over the larger dimension."""
+    found = []
+    for given, own, assigned in zip(maps, views.arrays, _assigned(views).T, strict=True):
+        # Samples that are unassigned in a partition do not count as disagreement.
+        clusters = indicator(np.where(assigned, labels, -1), n_clusters)
+        basis = centered_basis(clusters, np.ones(n_clusters))
+        cosines = given.weights.T @ (own.T @ clusters) @ basis
+        found.append(np.sum(cosines**2) / max(given.width, basis.shape[1]))
+    return np.array(found)
 
 
 def _assigned(views: Views) -> NDArray[np.bool_]:

@@ -42,19 +42,6 @@ class Samples(NamedTuple):
     presence: NDArray[np.bool_] | None
     diagonals: Sequence[Any]
 
-    def take(self, rows: slice | NDArray[np.bool_]) -> Samples:
-        """Some of these."""
-        return Samples(
-            [view[rows] for view in self.views],
-            None if self.presence is None else self.presence[rows],
-            [None if one is None else one[rows] for one in self.diagonals],
-        )
-
-    def of(self, view: int) -> tuple[Any, Any]:
-        """A view and its self-similarities, or, by the number of views, those of all."""
-        together = view == len(self.views)
-        return (self.views, self.diagonals) if together else (self.views[view], self.diagonals[view])
-
 
 class Features(NamedTuple):
     """Features φ of one similarity.
@@ -73,6 +60,13 @@ class Features(NamedTuple):
     present: NDArray[np.bool_] | None
     coordinates: Any
     values: Any
+
+
+def _take(values: Any, rows: slice | NDArray[np.bool_]) -> Any:
+    """Some rows of an array, or of every array of a list; None stays None."""
+    if isinstance(values, (list, tuple)):
+        return [_take(one, rows) for one in values]
+    return None if values is None else values[rows]
 
 
 @dataclass(frozen=True)
@@ -129,15 +123,11 @@ class ConsensusMap:
         width = width if self.row_weights is None else max(width, self.row_weights.width)
         parts = []
         for rows in row_blocks(len(views), max(1, BLOCK_ENTRIES // width)):
-            part = samples.take(rows)
+            part = Samples(*(_take(one, rows) for one in samples))
             parts.append(self._rows(part) if folded is None else self._linear_rows(part, folded))
         xp = namespace(parts[0])
         found = parts[0] if len(parts) == 1 else xp.concat(parts)
         return xp.astype(found, self._dtype, copy=False)
-
-    def labels(self, views: Views, diagonals: Sequence[Any] | None = None) -> Array:
-        """Labels of samples; parameters as in `rows`."""
-        return self.rule.predict(self.rows(views, diagonals))
 
     def needs_diagonal(self, view: int) -> bool:
         """Whether self-similarities of new samples must be given, since those of the training samples differ."""
@@ -234,12 +224,17 @@ class ConsensusMap:
             if present is not None and not present.any():
                 yield Features(own, present, None, np.zeros((0, block.projection.shape[0])))
                 continue
-            present = None if present is None or present.all() else present
-            view, diagonal = (samples if present is None else samples.take(present)).of(block.view)
+            together = block.view == self.n_views
+            view: Any = samples.views if together else samples.views[block.view]
+            diagonal: Any = samples.diagonals if together else samples.diagonals[block.view]
+            if present is not None and present.all():
+                present = None
+            if present is not None:
+                view, diagonal = _take(view, present), _take(diagonal, present)
             key = (block.view, id(block.encoding))
             if key not in encoded:
                 encoded[key] = block.encoding(view, diagonal)
-            values = block.extension.features(encoded[key], diagonal if block.view < self.n_views else None)
+            values = block.extension.features(encoded[key], None if together else diagonal)
             yield Features(own, present, encoded[key], values)
 
     def _with_imputed(self, columns: NDArray[Any], presence: NDArray[np.bool_] | None) -> NDArray[Any]:

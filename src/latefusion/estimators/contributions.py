@@ -28,7 +28,7 @@ def contributions(
     Parameters
     ----------
     partitions : sequence of ndarray of shape (n_samples, n_clusters)
-        Those that were aligned (H_p).
+        Those that were aligned (H_p). Columns of zeros may be left out.
     rotations : ndarray of shape (n_partitions, n_clusters, n_clusters)
         W_p.
     weights : ndarray of shape (n_partitions,)
@@ -41,7 +41,7 @@ def contributions(
     ndarray of shape (n_samples, n_partitions)
     """
     terms = [
-        weight * np.einsum("nk,nk->n", partition @ rotation, directions)
+        weight * np.einsum("nk,nk->n", partition @ rotation[: partition.shape[1]], directions)
         for partition, rotation, weight in zip(partitions, rotations, weights, strict=True)
     ]
     return np.stack(terms, axis=1).astype(np.float64)

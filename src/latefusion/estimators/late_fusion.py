@@ -4,41 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils._param_validation import StrOptions
 
 from latefusion.arrays import threads_for
-from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import KERNEL_CONSTRAINTS, TABLE_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
+from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, store_if_any, warn_not_converged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
-from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.metrics import observed_agreement
 from latefusion.partitions.filling import fit_imputation
 from latefusion.partitions.imputation import Fill
+from latefusion.partitions.sources import observed_mask
 from latefusion.progress import report_progress
-from latefusion.selection import (
-    SearchOptions,
-    Selected,
-    TrainingState,
-    ViewVerdict,
-    WeightIntervals,
-    fuse_selected,
-    select,
-    view_importance,
-)
+from latefusion.selection import ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
-from latefusion.selection.search import SEARCH_SHARE, assign_known
-from latefusion.selection.sources import NamedSimilarities, view_sources, without_zero_rows
+from latefusion.selection.search import SearchOptions, Selected
+from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Views
@@ -172,21 +161,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **KERNEL_CONSTRAINTS,
-        **TABLE_CONSTRAINTS,
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), "array-like", range],
-        "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "missing": [StrOptions({"impute", "zero"})],
-        "init": [StrOptions({"align", "identity"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "assign_labels": [StrOptions(set(ASSIGNMENTS))],
-        "n_jobs": [Integral, None],
-        "verbose": ["verbose"],
+        **FUSION_CONSTRAINTS,
+        "n_clusters": [*FUSION_CONSTRAINTS["n_clusters"], StrOptions({"auto"}), "array-like", range],
+        "regularization": [*FUSION_CONSTRAINTS["regularization"], StrOptions({"auto"})],
     }
-
-    _accepts_labels: ClassVar[bool] = True
-    _accepts_missing_views: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -248,24 +226,20 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         -------
         self
         """
-        numbers = check_numbers(self.n_clusters)
-        views = self._fit_views(X, n_clusters=numbers if isinstance(numbers, int) else min(numbers))
-        options = self._search_options(numbers)
+        options = self._search_options()
+        views = self._fit_views(X, n_clusters=options.numbers[0])
         with threads_for(len(views)):
-            specs, directed = self._similarity_specs(views), np.zeros(self.n_views_, dtype=bool)
-            sources = view_sources(views, specs, options.named, self._mask)
+            specs = self._similarity_specs(views)
+            sources, directed = view_sources(views, specs, options.named, self._mask, options.numbers[0])
             if self._mask is not None:
-                sources, mask, directed = without_zero_rows(
-                    views, specs, options.named, sources, self._mask, options.least_clusters
-                )
-                self._mask, self.observed_, self.n_observed_views_ = mask, mask, mask.sum(axis=1, dtype=np.intp)
-            selected, space = select(sources, options)
-            self._store_choices(selected, {name: one.kind for name, one in zip(views.names, sources, strict=True)})
-            report_progress("consensus", SEARCH_SHARE)
-            space, fused = fuse_selected(sources, selected, space, options)
-            self._state = TrainingState(sources, options, selected, self._mask, space.partitions.times(fused.mean))
-            self._store_consensus(space, selected.plan, fused, directed)
-            self._store_novelty(views)
+                self._mask = self.observed_ = observed_mask(sources)
+                self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
+            selected, space = search.select(sources, options)
+            self._store_choices(selected)
+            report_progress("consensus", search.SEARCH_SHARE)
+            space, fused = search.fuse_selected(selected, space)
+            self._state = replace(selected, mean=space.partitions.times(fused.mean))
+            self._store_consensus(views, space, fused, directed)
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
@@ -285,7 +259,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         -------
         WeightIntervals
         """
-        state = self._training_state()
+        state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):
             return view_importance.weight_intervals(state, self.partitions_, self.view_weights_, n_bootstrap, level)
 
@@ -299,7 +273,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         list of ViewVerdict
             One per view, in their order.
         """
-        state = self._training_state()
+        state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):
             return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.labels_)
 
@@ -311,9 +285,14 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         callable
             From labels of all samples to the score of a candidate with these labels.
         """
-        state = self._training_state()
-        with threads_for(len(self.labels_)):
-            return view_importance.criterion_of(state)
+        state: Selected = self._of_training("_state")
+        used: Any = slice(None) if state.samples is None else state.samples
+
+        def score(labels: NDArray[Any]) -> float:
+            codes = np.unique(labels, return_inverse=True)[1]
+            return state.criterion.score(codes[used], self.n_clusters_).value
+
+        return score
 
     def searched_samples(self) -> NDArray[np.intp]:
         """The samples that the search for similarities and λ used.
@@ -323,7 +302,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         ndarray of shape (n_used,)
             Row numbers in order; those of all samples for problems that are not large.
         """
-        samples = self._training_state().selected.samples
+        samples = self._of_training("_state").samples
         return np.arange(len(self.labels_)) if samples is None else samples
 
     def sample_view_weights(self) -> NDArray[np.float64]:
@@ -335,7 +314,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             Rows sum to one; zero if the view is missing for the sample, or if it contradicts its cluster. The
             contribution of all views together is divided among views by their shares.
         """
-        selected = self._training_state().selected
+        selected: Selected = self._of_training("_state")
         directions = cluster_directions(self.consensus_, self.labels_)
         terms = contributions(self.partitions_, self.rotations_, self.partition_weights_, directions)
         owners = np.array([key.view for key in selected.plan])
@@ -343,20 +322,11 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         together = of_views[:, -1:] * selected.shares / selected.shares.sum()
         return share_contributions(of_views[:, :-1] + together, self.observed_)
 
-    def _training_state(self) -> TrainingState:
-        check_is_fitted(self)
-        if not hasattr(self, "_state"):
-            raise ValueError(
-                f"This {type(self).__name__} was loaded from a file or fitted on chunked views. It does not contain "
-                f"the base partitions of the training samples. Fit it again in memory, on a sample of the rows if "
-                f"necessary, to compute this."
-            )
-        return self._state
-
-    def _search_options(self, numbers: int | list[int]) -> SearchOptions:
+    def _search_options(self) -> SearchOptions:
         return SearchOptions(
-            n_clusters=self.n_clusters if isinstance(self.n_clusters, str) else numbers,
-            regularization=self.regularization,
+            n_clusters=self.n_clusters,
+            numbers=check_numbers(self.n_clusters),
+            regularizations=search.REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),),
             named=NamedSimilarities.of(self.kernel, self.kernel_params),
             missing=self.missing,
             assign_labels=self.assign_labels,
@@ -367,35 +337,33 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             verbose=bool(self.verbose),
         )
 
-    def _store_choices(self, selected: Selected, view_kinds: dict[str, str]) -> None:
-        self.view_kinds_ = view_kinds
-        self.n_clusters_ = selected.n_clusters
+    def _store_choices(self, selected: Selected) -> None:
+        kinds = [source.kind for source in selected.sources]
+        self.view_kinds_ = dict(zip(map(str, self.view_names_), kinds, strict=True))
+        self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
-        self.__dict__.pop("number_selection_", None)  # of an earlier fit
-        if selected.number_selection is not None:
-            self.number_selection_ = selected.number_selection
-        self.similarity_, self.weighting_ = selected.candidate.choice
+        store_if_any(self, number_selection_=selected.number_selection)
+        self.similarity_ = selected.candidate.similarity
+        self.weighting_ = selected.candidate.weighting
         self.regularization_ = selected.candidate.regularization
         self.n_shared_components_ = selected.candidate.n_shared_components
 
     def _store_alignment(self, plan: Plan, fused: FusedSpectra, agreement: NDArray[np.float64]) -> None:
         result = fused.result
-        self.objective_ = np.asarray(result.objective)
-        self.n_iter_ = result.n_iter
-        self.converged_ = result.converged
+        self._store_solution(result)
         self.rotations_ = result.rotations
         self.partition_weights_ = np.asarray(result.weights) * np.array(list(plan.values()))
         names = [*map(str, self.view_names_), "all views"]
         self.partition_names_ = [(names[key.view], key.name) for key in plan]
-        self.view_weights_ = weights_of_views(result.weights, plan, self._state.selected.shares)
+        self.view_weights_ = weights_of_views(result.weights, plan, self._state.shares)
         owners = np.array([key.view for key in plan])
         own = owners < self.n_views_
         self.agreement_ = np.bincount(owners[own], agreement[own]) / np.bincount(owners[own])
 
     def _store_consensus(
-        self, space: CandidateSpace, plan: Plan, fused: FusedSpectra, directed: NDArray[np.bool_]
+        self, views: Views, space: CandidateSpace, fused: FusedSpectra, directed: NDArray[np.bool_]
     ) -> None:
-        partitions = space.partitions
+        plan, partitions = self._state.plan, space.partitions
         self.consensus_ = partitions.times(fused.coefficients)
         self.partitions_ = [partitions.vectors[partitions.position(key)][:, : self.n_clusters_] for key in plan]
         agreement = [
@@ -403,23 +371,14 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        self.labels_, rule = assign_known(self._state.options.assign, self.consensus_, self._mask, self.n_clusters_)
+        assign = self._state.options.assign
+        self.labels_, rule = search.assign_known(assign, self.consensus_, self._mask, self.n_clusters_)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
-        self.consensus_map_ = fused_map(space, plan, fused.coefficients, rule, directed, self.missing)
-
-    def _store_novelty(self, views: Views) -> None:
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
-        novelty = fit_novelty(views, encodings, self._mask)
-        self.consensus_map_ = replace(self.consensus_map_, novelty=novelty)
-        self.novelty_ = training_novelty(novelty, views, self._mask)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+        self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)
 
 
-def check_numbers(n_clusters: Any) -> int | list[int]:
+def check_numbers(n_clusters: Any) -> list[int]:
     """The number of clusters, or the numbers to try in ascending order.
 
     Parameters
@@ -428,10 +387,10 @@ def check_numbers(n_clusters: Any) -> int | list[int]:
 
     Returns
     -------
-    int or list of int
+    list of int
     """
     if isinstance(n_clusters, Integral):
-        return int(n_clusters)
+        return [int(n_clusters)]
     numbers: Any = range(2, GREATEST_NUMBER + 1) if isinstance(n_clusters, str) else sorted({*n_clusters})
     if not numbers or not all(isinstance(one, Integral) and int(one) >= 2 for one in numbers):
         raise ValueError(
@@ -441,27 +400,20 @@ def check_numbers(n_clusters: Any) -> int | list[int]:
 
 
 def fused_map(
-    space: CandidateSpace,
-    plan: Plan,
-    coefficients: NDArray[Any],
-    rule: Any,
-    directed: NDArray[np.bool_],
-    missing: str,
+    selected: Selected, space: CandidateSpace, fused: FusedSpectra, rule: Any, directed: NDArray[np.bool_]
 ) -> ConsensusMap:
     """The fitted model of a fusion.
 
     Parameters
     ----------
+    selected : Selected
     space : CandidateSpace
-    plan : mapping of PartitionKey to float
-        The partitions that were fused.
-    coefficients : ndarray of shape (n_columns, n_clusters)
-        The consensus is B times this.
+        Partitions of all samples.
+    fused : FusedSpectra
     rule : object
         Turns consensus rows into labels.
     directed : ndarray of bool of shape (n_views,)
         Views in which a row of zeros is a missing row.
-    missing : {"zero", "impute"}
 
     Returns
     -------
@@ -469,9 +421,9 @@ def fused_map(
     """
     kept, fill = space.partitions, space.partitions.fill
     if fill is None:  # if views are missing in training, all partitions are needed to impute rows of others
-        kept = kept.restricted(list(plan))
-        imputes = missing == "impute" and space.n_views > 1
+        kept = kept.restricted(list(selected.plan))
+        imputes = selected.options.missing == "impute" and space.n_views > 1
         model = fit_imputation(kept, space.n_clusters) if imputes else None
         fill = Fill(np.full(kept.columns[-1].stop, not imputes), model)
-    own = [coefficients[space.partitions.columns[space.partitions.position(key)]] for key in kept.keys]
+    own = [fused.coefficients[space.partitions.columns[space.partitions.position(key)]] for key in kept.keys]
     return ConsensusMap(space.n_views, kept.blocks, np.concatenate(own), rule, fill, directional=directed)

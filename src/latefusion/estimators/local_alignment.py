@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,9 @@ from latefusion.estimators.alignment_map import counts_of
 from latefusion.estimators.path import RegularizationPath
 from latefusion.partitions import Partitions
 from latefusion.partitions.neighborhoods import neighborhood_size
+
+# A fraction of the samples, or a count.
+NEIGHBORHOODS = [Interval(RealNotInt, 0, 1, closed="right"), Interval(Integral, 1, None, closed="left")]
 
 
 class LocalAlignmentClustering(AlignmentClustering):
@@ -176,7 +179,7 @@ class LocalAlignmentClustering(AlignmentClustering):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AlignmentClustering._parameter_constraints,
         "count_samples": [Interval(Integral, 2, None, closed="left"), None],
-        "neighborhood": [Interval(RealNotInt, 0, 1, closed="right"), Interval(Integral, 1, None, closed="left")],
+        "neighborhood": NEIGHBORHOODS,
     }
 
     def __init__(
@@ -257,9 +260,10 @@ class LocalAlignmentClustering(AlignmentClustering):
         counts = tuple(neighborhood_size(size, len(views)) for size in sizes)
         with threads_for(len(views)):
             found = shell._fit_partitions(views, n_neighbors=counts, count_samples=self.count_samples)
+            counts_of_sizes = zip(*(one or [None] * len(sizes) for one in found.counts or ()), strict=True)
             return {
-                size: shell._path(replace(found, counts=_counts_of_size(found, position)), values)
-                for position, size in enumerate(sizes)
+                size: shell._path(replace(found, counts=counts), values)
+                for size, counts in zip(sizes, counts_of_sizes, strict=True)
             }
 
     def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
@@ -274,16 +278,10 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.neighbor_count_error_ = float(namespace(errors[0]).mean(namespace(errors[0]).stack(errors)))
 
 
-def _counts_of_size(partitions: Partitions, position: int) -> tuple[Any, ...]:
-    return tuple(None if one is None else one[position] for one in partitions.counts or ())
-
-
 def _check_neighborhoods(neighborhoods: Sequence[float]) -> list[float]:
     sizes = list(neighborhoods)
     for size in sizes:
-        count = isinstance(size, Integral) and not isinstance(size, bool) and size >= 1
-        share = isinstance(size, Real) and not isinstance(size, Integral) and 0 < size <= 1
-        if not count and not share:
+        if isinstance(size, bool) or not any(one.is_satisfied_by(size) for one in NEIGHBORHOODS):
             raise ValueError(f"neighborhoods must be fractions in (0, 1] or counts >= 1; got {size!r}.")
     if not sizes or len(set(sizes)) < len(sizes):
         raise ValueError(f"neighborhoods must be a non-empty list of different sizes; got {neighborhoods!r}.")

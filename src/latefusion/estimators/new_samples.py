@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.base import with_sample_ids
-from latefusion.types import Views
+from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.novelty import fit_novelty
+from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
+
+# Beyond this many samples, the novelty of training samples is computed on request only.
+LARGEST_TRAINING = 100_000
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
 
 class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform` and `predict` of an estimator with a `consensus_map_`."""
+
+    _accepts_labels: ClassVar[bool] = True
+    _accepts_missing_views: ClassVar[bool] = True
 
     fit: Any
     new_views: Any
@@ -119,14 +129,50 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             Labels, then confidence and novelty if they are computed.
         """
         fitted = self.consensus_map_
-        rows, observed = fitted.rows(views, self._check_diagonals(views, diagonals)), fitted.observed(views)
+        rows = fitted.rows(views, self._check_diagonals(views, diagonals))
         found = [fitted.rule.predict(rows)]
         if confidence:
             weights = to_numpy(self.view_weights_)
-            found.append(weigh_confidence(to_numpy(fitted.rule.confidence(rows)), weights, observed))
+            found.append(weigh_confidence(to_numpy(fitted.rule.confidence(rows)), weights, fitted.observed(views)))
         if novelty:
-            found.append(fitted.novelty(views, observed))
+            found.append(fitted.novelty(views, self._present(views)))
         return tuple(found)
+
+    def _present(self, views: Views) -> NDArray[np.bool_] | None:
+        """Which views of the samples novelty compares; None for all."""
+        observed: NDArray[np.bool_] | None = self.consensus_map_.observed(views)
+        return observed
+
+    def _store_solution(self, result: SolverResult) -> None:
+        """Fitted attributes of the iterations."""
+        self.objective_ = np.asarray(result.objective)
+        self.n_iter_ = result.n_iter
+        self.converged_ = result.converged
+
+    def _store_map(
+        self, fitted: ConsensusMap, views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None
+    ) -> None:
+        """Store the fitted model with the novelty that the training samples define."""
+        novelty = fit_novelty(views, encodings, observed)
+        is_costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
+        self.novelty_ = None if is_costly else novelty(views, observed)
+        self.consensus_map_ = replace(fitted, novelty=novelty)
+
+    def _of_training(self, name: str) -> Any:
+        """A private attribute with data of the training samples, which diagnostics need."""
+        check_is_fitted(self)
+        if not hasattr(self, name):
+            raise ValueError(
+                f"This {type(self).__name__} was loaded from a file or fitted on chunked views, and does not contain "
+                f"the data of the training samples. Fit it again in memory, on a sample of the rows if necessary, to "
+                f"compute this."
+            )
+        return getattr(self, name)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
     def _check_diagonals(self, views: Views, diagonals: Diagonals) -> list[Any]:
         """Self-similarities of new samples, which some kernels need."""

@@ -13,17 +13,15 @@ share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import draw_rows, is_device_array, row_blocks, take_rows, to_numpy
+from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.partitions.partitions import Block
-from latefusion.similarities.given import GivenMap
 from latefusion.types import Array, Views
 
 N_REFERENCES = 256
@@ -34,8 +32,6 @@ NEAREST = 3
 ROUNDING = 1e-12
 # Share of the references that are not novel.
 QUANTILE = 0.99
-# Beyond this many samples, the novelty of training samples is computed on request only.
-LARGEST_TRAINING = 100_000
 # Number of distances per block.
 BLOCK_ENTRIES = 2**19
 
@@ -56,18 +52,13 @@ class Sketch:
     projection: NDArray[Any]
     shift: NDArray[np.float64]
 
-    def __call__(self, view: Array) -> NDArray[np.float64]:
-        """Projections of some samples."""
-        rows = self.encoding(view) @ self.projection
-        return np.asarray(rows, dtype=np.float64) - self.shift
-
-    def observed_rows(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Projections of samples, zero where the view is missing."""
+    def __call__(self, view: Array, observed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Projections of some samples, zero where the view is missing."""
         if observed.all():
-            return self(view)
-        rows = np.zeros((len(observed), self.projection.shape[1]))
+            return self.encoding(view) @ self.projection - self.shift
+        rows = np.zeros((len(observed), len(self.shift)))
         if observed.any():
-            rows[observed] = self(view[observed])
+            rows[observed] = self.encoding(view[observed]) @ self.projection - self.shift
         return rows
 
 
@@ -111,41 +102,11 @@ class Novelty:
         for block in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed))):
             seen = everything[block]
             rows = [
-                sketch.observed_rows(to_numpy_rows(view, block), own)
+                sketch(_on_host(view[block]), own)
                 for sketch, view, own in zip(self.sketches, views.arrays, seen.T, strict=True)
             ]
-            parts.append(_nearest(self.squared_distances(rows, seen)))
+            parts.append(_nearest(_squared_distances(rows, seen, self.references, self.observed)))
         return np.concatenate(parts) / self.level
-
-    def squared_distances(self, rows: Sequence[NDArray[Any]], observed: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Mean squared distances to the references over the views that both have; infinite if there are none.
-
-        Parameters
-        ----------
-        rows : sequence of ndarray of shape (n_samples, n_projections)
-            Projections of every view.
-        observed : ndarray of bool of shape (n_samples, n_views)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_references)
-        """
-        if observed.all() and self.observed.all():  # one product for all views
-            weight = len(rows) ** -0.5
-            return _squared_distances(weight * np.hstack(rows), weight * np.hstack(self.references))
-        squared = np.zeros((len(observed), len(self.observed)))
-        shared = np.zeros_like(squared)
-        for own, references, seen, known in zip(rows, self.references, observed.T, self.observed.T, strict=True):
-            both = np.outer(seen, known)
-            squared += np.where(both, _squared_distances(own, references), 0.0)
-            shared += both
-        return np.where(shared > 0, squared / np.maximum(shared, 1.0), np.inf)
-
-
-def to_numpy_rows(view: Array, rows: slice) -> Array:
-    """Some rows of a view in the memory of the host; sparse rows stay sparse."""
-    part = view[rows]
-    return part if hasattr(part, "tocsr") else to_numpy(part)
 
 
 def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None = None) -> Novelty:
@@ -169,64 +130,22 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     chosen = known[draw_rows(len(known), N_REFERENCES, np.random.RandomState(0))]
     mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
     sketches, references = [], []
-    for position, view in enumerate(views.arrays):
-        rows = take_rows(view, chosen)
-        rows = rows if hasattr(rows, "tocsr") else to_numpy(rows)
-        seen = mask[:, position]
-        encoding = encodings[position]
+    for position, (view, encoding, seen) in enumerate(zip(views.arrays, encodings, mask.T, strict=True)):
+        rows = _on_host(take_rows(view, chosen))
         if encoding is None:
             encoding = fit_preparation(column_statistics(rows[seen]))
         elif isinstance(encoding, str):
             encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
         sketches.append(_fit_sketch(encoding, rows[seen], position))
-        references.append(sketches[-1].observed_rows(rows, seen))
-    novelty = Novelty(tuple(sketches), tuple(references), mask, 1.0)
-    squared = novelty.squared_distances(references, mask)
+        references.append(sketches[-1](rows, seen))
+    squared = _squared_distances(references, mask, references, mask)
     np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
-    return replace(novelty, level=_level(_nearest(squared)))
+    return Novelty(tuple(sketches), tuple(references), mask, _level(_nearest(squared)))
 
 
-def training_novelty(
-    novelty: Novelty, views: Views, observed: NDArray[np.bool_] | None = None
-) -> NDArray[np.float64] | None:
-    """Novelty of the training samples; None for more than 100 000 samples and for arrays on a device.
-
-    Parameters
-    ----------
-    novelty : Novelty
-    views : Views
-        Of the training samples.
-    observed : ndarray of bool of shape (n_samples, n_views), default=None
-        Which views of the samples are used; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,) or None
-    """
-    costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
-    return None if costly else novelty(views, observed)
-
-
-def novelty_encodings(blocks: Sequence[Block], inputs: Sequence[str]) -> list[Any]:
-    """Encodings for distances: kernels and given partitions unchanged, other views scaled by their kind of values.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        One per view.
-    inputs : sequence of {"features", "precomputed"}
-        One per view.
-
-    Returns
-    -------
-    list
-        As `fit_novelty` takes them.
-    """
-    maps = [getattr(block.extension, "feature_map", None) for block in blocks]
-    return [
-        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
-        for kind, one in zip(inputs, maps, strict=True)
-    ]
+def _on_host(view: Array) -> Array:
+    """A view in the memory of the host; sparse views stay sparse."""
+    return view if hasattr(view, "tocsr") else to_numpy(view)
 
 
 def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
@@ -260,9 +179,24 @@ def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(np.max(np.where(np.isfinite(nearest) & (nearest > ROUNDING), nearest, 0.0), axis=1))
 
 
-def _squared_distances(rows: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
-    """‖x‖² + ‖r‖² - 2 xᵀr by one product, since passes over all pairs take longer; rounding may make it negative."""
-    left = np.column_stack([rows, np.ones(len(rows)), np.sum(rows**2, axis=1)])
-    right = np.column_stack([-2 * references, np.sum(references**2, axis=1), np.ones(len(references))])
-    squared: NDArray[np.float64] = left @ right.T
-    return squared
+def _squared_distances(
+    rows: Sequence[NDArray[Any]],
+    observed: NDArray[np.bool_],
+    references: Sequence[NDArray[Any]],
+    known: NDArray[np.bool_],
+) -> NDArray[np.float64]:
+    """Mean squared distances to references over the views that both have; infinite if there are none.
+
+    Σ_p (‖x_p‖² + ‖r_p‖² - 2 x_pᵀr_p) is one product, since passes over all pairs take longer. Rows of missing views are
+    zero, and each norm counts if the other sample has the view. Rounding may make a distance negative.
+    """
+    left = np.hstack([*rows, _squared_norms(rows), observed])
+    right = np.hstack([*(-2 * one for one in references), known, _squared_norms(references)])
+    if observed.all() and known.all():
+        return left @ (right / len(rows)).T
+    shared = observed.astype(np.float64) @ known.T
+    return np.where(shared > 0, left @ right.T / np.maximum(shared, 1.0), np.inf)
+
+
+def _squared_norms(rows: Sequence[NDArray[Any]]) -> NDArray[np.float64]:
+    return np.stack([np.sum(one**2, axis=1) for one in rows], axis=1)

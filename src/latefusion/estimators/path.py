@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import namespace
-from latefusion.solvers import mix_partitions
-from latefusion.types import SolverResult
 
 
+@dataclass(frozen=True, eq=False)
 class PathPoint:
     """The solution for one λ. The consensus and the labels are computed on first access.
 
@@ -24,35 +24,27 @@ class PathPoint:
     objective : ndarray of shape (n_iter,)
     n_iter : int
     converged : bool
+    mix, assign : callable
+        Compute the consensus, and labels from it.
     """
 
-    def __init__(
-        self,
-        regularization: float,
-        result: SolverResult,
-        partitions: Sequence[NDArray[Any]],
-        average: NDArray[Any],
-        assign: Callable[[NDArray[Any]], NDArray[np.intp]],
-    ) -> None:
-        self.regularization = regularization
-        self.weights = np.asarray(result.weights)
-        self.objective = np.asarray(result.objective)
-        self.n_iter = result.n_iter
-        self.converged = result.converged
-        self._mixing = result.mixing
-        self._partitions = partitions
-        self._average = average
-        self._assign = assign
+    regularization: float
+    weights: NDArray[Any]
+    objective: NDArray[Any]
+    n_iter: int
+    converged: bool
+    mix: Callable[[], NDArray[Any]]
+    assign: Callable[[NDArray[Any]], NDArray[np.intp]]
 
     @cached_property
     def consensus(self) -> NDArray[Any]:
         """Consensus partition, shape (n_samples, n_clusters)."""
-        return mix_partitions(self._partitions, self._average, self._mixing)
+        return self.mix()
 
     @cached_property
     def labels(self) -> NDArray[np.intp]:
         """Labels, shape (n_samples,)."""
-        return self._assign(self.consensus)
+        return self.assign(self.consensus)
 
     def __repr__(self) -> str:
         last = self.objective[-1]

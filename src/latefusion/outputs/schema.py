@@ -241,7 +241,7 @@ PARTS: dict[str, Part] = {
         energy=float | None,
         captured=float | None,
     ),
-    "Selection": _part(Selection, rows=tuple[dict[str, Any], ...], reason=str, n_samples=int, columns=tuple[str, ...]),
+    "Selection": _part(Selection, rows=tuple[dict[str, Any], ...], reason=str, n_samples=int),
     "NumberOfClusters": _part(NumberOfClusters, evidence=tuple[NumberEvidence, ...], null=tuple[NumberEvidence, ...]),
     "NumberEvidence": _part(NumberEvidence, n_clusters=int, stability=float, standard_error=float, information=float),
     # Parameters.

@@ -1,19 +1,15 @@
 """Choices without labels: candidates, their scores, the number of clusters, the importance of views."""
 
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
-from latefusion.selection.search import SearchOptions, Selected, fuse_selected, select
+from latefusion.selection.search import select
 from latefusion.selection.table import Selection
-from latefusion.selection.view_importance import TrainingState, ViewVerdict, WeightIntervals
+from latefusion.selection.view_importance import ViewVerdict, WeightIntervals
 
 __all__ = [
     "NumberEvidence",
     "NumberOfClusters",
-    "SearchOptions",
-    "Selected",
     "Selection",
-    "TrainingState",
     "ViewVerdict",
     "WeightIntervals",
-    "fuse_selected",
     "select",
 ]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,31 +38,28 @@ SAME_VIEW = 0.95
 LEAST_TRUST = 1e-3
 
 
-class Choice(NamedTuple):
-    """One way of fusing.
-
-    Attributes
-    ----------
-    similarity : {"both", "graph", "kernel"}
-    weighting : {"equal", "agreement"}
-    """
-
-    similarity: str
-    weighting: str
-
-
+# Factors of the partitions that are fused.
 Plan = Mapping[PartitionKey, float]
 
 
-def similarity_names(source: Source, similarity: str) -> list[str]:
-    """The similarities of a view that a set consists of; all that it has, if it has none of those."""
-    found = [name for name in SIMILARITY_SETS[similarity] if name in source.similarities]
-    return found or list(source.similarities)
+def similarity_names(similarities: Mapping[str, Any], similarity: str | None) -> list[str]:
+    """The similarities of a view that a set consists of; all that it has, if it has none of those, or without a set."""
+    wanted = similarities if similarity is None else SIMILARITY_SETS[similarity]
+    return [name for name in wanted if name in similarities] or list(similarities)
 
 
-def keys_of_set(sources: Sequence[Source], similarity: str) -> list[PartitionKey]:
-    """Keys of the similarities of all views that a set consists of."""
-    return [PartitionKey(view, name) for view, one in enumerate(sources) for name in similarity_names(one, similarity)]
+def keys_of_set(sources: Sequence[Source], similarity: str | None = None) -> list[PartitionKey]:
+    """Keys of the similarities of all views that a set consists of; of all similarities by default."""
+    return [
+        PartitionKey(view, name)
+        for view, one in enumerate(sources)
+        for name in similarity_names(one.similarities, similarity)
+    ]
+
+
+def sameness(agreement: NDArray[np.float64]) -> NDArray[np.float64]:
+    """To what extent two views count as one, from 0 to 1, by the agreement of their partitions."""
+    return np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,7 @@ class CandidateSpace:
 
     def filled(self, missing: str = "impute", n_components_shared: int | None = None) -> CandidateSpace:
         """The same with rows for missing views, if there are any; see `fill_missing_rows`."""
-        scoring = [key for key in self.partitions.keys if key.name in similarity_names(self.sources[key.view], "both")]
+        scoring = keys_of_set(self.sources, "both")
         filled = fill_missing_rows(self.partitions, missing, self.n_clusters, scoring, n_components_shared)
         return replace(self, partitions=filled)
 
@@ -105,16 +103,13 @@ class CandidateSpace:
         """Which views hold the same information, from 0 to 1, shape (n_views, n_views)."""
         agreement = np.eye(self.n_views)
         names = [{key.name for key in self.partitions.keys if key.view == view} for view in range(self.n_views)]
-        for first in range(self.n_views):
-            for second in range(first):
-                alike = [
-                    block_agreement(
-                        self.partitions, PartitionKey(first, name), PartitionKey(second, name), self.n_clusters
-                    )
-                    for name in names[first] & names[second]
-                ]
-                agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
-        return np.clip((agreement - SAME_VIEW) / (1 - SAME_VIEW), 0.0, 1.0)
+        for second, first in combinations(range(self.n_views), 2):
+            alike = [
+                block_agreement(self.partitions, PartitionKey(first, name), PartitionKey(second, name), self.n_clusters)
+                for name in names[first] & names[second]
+            ]
+            agreement[first, second] = agreement[second, first] = min(alike, default=0.0)
+        return sameness(agreement)
 
     @cached_property
     def presence(self) -> NDArray[np.float64]:
@@ -149,13 +144,13 @@ class CandidateSpace:
         trust: NDArray[np.float64] = np.maximum(beyond / np.average(beyond, weights=self.shares), LEAST_TRUST)
         return trust
 
-    def plan(self, choice: Choice) -> Plan:
-        """The partitions of a choice, and the factor of each."""
-        weighed = choice.weighting != WEIGHTINGS[0]
-        trust = self.trust(choice.similarity) if weighed else np.ones(self.n_views)
+    def plan(self, similarity: str, weighting: str) -> Plan:
+        """The partitions of a set of similarities, and the factor of each."""
+        weighed = weighting != WEIGHTINGS[0]
+        trust = self.trust(similarity) if weighed else np.ones(self.n_views)
         factors = {}
         for view in range(len(self.sources) if weighed else self.n_views):
-            names = similarity_names(self.sources[view], choice.similarity)
+            names = similarity_names(self.sources[view].similarities, similarity)
             weight = 1.0
             if view < self.n_views:
                 # Imputed rows agree with the other views by construction, and must not raise the weight of a view.
@@ -166,7 +161,7 @@ class CandidateSpace:
     def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
         """The consensus for every λ."""
         members = [self._member(key, factor) for key, factor in plan.items()]
-        return fuse_spectra(self.partitions.root, members, members, self.n_clusters, regularizations, **options)
+        return fuse_spectra(self.partitions.root, members, self.n_clusters, regularizations, **options)
 
     def _member(self, key: PartitionKey, factor: float) -> WeightedSpectrum:
         position = self.partitions.position(key)

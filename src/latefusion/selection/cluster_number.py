@@ -13,7 +13,7 @@ stable, there is no evidence for clusters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -26,17 +26,10 @@ from sklearn.metrics import adjusted_rand_score
 from latefusion.encoding.preparation import Preparation
 from latefusion.metrics import neighbor_information
 from latefusion.partitions.fitting import mix_rows
-from latefusion.partitions.partitions import PartitionKey
-from latefusion.partitions.sources import (
-    Source,
-    count_samples,
-    known_samples,
-    observed_mask,
-    take_samples,
-)
+from latefusion.partitions.sources import Source, count_samples, known_samples, observed_mask, take_samples
 from latefusion.progress import progress_range, report_progress
-from latefusion.selection.candidates import CandidateSpace, Choice, fit_space, keys_of_set
-from latefusion.selection.criterion import find_neighborhoods, standard_error
+from latefusion.selection.candidates import WEIGHTINGS, CandidateSpace, fit_space, keys_of_set
+from latefusion.selection.criterion import standard_error, view_neighbors
 from latefusion.similarities import KernelSimilarity, PrecomputedSimilarity
 
 N_SPLITS = 5
@@ -54,6 +47,8 @@ VECTORS_PER_CLUSTER = 3
 CLOUD_COMPONENTS = 50
 
 Assign = Callable[..., Any]
+# The samples of two halves.
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
 class NumberEvidence(NamedTuple):
@@ -131,20 +126,13 @@ class NumberOfClusters:
         return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
 
 
-def choose_number(
-    sources: Sequence[Source],
-    numbers: Sequence[int],
-    choice: Choice,
-    assign: Assign,
-    seed: int,
-) -> NumberOfClusters:
+def choose_number(sources: Sequence[Source], numbers: Sequence[int], assign: Assign, seed: int) -> NumberOfClusters:
     """Compare several numbers of clusters.
 
     Parameters
     ----------
     sources : sequence of Source
     numbers : sequence of int
-    choice : Choice
     assign : callable
         Turns a consensus and a number of clusters into labels and a rule for new rows.
     seed : int
@@ -155,62 +143,44 @@ def choose_number(
     """
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
-    trials = _Trials(keys_of_set(sources, choice.similarity), choice, assign)
     with progress_range(0.0, 0.5):
-        evidence = trials.evidence(sources, numbers, splits)
+        evidence = _evidence(sources, numbers, splits, assign)
     clouds = [_cloud(source, generator) for source in sources]
     with progress_range(0.5, 1.0):
-        null = trials.evidence(clouds, numbers, splits)
+        null = _evidence(clouds, numbers, splits, assign)
     return NumberOfClusters(tuple(evidence), tuple(null))
 
 
-def stability_without_views(
-    sources: Sequence[Source], choice: Choice, number: int, assign: Assign, seed: int
+def stabilities(
+    sources: Sequence[Source],
+    subsets: Sequence[Collection[int]],
+    similarity: str,
+    n_clusters: int,
+    assign: Assign,
+    seed: int,
 ) -> NDArray[np.float64]:
-    """Stability of a number of clusters between halves: of all views, and without each of them.
+    """Stability of a number of clusters between halves of the samples, from several subsets of the views.
 
     Parameters
     ----------
     sources : sequence of Source
-    choice : Choice
-    number : int
+    subsets : sequence of collection of int
+        Positions of views.
+    similarity : {"both", "graph", "kernel"}
+    n_clusters : int
     assign : callable
     seed : int
 
     Returns
     -------
-    ndarray of shape (n_views + 1, n_splits)
-        The first row is that of all views, the others are those without the first, the second, ...
+    ndarray of shape (n_subsets, n_splits)
     """
-    everything = frozenset(range(len(sources)))
-    return _stabilities(
-        sources, [everything, *(everything - {view} for view in sorted(everything))], choice, number, assign, seed
-    )
-
-
-def stability_of(
-    sources: Sequence[Source], choice: Choice, number: int, assign: Assign, seed: int
-) -> NDArray[np.float64]:
-    """Stability of a number of clusters between halves, one value per split."""
-    return _stabilities(sources, [frozenset(range(len(sources)))], choice, number, assign, seed)[0]
-
-
-def _stabilities(
-    sources: Sequence[Source],
-    subsets: Sequence[frozenset[int]],
-    choice: Choice,
-    number: int,
-    assign: Assign,
-    seed: int,
-) -> NDArray[np.float64]:
-    """Stability of a number of clusters from several subsets of the views, shape (n_subsets, n_splits)."""
     sources, splits = _halve(sources, np.random.default_rng(seed))
-    trials = _Trials(keys_of_set(sources, choice.similarity), choice, assign)
-    wanted = [_Trial(number, views) for views in subsets]
-    return np.array([trials.stability(sources, wanted, *split) for split in splits]).T
+    trials = [_Trial(n_clusters, views, similarity, assign) for views in subsets]
+    return np.array([_split_stability(sources, split, trials) for split in splits]).T
 
 
-def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[Sequence[Source], list[Any]]:
+def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[Sequence[Source], list[Split]]:
     """Sources of not too many samples, each of which has a view, and several ways to cut these into halves."""
     known = known_samples(observed_mask(sources))
     if known is not None:
@@ -224,75 +194,66 @@ def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[S
 
 
 class _Trial(NamedTuple):
-    """A number of clusters, and the views that they are made from."""
+    """A number of clusters, the views and similarities that they are made from, and how labels are assigned."""
 
-    number: int
-    views: frozenset[int]
-
-
-@dataclass(frozen=True)
-class _Trials:
-    keys: Sequence[PartitionKey]
-    choice: Choice
+    n_clusters: int
+    views: Collection[int]
+    similarity: str
     assign: Assign
 
-    def evidence(self, sources: Sequence[Any], numbers: Sequence[int], splits: Sequence[Any]) -> list[NumberEvidence]:
-        """Stability and information of every number."""
-        trials = [_Trial(number, frozenset(range(len(sources)))) for number in numbers]
-        found = []
-        for position, split in enumerate(splits):
-            report_progress("number of clusters", position / (len(splits) + 1))
-            found.append(self.stability(sources, trials, *split))
-        stability = np.array(found)
-        report_progress("number of clusters", len(splits) / (len(splits) + 1))
-        space = self._fit(sources, max(numbers))
-        neighborhoods = find_neighborhoods(space.searches, np.ones(len(sources)), observed_mask(sources))
-        rows = []
-        for position, (number, _) in enumerate(trials):
-            labels, _, _ = self._cluster(space, trials[position])
-            information = [neighbor_information(labels, one, number) for one in neighborhoods.views]
-            own = stability[:, position]
-            rows.append(
-                NumberEvidence(
-                    number, float(own.mean()), standard_error(own), float(np.mean(information) * np.log(number))
-                )
-            )
-        return rows
-
-    def stability(
-        self, sources: Sequence[Any], trials: Sequence[_Trial], first: NDArray[np.intp], second: NDArray[np.intp]
-    ) -> list[float]:
-        """For every trial, the agreement of what two halves make of each other."""
-        greatest = max(trial.number for trial in trials)
-        halves = [self._fit([source.take(own) for source in sources], greatest) for own in (first, second)]
-        whole = observed_mask(sources)
-        # The rows of every half in the blocks of the other.
-        crossed = [
-            [sources[block.view].cross(block, seen, unseen) for block in half.partitions.blocks]
-            for half, seen, unseen in ((halves[0], first, second), (halves[1], second, first))
-        ]
-        found = []
-        for trial in trials:
-            clustered = [self._cluster(half, trial) for half in halves]
-            scores = []
-            for here, there in ((0, 1), (1, 0)):
-                _, rule, coefficients = clustered[here]
-                mask = None if whole is None else whole[second if here == 0 else first]
-                rows = mix_rows(halves[here].partitions, crossed[here], mask, coefficients)
-                scores.append(adjusted_rand_score(clustered[there][0], rule.predict(rows)))
-            found.append(float(np.mean(scores)))
-        return found
-
-    def _fit(self, sources: Sequence[Source], greatest: int) -> CandidateSpace:
-        n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
-        return fit_space(sources, self.keys, n_components, greatest).filled()
-
-    def _cluster(self, space: CandidateSpace, trial: _Trial) -> Any:
-        own = replace(space, n_clusters=trial.number)
-        plan = {key: factor for key, factor in own.plan(self.choice).items() if key.view in trial.views}
+    def cluster(self, space: CandidateSpace) -> tuple[Any, Any, NDArray[Any]]:
+        """Labels, their rule, and the coefficients of the consensus."""
+        own = replace(space, n_clusters=self.n_clusters)
+        plan = {key: one for key, one in own.plan(self.similarity, WEIGHTINGS[0]).items() if key.view in self.views}
         (fused,) = own.fuse(plan, [1.0])
-        labels, rule = self.assign(own.partitions.times(fused.coefficients), trial.number, n_init=N_STARTS)
+        labels, rule = self.assign(own.partitions.times(fused.coefficients), self.n_clusters, n_init=N_STARTS)
         return labels, rule, fused.coefficients
+
+
+def _evidence(
+    sources: Sequence[Source], numbers: Sequence[int], splits: Sequence[Split], assign: Assign
+) -> list[NumberEvidence]:
+    """Stability and information of every number."""
+    trials = [_Trial(number, range(len(sources)), "both", assign) for number in numbers]
+    stability = []
+    for position, split in enumerate(splits):
+        report_progress("number of clusters", position / (len(splits) + 1))
+        stability.append(_split_stability(sources, split, trials))
+    report_progress("number of clusters", len(splits) / (len(splits) + 1))
+    space = _fit_space(sources, trials)
+    neighbors = view_neighbors(space.searches, observed_mask(sources))
+    found = []
+    for trial, own in zip(trials, np.transpose(stability), strict=True):
+        number, labels = trial.n_clusters, trial.cluster(space)[0]
+        information = np.mean([neighbor_information(labels, one, number) for one in neighbors]) * np.log(number)
+        found.append(NumberEvidence(number, float(own.mean()), standard_error(own), float(information)))
+    return found
+
+
+def _split_stability(sources: Sequence[Source], split: Split, trials: Sequence[_Trial]) -> list[float]:
+    """For every trial, the agreement of the labels that two halves give to each other with their own."""
+    mask = observed_mask(sources)
+    halves = []
+    for seen, unseen in (split, split[::-1]):
+        space = _fit_space([source.take(seen) for source in sources], trials)
+        crossed = [sources[block.view].cross(block, seen, unseen) for block in space.partitions.blocks]
+        halves.append((space, crossed, None if mask is None else mask[unseen]))
+    found = []
+    for trial in trials:
+        own, given = [], []
+        for space, crossed, presence in halves:
+            labels, rule, coefficients = trial.cluster(space)
+            own.append(labels)
+            given.append(rule.predict(mix_rows(space.partitions, crossed, presence, coefficients)))
+        found.append(float(np.mean([adjusted_rand_score(*pair) for pair in zip(own[::-1], given, strict=True)])))
+    return found
+
+
+def _fit_space(sources: Sequence[Source], trials: Sequence[_Trial]) -> CandidateSpace:
+    """Partitions for all trials, which have the same similarities."""
+    greatest = max(trial.n_clusters for trial in trials)
+    n_components = min(VECTORS_PER_CLUSTER * greatest, count_samples(sources))
+    return fit_space(sources, keys_of_set(sources, trials[0].similarity), n_components, greatest).filled()
 
 
 def _cloud(source: Source, generator: np.random.Generator) -> Source:

@@ -31,27 +31,32 @@ VIEW_NEIGHBORS = 10
 N_FOLDS = 5
 
 
-class Neighborhoods(NamedTuple):
-    """Nearest neighbors in every view, and in all of them together.
+def view_neighbors(searches: Sequence[NeighborSearch], mask: NDArray[np.bool_] | None = None) -> list[NDArray[np.intp]]:
+    """Nearest neighbors in every view by exact distances.
 
-    Attributes
+    Parameters
     ----------
-    joint : list of ndarray of shape (n_samples, n_neighbors)
-        One, or one per imputation of missing rows.
-    views : list of ndarray of shape (n_samples, n_neighbors)
+    searches : sequence of NeighborSearch
+        One per view, of the samples that have it.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which views samples have, if any are missing.
+
+    Returns
+    -------
+    list of ndarray of shape (n_samples, n_neighbors)
+        -1 stands for no neighbor.
     """
+    observed = [None] * len(searches) if mask is None else list(mask.T)
+    return [_neighbors(one, VIEW_NEIGHBORS, own) for one, own in zip(searches, observed, strict=True)]
 
-    joint: list[NDArray[np.intp]]
-    views: list[NDArray[np.intp]]
 
-
-def find_neighborhoods(
+def joint_neighbors(
     searches: Sequence[NeighborSearch],
     shares: NDArray[Any],
     mask: NDArray[np.bool_] | None = None,
     joint: Sequence[NeighborSearch] = (),
-) -> Neighborhoods:
-    """Nearest neighbors by exact distances.
+) -> list[NDArray[np.intp]]:
+    """Nearest neighbors in all views together by exact distances.
 
     Parameters
     ----------
@@ -61,39 +66,30 @@ def find_neighborhoods(
         How much every view counts in the joint distance, which is the mean of squared distances after bringing their
         mean to one.
     mask : ndarray of bool of shape (n_samples, n_views), default=None
-        Which views samples have, if any are missing. Two samples are compared by the views that both have; -1 stands
-        for no neighbor.
+        Which views samples have, if any are missing. Two samples are compared by the views that both have.
     joint : sequence of NeighborSearch, default=()
-        Of all samples that have any view, in all views together, if it has been computed.
+        Of all samples that have any view, in all views together, if it has been computed: one, or one per imputation of
+        missing rows.
 
     Returns
     -------
-    Neighborhoods
+    list of ndarray of shape (n_samples, n_neighbors)
+        One, or one per imputation. -1 stands for no neighbor.
     """
-    if mask is None:
-        joint = joint or [NeighborSearch(join_coordinates([one.transformed for one in searches], shares)[0])]
-        views = [one.others(VIEW_NEIGHBORS) for one in searches]
-    else:
-        views = [
-            _scattered_neighbors(search, observed, VIEW_NEIGHBORS)
-            for search, observed in zip(searches, mask.T, strict=True)
-        ]
-    known = known_samples(mask)
-    if known is None:
-        together = [one.others(JOINT_NEIGHBORS) for one in joint]
-    else:
-        together = [_scattered_neighbors(one, known, JOINT_NEIGHBORS) for one in joint]
-    if mask is not None and not together:
-        together = [_shared_neighbors(searches, shares, mask)]
-    return Neighborhoods(together, views)
+    if mask is not None and not joint:
+        return [_shared_neighbors(searches, shares, mask)]
+    joint = joint or [NeighborSearch(join_coordinates([one.transformed for one in searches], shares)[0])]
+    return [_neighbors(one, JOINT_NEIGHBORS, known_samples(mask)) for one in joint]
 
 
-def _scattered_neighbors(search: NeighborSearch, observed: NDArray[np.bool_], n_neighbors: int) -> NDArray[np.intp]:
-    """Neighbors of some samples among each other, as positions among all."""
+def _neighbors(search: NeighborSearch, n_neighbors: int, observed: NDArray[np.bool_] | None) -> NDArray[np.intp]:
+    """Neighbors of the observed samples among each other, as positions among all."""
+    own = search.others(n_neighbors)
+    if observed is None:
+        return own
     samples = np.flatnonzero(observed)
-    own = samples[search.others(n_neighbors)]
     neighbors = np.full((len(observed), own.shape[1]), -1)
-    neighbors[samples] = own
+    neighbors[samples] = samples[own]
     return neighbors
 
 
@@ -141,7 +137,9 @@ class Criterion:
 
     Attributes
     ----------
-    neighborhoods : Neighborhoods
+    joint_neighbors : list of ndarray of shape (n_samples, n_neighbors)
+        As the function of this name returns them.
+    view_neighbors : list of ndarray of shape (n_samples, n_neighbors)
     view_labels : list of list of ndarray of shape (n_samples,)
         Clusterings of every view on its own; -1 if the view is missing.
     shares : ndarray of shape (n_views,)
@@ -150,7 +148,8 @@ class Criterion:
         Which samples have any view; None for all.
     """
 
-    neighborhoods: Neighborhoods
+    joint_neighbors: Sequence[NDArray[np.intp]]
+    view_neighbors: Sequence[NDArray[np.intp]]
     view_labels: Sequence[Sequence[NDArray[np.intp]]]
     shares: NDArray[Any]
     known: NDArray[np.bool_] | None = None
@@ -165,23 +164,14 @@ class Criterion:
         return Score(self._score(labels, n_clusters, samples), parts)
 
     def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
-        joint = np.mean(
-            [
-                neighbor_information(labels, neighbors, n_clusters, samples=samples)
-                for neighbors in self.neighborhoods.joint
-            ]
-        )
-        alone = [
-            neighbor_information(labels, neighbors, n_clusters, samples=samples)
-            for neighbors in self.neighborhoods.views
-        ]
-        single = [
-            np.mean([_information_about(labels[samples], one[samples], n_clusters) for one in several])
-            for several in self.view_labels
-        ]
+        def neighboring(neighbors: NDArray[np.intp]) -> float:
+            return neighbor_information(labels, neighbors, n_clusters, samples=samples)
+
+        def shared(others: NDArray[np.intp]) -> float:
+            known = samples[others[samples] >= 0]
+            return shared_information(labels[known], others[known], n_clusters)
+
+        joint = np.mean([neighboring(one) for one in self.joint_neighbors])
+        alone = [neighboring(one) for one in self.view_neighbors]
+        single = [np.mean([shared(one) for one in several]) for several in self.view_labels]
         return float((joint + self.shares @ alone + self.shares @ single) / 3)
-
-
-def _information_about(labels: NDArray[np.intp], others: NDArray[np.intp], n_clusters: int) -> float:
-    known = others >= 0
-    return shared_information(labels[known], others[known], n_clusters)

@@ -6,6 +6,8 @@ import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,28 +15,26 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import (
     SIMILARITY_SETS,
     WEIGHTINGS,
     CandidateSpace,
-    Choice,
     Plan,
     fit_space,
     imputed_source,
     keys_of_set,
+    similarity_names,
 )
 from latefusion.selection.cluster_number import (
-    GREATEST_NUMBER,
     LEAST_CLUSTER,
     LEAST_SAMPLES,
     NUMBER_SAMPLES,
     NumberOfClusters,
     choose_number,
 )
-from latefusion.selection.criterion import Criterion, find_neighborhoods
+from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors
 from latefusion.selection.sources import NamedSimilarities
 from latefusion.selection.table import Candidate, Selection, choose
 from latefusion.similarities import GivenPartition
@@ -70,7 +70,10 @@ class SearchOptions:
     Attributes
     ----------
     n_clusters : int, "auto" or sequence of int
-    regularization : float or "auto"
+    numbers : list of int
+        The numbers of clusters, ascending: a single one, or those to try.
+    regularizations : tuple of float
+        Values of λ to try.
     named : NamedSimilarities
     missing : {"impute", "zero"}
     assign_labels : str
@@ -84,7 +87,8 @@ class SearchOptions:
     """
 
     n_clusters: Any
-    regularization: Any
+    numbers: list[int]
+    regularizations: tuple[float, ...]
     named: NamedSimilarities
     missing: str
     assign_labels: str
@@ -94,28 +98,10 @@ class SearchOptions:
     n_jobs: int | None = None
     verbose: bool = False
 
-    @property
-    def regularizations(self) -> tuple[float, ...]:
-        """Values of λ to try."""
-        return REGULARIZATIONS if self.regularization == "auto" else (float(self.regularization),)
-
-    @property
-    def numbers(self) -> list[int] | None:
-        """Numbers of clusters to try; None where the number is given."""
-        if isinstance(self.n_clusters, str):
-            return list(range(2, GREATEST_NUMBER + 1))
-        return None if isinstance(self.n_clusters, int) else list(self.n_clusters)
-
-    @property
-    def least_clusters(self) -> int:
-        """The smallest number of clusters that may be chosen."""
-        return self.n_clusters if self.numbers is None else self.numbers[0]
-
     def numbers_for(self, n_samples: int) -> list[int]:
         """The numbers of clusters to try that are not too large for the samples; at least one."""
-        numbers = self.numbers or [self.n_clusters]
         limit = min(n_samples, NUMBER_SAMPLES) // (2 * LEAST_CLUSTER if isinstance(self.n_clusters, str) else 2)
-        return [one for one in numbers if one <= limit] or numbers[:1]
+        return [one for one in self.numbers if one <= limit] or self.numbers[:1]
 
     def assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
         """Labels of consensus rows, and the rule that gives labels to new rows."""
@@ -125,11 +111,12 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class Selected:
-    """The outcome of the search.
+    """The training data and the outcome of the search, which diagnostics need.
 
     Attributes
     ----------
-    n_clusters : int
+    sources : sequence of Source
+    options : SearchOptions
     candidate : Candidate
         The chosen one.
     selection : Selection
@@ -142,15 +129,22 @@ class Selected:
         How much every view counts.
     samples : ndarray of int or None
         The samples that the search used; None for all.
+    criterion : Criterion
+        The score of clusterings of these samples.
+    mean : ndarray of shape (n_samples, n_clusters) or None
+        M, the partition of the mean similarity, after the fit.
     """
 
-    n_clusters: int
+    sources: Sequence[Source]
+    options: SearchOptions
     candidate: Candidate
     selection: Selection
     number_selection: NumberOfClusters | None
     plan: Plan
     shares: NDArray[np.float64]
     samples: NDArray[np.intp] | None
+    criterion: Criterion
+    mean: NDArray[Any] | None = None
 
 
 def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected, CandidateSpace]:
@@ -168,12 +162,11 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     space : CandidateSpace
         The partitions that the search fitted for the chosen imputation.
     """
-    number, n_clusters = None, options.n_clusters
-    if options.numbers is not None:
+    number, n_clusters, begun = None, options.numbers[0], 0.0
+    if not isinstance(options.n_clusters, Integral):
         with progress_range(0.0, NUMBER_SHARE):
             number = find_number(sources, options)
-        n_clusters = number.n_clusters
-    begun = 0.0 if number is None else NUMBER_SHARE
+        n_clusters, begun = number.n_clusters, NUMBER_SHARE
     report_progress("similarities", begun)
     samples = search_samples(sources, n_clusters, options.seed)
     spaces = fit_spaces(sources if samples is None else [one.take(samples) for one in sources], n_clusters, options)
@@ -181,37 +174,33 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
         # A single view may separate fewer groups than there are clusters. Its clustering is used all the same.
         warnings.simplefilter("ignore", ConvergenceWarning)
         with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
-            candidates = _all_candidates(spaces, options)
-    selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
-    best = next(one for one, row in zip(candidates, selection, strict=True) if row["chosen"])
+            criterion = fit_criterion(list(spaces.values()), options)
+            candidates = _all_candidates(spaces, criterion, options)
+    best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     space = spaces[best.n_shared_components]
-    return Selected(n_clusters, best, selection, number, space.plan(best.choice), space.shares, samples), space
+    plan = space.plan(best.similarity, best.weighting)
+    return Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion), space
 
 
-def fuse_selected(
-    sources: Sequence[Source], selected: Selected, space: CandidateSpace, options: SearchOptions
-) -> tuple[CandidateSpace, FusedSpectra]:
+def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateSpace, FusedSpectra]:
     """Fuse the chosen partitions of all samples.
 
     Parameters
     ----------
-    sources : sequence of Source
     selected : Selected
     space : CandidateSpace
         That of the search; partitions are fitted again if the search used only some of the samples.
-    options : SearchOptions
 
     Returns
     -------
     space : CandidateSpace
     fused : FusedSpectra
     """
+    options, candidate = selected.options, selected.candidate
     if selected.samples is not None:
-        keys = keys_to_fit(sources, list(selected.plan))
-        space = fit_spaces(
-            sources, selected.n_clusters, options, keys, selected.shares, [selected.candidate.n_shared_components]
-        )[selected.candidate.n_shared_components]
-    (fused,) = space.fuse(selected.plan, [selected.candidate.regularization], **options.solver)
+        spaces = fit_spaces(selected.sources, candidate.n_clusters, options, candidate, selected.shares)
+        space = spaces[candidate.n_shared_components]
+    (fused,) = space.fuse(selected.plan, [candidate.regularization], **options.solver)
     return space, fused
 
 
@@ -243,9 +232,7 @@ def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfCl
         )
     # Given labels are the same in every half: their number of clusters would always be stable.
     free = [one for one in sources if not isinstance(one.similarities.get("given"), GivenPartition)]
-    found = choose_number(
-        free or sources, options.numbers_for(n_samples), Choice("both", WEIGHTINGS[0]), options.assign, options.seed
-    )
+    found = choose_number(free or sources, options.numbers_for(n_samples), options.assign, options.seed)
     if not found.has_structure:
         warnings.warn(found.reason, UserWarning, stacklevel=2)
     return found
@@ -265,16 +252,14 @@ def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDA
     ndarray of int of shape (n_used,) or None
         In order; None for all.
     """
+    n_samples, generator = count_samples(sources), np.random.default_rng(seed)
+    chosen = draw_search_samples(n_samples, n_clusters, generator)
+    if len(chosen) == n_samples:
+        return None
     mask = observed_mask(sources)
     if mask is None:
-        chosen = draw_search_samples(count_samples(sources), n_clusters, seed)
-        return None if len(chosen) == count_samples(sources) else chosen
-    known = np.flatnonzero(mask.any(axis=1))
-    generator = np.random.default_rng(seed)
-    enough = _enough_samples(n_clusters)
-    if len(known) <= enough:
-        return None
-    chosen = known[np.sort(generator.choice(len(known), enough, replace=False))]
+        return chosen
+    chosen = np.flatnonzero(mask.any(axis=1))[chosen]
     # More samples of views that few of these have.
     rare = []
     for observed in mask.T:
@@ -283,16 +268,12 @@ def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDA
     return np.unique(np.concatenate([chosen, *rare]))
 
 
-def draw_search_samples(n_samples: int, n_clusters: int, seed: int) -> NDArray[np.intp]:
-    """The samples that the search uses where no view is missing, in order."""
-    enough = _enough_samples(n_clusters)
+def draw_search_samples(n_samples: int, n_clusters: int, generator: np.random.Generator) -> NDArray[np.intp]:
+    """Positions of the samples that the search uses among those that have any view, in order."""
+    enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
     if n_samples <= enough:
         return np.arange(n_samples)
-    return np.sort(np.random.default_rng(seed).choice(n_samples, enough, replace=False))
-
-
-def _enough_samples(n_clusters: int) -> int:
-    return max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
+    return np.sort(generator.choice(n_samples, enough, replace=False))
 
 
 def number_of_vectors(n_clusters: int, n_samples: int) -> int:
@@ -305,9 +286,8 @@ def fit_spaces(
     sources: Sequence[Source],
     n_clusters: int,
     options: SearchOptions,
-    keys: Sequence[PartitionKey] | None = None,
+    candidate: Candidate | None = None,
     shares: NDArray[Any] | None = None,
-    numbers: Sequence[int | None] | None = None,
 ) -> dict[int | None, CandidateSpace]:
     """Partitions of some samples, for every number of shared components from which missing rows are imputed.
 
@@ -316,27 +296,33 @@ def fit_spaces(
     sources : sequence of Source
     n_clusters : int
     options : SearchOptions
-    keys : sequence of PartitionKey, default=None
-        Partitions to fit; by default all that any candidate needs.
+    candidate : Candidate, default=None
+        The only one whose partitions are fitted; by default partitions for all candidates are.
     shares : ndarray of shape (n_views,), default=None
         How much every view counts where all views are put side by side; from the partitions by default.
-    numbers : sequence of int or None, default=None
-        Numbers of shared components; by default all that are tried.
 
     Returns
     -------
     dict of int or None to CandidateSpace
         The only key is None if no rows are imputed.
     """
-    n_views = len(sources)
     n_components = number_of_vectors(n_clusters, count_samples(sources))
-    own = [PartitionKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-    named = own if keys is None else [key for key in keys if key.view < n_views]
-    fitted = fit_space(sources, named, n_components, n_clusters, options.n_jobs)
     similarities = options.named.joint(sources, options.missing)
-    together = list(similarities) if keys is None else [key.name for key in keys if key.view == n_views]
+    is_incomplete = observed_mask(sources) is not None
+    numbers: list[int | None] = [None]
+    if candidate is None:
+        keys, together = keys_of_set(sources), list(similarities)
+        if is_incomplete and options.missing != "zero":
+            numbers = list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
+    else:
+        keys, numbers = keys_of_set(sources, candidate.similarity), [candidate.n_shared_components]
+        if is_incomplete:  # rows are imputed from these
+            keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
+        alone = candidate.weighting == WEIGHTINGS[0]
+        together = [] if alone else similarity_names(similarities, candidate.similarity)
+    fitted = fit_space(sources, keys, n_components, n_clusters, options.n_jobs)
     found = {}
-    for number in _numbers_of_components(sources, n_clusters, options) if numbers is None else numbers:
+    for number in numbers:
         space = fitted.filled(options.missing, number)
         if together:
             if space.partitions.mask is not None:
@@ -348,36 +334,10 @@ def fit_spaces(
     return found
 
 
-def _numbers_of_components(sources: Sequence[Source], n_clusters: int, options: SearchOptions) -> list[int | None]:
-    """Numbers of shared components from which missing rows may be imputed."""
-    if observed_mask(sources) is None or options.missing == "zero":
-        return [None]
-    return list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
-
-
-def keys_of_choice(
-    sources: Sequence[Source], choice: Choice, named: NamedSimilarities, missing: str
-) -> list[PartitionKey]:
-    """The partitions that a choice consists of."""
-    keys = keys_of_set(sources, choice.similarity)
-    if choice.weighting == WEIGHTINGS[0]:
-        return keys
-    together = named.joint(sources, missing)
-    return keys + [PartitionKey(len(sources), name) for name in SIMILARITY_SETS[choice.similarity] if name in together]
-
-
-def keys_to_fit(sources: Sequence[Source], keys: list[PartitionKey]) -> list[PartitionKey]:
-    """Some partitions, and those from which missing rows are imputed."""
-    if observed_mask(sources) is None:
-        return keys
-    together = [key for key in keys if key.view == len(sources)]
-    own = [key for key in keys if key.view < len(sources)]
-    return [*dict.fromkeys([*own, *keys_of_set(sources, "both")]), *together]
-
-
-def _all_candidates(spaces: Mapping[int | None, CandidateSpace], options: SearchOptions) -> list[Candidate]:
+def _all_candidates(
+    spaces: Mapping[int | None, CandidateSpace], criterion: Criterion, options: SearchOptions
+) -> list[Candidate]:
     """All similarities, weights of views, λ and imputations, with their scores."""
-    criterion = fit_criterion(list(spaces.values()), options)
     candidates: list[Candidate] = []
     for position, (number, space) in enumerate(spaces.items()):
         with progress_range(position / len(spaces), (position + 1) / len(spaces)):
@@ -391,19 +351,19 @@ def _candidates(
     partitions, n_clusters = space.partitions, space.n_clusters
     n_init = options.n_init if partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
     seen = set()
-    choices = [Choice(similarity, weighting) for similarity in SIMILARITY_SETS for weighting in WEIGHTINGS]
+    choices = list(product(SIMILARITY_SETS, WEIGHTINGS))
     for position, choice in enumerate(choices):
         report_progress(f"candidates, {position + 1} of {len(choices)}", position / len(choices))
-        plan = space.plan(choice)
+        plan = space.plan(*choice)
         if tuple(plan.items()) in seen:  # views that leave no choice make several choices equal
             continue
         seen.add(tuple(plan.items()))
-        for value, fused in zip(
-            options.regularizations, space.fuse(plan, options.regularizations, **options.solver), strict=True
-        ):
+        solutions = space.fuse(plan, options.regularizations, **options.solver)
+        for value, fused in zip(options.regularizations, solutions, strict=True):
             rows = partitions.times(fused.coefficients)
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
-            candidate = Candidate(n_clusters, choice, value, criterion.score(labels, n_clusters), n_shared_components)
+            score = criterion.score(labels, n_clusters)
+            candidate = Candidate(n_clusters, *choice, value, n_shared_components, score)
             if options.verbose:
                 logger.info("%s", candidate)
             yield candidate
@@ -433,9 +393,14 @@ def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> C
             labels[observed] = options.assign(rows[observed], space.n_clusters, n_init=COMPARED_STARTS)[0]
             view_labels[key.view].append(labels)
     joint = [one.searches[-1] for one in spaces if len(one.searches) > one.n_views]
-    neighborhoods = find_neighborhoods(space.searches[: space.n_views], space.shares, mask, joint)
-    weights = space.shares * space.presence
-    return Criterion(neighborhoods, view_labels, weights / weights.sum(), known_samples(mask))
+    searches, weights = space.searches[: space.n_views], space.shares * space.presence
+    return Criterion(
+        joint_neighbors(searches, space.shares, mask, joint),
+        view_neighbors(searches, mask),
+        view_labels,
+        weights / weights.sum(),
+        known_samples(mask),
+    )
 
 
 def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import is_device_array
 from latefusion.encoding.preparation import Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
-from latefusion.types import Array, Views
-from latefusion.validation import can_be_fused
+from latefusion.types import Views
+from latefusion.validation import can_be_fused, is_precomputed
 
 GRAPH_SIZES = (5, 10, 20)
 
@@ -38,10 +37,9 @@ class NamedSimilarities(NamedTuple):
             {"kernel": KernelSimilarity(kernel, kernel_params=kernel_params)},
         )
 
-    @property
-    def all(self) -> dict[str, Any]:
-        """Graphs and kernels."""
-        return {**self.graphs, **self.kernels}
+    def of_word(self, spec: str) -> dict[str, Any]:
+        """Those that the parameter ``similarity`` of a view names."""
+        return {"auto": {**self.graphs, **self.kernels}, "graph": self.graphs, "kernel": self.kernels}[spec]
 
     def joint(self, sources: Sequence[Source], missing: str) -> dict[str, Any]:
         """Those of all views together, as far as views have them; none if similarities were given, or for one view."""
@@ -51,7 +49,7 @@ class NamedSimilarities(NamedTuple):
             return {}
         if incomplete:  # a kernel of imputed coordinates adds little to their mean similarity
             return self.graphs
-        return {name: one for name, one in self.all.items() if name in names}
+        return {name: one for name, one in self.of_word("auto").items() if name in names}
 
 
 def view_source(
@@ -75,20 +73,11 @@ def view_source(
     Source
     """
     view, name = views.arrays[position], views.names[position]
-    if observed is None or observed.all():
-        return _source(view, spec, name, named, None)
-    rows = np.flatnonzero(observed)
-    part = view[rows]
-    return _source(part[:, rows] if _is_kernel(spec) else part, spec, name, named, observed)
-
-
-def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observed: NDArray[np.bool_] | None) -> Source:
-    if is_device_array(view):
-        raise ValueError(
-            f"LateFusionClustering works on NumPy arrays and sparse matrices, but view {name!r} is a "
-            f"{type(view).__name__}. Convert it to NumPy, or use GlobalAlignmentClustering, which runs on devices."
-        )
-    if _is_kernel(spec):
+    if observed is not None and observed.all():
+        observed = None
+    if observed is not None:
+        view = view[observed][:, observed] if is_precomputed(spec) else view[observed]
+    if is_precomputed(spec):
         own = spec if isinstance(spec, PrecomputedSimilarity) else PrecomputedSimilarity()
         return kernel_source(view, {**named.graphs, "kernel": own}, observed)
     if spec == "labels" or isinstance(spec, GivenPartition):
@@ -96,23 +85,20 @@ def _source(view: Array, spec: Any, name: str, named: NamedSimilarities, observe
         return Source(given.kind, given(view), {"given": GivenPartition("embedding")}, given, observed)
     if hasattr(spec, "similarity"):
         return Source("given", view, {"given": spec}, Preparation("given"), observed)
-    known = {"auto": named.all, "graph": named.graphs, "kernel": named.kernels}
-    if spec not in known:
-        raise ValueError(
-            f"similarity must be one of {[*known, 'precomputed', 'labels']} or an object with a method `similarity`; "
-            f"got {spec!r}."
-        )
-    return feature_source(view, known[spec], observed)
-
-
-def _is_kernel(spec: Any) -> bool:
-    return spec == "precomputed" or isinstance(spec, PrecomputedSimilarity)
+    return feature_source(view, named.of_word(spec), observed)
 
 
 def view_sources(
-    views: Views, specs: Sequence[Any], named: NamedSimilarities, mask: NDArray[np.bool_] | None
-) -> list[Source]:
+    views: Views,
+    specs: Sequence[Any],
+    named: NamedSimilarities,
+    mask: NDArray[np.bool_] | None,
+    n_clusters: int,
+) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
+
+    If views are missing, rows of zeros are missing as well in views that are compared by directions, if enough samples
+    remain.
 
     Parameters
     ----------
@@ -122,48 +108,22 @@ def view_sources(
     named : NamedSimilarities
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which samples have which views; None if no view is missing.
-
-    Returns
-    -------
-    list of Source
-    """
-    observed = [None] * len(specs) if mask is None else list(mask.T)
-    return [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
-
-
-def without_zero_rows(
-    views: Views,
-    specs: Sequence[Any],
-    named: NamedSimilarities,
-    sources: list[Source],
-    mask: NDArray[np.bool_],
-    n_clusters: int,
-) -> tuple[list[Source], NDArray[np.bool_], NDArray[np.bool_]]:
-    """Sources in which rows of zeros are missing, for views that are compared by directions, if enough samples remain.
-
-    Parameters
-    ----------
-    views, specs, named, mask
-        As in `view_sources`.
-    sources : list of Source
-        Those that `view_sources` returned.
     n_clusters : int
         The smallest number of clusters that may be chosen.
 
     Returns
     -------
     sources : list of Source
-    mask : ndarray of bool of shape (n_samples, n_views)
     directed : ndarray of bool of shape (n_views,)
         Views in which rows of zeros are missing.
     """
-    found, directed = mask_zero_rows(sources, mask)
-    if not can_be_fused(found, n_clusters):
-        return sources, mask, np.zeros(len(sources), dtype=bool)
-    # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
-    changed = (found != mask).any(axis=0)
-    again = [
-        view_source(views, view, specs[view], named, found[:, view]) if changed[view] else source
-        for view, source in enumerate(sources)
-    ]
-    return again, found, directed
+    observed = [None] * len(specs) if mask is None else list(mask.T)
+    sources = [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
+    if mask is not None:
+        found, directed = mask_zero_rows(sources, mask)
+        if can_be_fused(found, n_clusters):
+            # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
+            for view in np.flatnonzero((found != mask).any(axis=0)).tolist():
+                sources[view] = view_source(views, view, specs[view], named, found[:, view])
+            return sources, directed
+    return sources, np.zeros(len(sources), dtype=bool)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from latefusion.selection.candidates import Choice
 from latefusion.selection.criterion import Score, standard_error
 
 
@@ -17,20 +16,21 @@ class Candidate(NamedTuple):
     """
 
     n_clusters: int
-    choice: Choice
+    similarity: str
+    weighting: str
     regularization: float
+    n_shared_components: int | None
     score: Score
-    n_shared_components: int | None = None
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Sequence[Mapping[str, Any]]):
     """The candidates, their scores, and the reason for the choice.
 
     Attributes
     ----------
     rows : tuple of dict
-        One per candidate, with the columns below.
+        One per candidate, in the order in which they were tried.
     reason : str
         The choice in a sentence.
     n_samples : int
@@ -40,19 +40,17 @@ class Selection:
     rows: tuple[Mapping[str, Any], ...]
     reason: str
     n_samples: int
-    columns: tuple[str, ...] = field(
-        default=("n_clusters", "similarity", "weighting", "regularization", "score", "standard_error", "chosen")
-    )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of the table."""
+        return tuple(self.rows[0])
 
     def __len__(self) -> int:
         """Number of candidates."""
         return len(self.rows)
 
-    def __iter__(self) -> Iterator[Mapping[str, Any]]:
-        """The candidates, in the order in which they were tried."""
-        return iter(self.rows)
-
-    def __getitem__(self, position: int) -> Mapping[str, Any]:
+    def __getitem__(self, position: Any) -> Any:
         """One candidate."""
         return self.rows[position]
 
@@ -74,7 +72,7 @@ def _shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
+def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, Selection]:
     """Take the candidate of the highest score, or the first one if the gain is within the standard error.
 
     Parameters
@@ -86,7 +84,8 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
 
     Returns
     -------
-    Selection
+    chosen : Candidate
+    selection : Selection
     """
     default = candidates[0]
     best = max(candidates, key=lambda one: one.score.value)
@@ -104,27 +103,21 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> Selection:
             )
     else:
         reason = f"Best of {len(rows)} candidates: {what}. It scores {gain:.3f} ± {error:.3f} more than the default."
-    return Selection(rows, reason, n_samples, tuple(rows[0]))
+    return chosen, Selection(rows, reason, n_samples)
 
 
 def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
-    number = candidate.n_shared_components
-    return {
-        "n_clusters": candidate.n_clusters,
-        "similarity": candidate.choice.similarity,
-        "weighting": candidate.choice.weighting,
-        "regularization": candidate.regularization,
-        **({} if number is None else {"n_shared_components": number}),
-        "score": candidate.score.value,
-        "standard_error": candidate.score.standard_error,
-        "chosen": chosen,
-    }
+    score = candidate.score
+    row = candidate._asdict() | {"score": score.value, "standard_error": score.standard_error, "chosen": chosen}
+    if candidate.n_shared_components is None:
+        del row["n_shared_components"]
+    return row
 
 
 def _described(candidate: Candidate) -> str:
     parts = [
-        f"similarity {candidate.choice.similarity!r}",
-        f"views weighted {'equally' if candidate.choice.weighting == 'equal' else 'by agreement'}",
+        f"similarity {candidate.similarity!r}",
+        f"views weighted {'equally' if candidate.weighting == 'equal' else 'by agreement'}",
         f"regularization={candidate.regularization:g}",
     ]
     number = candidate.n_shared_components

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
@@ -11,46 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.metrics import match_labels
-from latefusion.partitions.partitions import PartitionKey
-from latefusion.partitions.sources import Source, count_samples, known_samples, take_samples, without_view
-from latefusion.progress import report_progress
-from latefusion.selection.candidates import WEIGHTINGS, Choice, Plan
-from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stability_of, stability_without_views
-from latefusion.selection.criterion import standard_error
-from latefusion.selection.search import (
-    SearchOptions,
-    Selected,
-    fit_criterion,
-    fit_spaces,
-    keys_of_choice,
-    keys_to_fit,
+from latefusion.partitions.sources import (
+    Source,
+    count_samples,
+    known_samples,
+    observed_mask,
+    take_samples,
+    without_view,
 )
+from latefusion.progress import report_progress
+from latefusion.selection.candidates import WEIGHTINGS, Plan
+from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stabilities
+from latefusion.selection.criterion import standard_error
+from latefusion.selection.search import Selected, fit_spaces
 from latefusion.solvers import compress_partitions, solve_alignment
 
 # About the share of the time of `leave_one_view_out` that stabilities take.
 STABILITY_SHARE = 0.3
-
-
-@dataclass(frozen=True)
-class TrainingState:
-    """The training data and choices of a fitted `LateFusionClustering`, which its diagnostics need.
-
-    Attributes
-    ----------
-    sources : sequence of Source
-    options : SearchOptions
-    selected : Selected
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Which samples have which views; None if no view is missing.
-    mean : ndarray of shape (n_samples, n_clusters)
-        M, the partition of the mean similarity.
-    """
-
-    sources: Sequence[Source]
-    options: SearchOptions
-    selected: Selected
-    mask: NDArray[np.bool_] | None = None
-    mean: NDArray[Any] | None = None
 
 
 class WeightIntervals(NamedTuple):
@@ -127,7 +103,7 @@ def weights_of_views(weights: NDArray[Any], plan: Plan, shares: NDArray[np.float
 
 
 def weight_intervals(
-    state: TrainingState,
+    selected: Selected,
     partitions: Sequence[NDArray[Any]],
     weights: NDArray[np.float64],
     n_bootstrap: int,
@@ -137,7 +113,7 @@ def weight_intervals(
 
     Parameters
     ----------
-    state : TrainingState
+    selected : Selected
     partitions : sequence of ndarray of shape (n_samples, n_clusters)
         Those that were fused.
     weights : ndarray of shape (n_views,)
@@ -155,60 +131,34 @@ def weight_intervals(
             f"n_bootstrap must be at least 2 and level between 0 and 1, got n_bootstrap={n_bootstrap!r} and "
             f"level={level!r}."
         )
-    selected, options = state.selected, state.options
-    generator = np.random.default_rng(options.seed)
-    known = known_samples(state.mask)
+    generator = np.random.default_rng(selected.options.seed)
+    known = known_samples(observed_mask(selected.sources))
     used: Any = slice(None) if known is None else known
-    assert state.mean is not None
-    mean = state.mean[used]
-    own = [factor * one[used] for factor, one in zip(selected.plan.values(), partitions, strict=True)]
-    n_samples, regularization = len(mean), selected.candidate.regularization
+    assert selected.mean is not None
+    mean = selected.mean[used]
+    n_samples, n_clusters = mean.shape
+    own = []
+    for factor, one in zip(selected.plan.values(), partitions, strict=True):
+        # A view with fewer directions than clusters has columns of zeros.
+        own.append(np.pad(factor * one[used], ((0, 0), (0, n_clusters - one.shape[1]))))
+    regularization = selected.candidate.regularization
     drawn = []
     for _ in range(n_bootstrap):
         roots = np.sqrt(generator.multinomial(n_samples, np.full(n_samples, 1 / n_samples)))[:, None]
         small = compress_partitions([roots * one for one in own], roots * mean, xp=xp)
-        result = solve_alignment(*small, regularization=regularization, **options.solver, xp=xp)
+        result = solve_alignment(*small, regularization=regularization, **selected.options.solver, xp=xp)
         drawn.append(weights_of_views(result.weights, selected.plan, selected.shares))
     tail = (1 - level) / 2
     lower, upper = np.quantile(drawn, [tail, 1 - tail], axis=0)
     return WeightIntervals(weights, lower, upper)
 
 
-def criterion_of(state: TrainingState) -> Callable[[NDArray[Any]], float]:
-    """The score that candidates were compared by, for any clustering of the training samples.
-
-    Parameters
-    ----------
-    state : TrainingState
-
-    Returns
-    -------
-    callable
-        From labels of all samples to the score of a candidate with these labels.
-    """
-    selected, sources = state.selected, state.sources
-    used: Any = slice(None) if selected.samples is None else selected.samples
-    if selected.samples is not None:
-        sources = [one.take(selected.samples) for one in sources]
-    keys = None  # where rows are imputed, neighbors in all views together are those of imputed coordinates
-    if state.mask is None:
-        keys = [PartitionKey(view, name) for view, one in enumerate(sources) for name in one.similarities]
-    spaces = fit_spaces(sources, selected.n_clusters, state.options, keys)
-    criterion = fit_criterion(list(spaces.values()), state.options)
-
-    def score(labels: NDArray[Any]) -> float:
-        own = np.unique(labels, return_inverse=True)[1]
-        return criterion.score(own[used], selected.n_clusters).value
-
-    return score
-
-
-def leave_one_view_out(state: TrainingState, names: Sequence[str], labels: NDArray[np.intp]) -> list[ViewVerdict]:
+def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray[np.intp]) -> list[ViewVerdict]:
     """The effect of leaving out each view: labels that change, and the change of stability.
 
     Parameters
     ----------
-    state : TrainingState
+    selected : Selected
     names : sequence of str
         Of the views.
     labels : ndarray of shape (n_samples,)
@@ -220,14 +170,14 @@ def leave_one_view_out(state: TrainingState, names: Sequence[str], labels: NDArr
     """
     if len(names) < 2:
         raise ValueError("There is only one view, so that none can be left out.")
-    _check_halves(state, names)
+    _check_halves(selected.sources, names)
     report_progress("stability", 0.0)
     verdicts = []
-    for view, (name, (whole, found)) in enumerate(zip(names, _stabilities(state), strict=True)):
+    for view, (name, (whole, found)) in enumerate(zip(names, _stability_pairs(selected), strict=True)):
         report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
-        rest, kept = without_view(state.sources, view)
+        rest, kept = without_view(selected.sources, view)
         before = labels[kept]
-        after = match_labels(before, _labels_of(rest, state))
+        after = match_labels(before, _labels_of(rest, selected))
         gains = found - whole
         verdicts.append(
             ViewVerdict(
@@ -242,13 +192,12 @@ def leave_one_view_out(state: TrainingState, names: Sequence[str], labels: NDArr
     return verdicts
 
 
-def _check_halves(state: TrainingState, names: Sequence[str]) -> None:
+def _check_halves(sources: Sequence[Source], names: Sequence[str]) -> None:
     """Both halves of the samples need some in every view."""
-    if state.mask is None:
-        return
-    share = min(1.0, NUMBER_SAMPLES / count_samples(state.sources))
-    for name, n_observed in zip(names, state.mask.sum(axis=0), strict=True):
-        if n_observed * share < LEAST_SAMPLES:
+    share = min(1.0, NUMBER_SAMPLES / count_samples(sources))
+    for name, source in zip(names, sources, strict=True):
+        n_observed = source.coordinates.shape[0]
+        if source.observed is not None and n_observed * share < LEAST_SAMPLES:
             raise ValueError(
                 f"Stability is measured between halves of at most {NUMBER_SAMPLES} samples and needs about "
                 f"{LEAST_SAMPLES} of them in every view, but view {name!r} has about {n_observed * share:.0f}. Fit "
@@ -256,29 +205,31 @@ def _check_halves(state: TrainingState, names: Sequence[str]) -> None:
             )
 
 
-def _stabilities(state: TrainingState) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _stability_pairs(selected: Selected) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """For every view, stability with it and without it, between the same halves."""
-    selected, options = state.selected, state.options
-    arguments = (
-        Choice(selected.candidate.choice.similarity, WEIGHTINGS[0]), selected.n_clusters, options.assign, options.seed
-    )  # fmt: skip
-    if state.mask is None:
-        whole, *without = stability_without_views(state.sources, *arguments)
+    sources, candidate, options = selected.sources, selected.candidate, selected.options
+    arguments = candidate.similarity, candidate.n_clusters, options.assign, options.seed
+    everything = range(len(sources))
+    others = [{*everything} - {view} for view in everything]
+    if observed_mask(sources) is None:
+        whole, *without = stabilities(sources, [everything, *others], *arguments)
         return [(whole, found) for found in without]
     pairs = []
-    for view in range(len(state.sources)):
-        rest, kept = without_view(state.sources, view)
-        every = take_samples(state.sources, kept)
-        pairs.append((stability_of(every, *arguments), stability_of(rest, *arguments)))
+    for view in everything:
+        rest, kept = without_view(sources, view)
+        (whole,) = stabilities(take_samples(sources, kept), [everything], *arguments)
+        (found,) = stabilities(rest, [range(len(rest))], *arguments)
+        pairs.append((whole, found))
     return pairs
 
 
-def _labels_of(sources: Sequence[Source], state: TrainingState) -> NDArray[np.intp]:
+def _labels_of(sources: Sequence[Source], selected: Selected) -> NDArray[np.intp]:
     """Labels from other views by the choice that was made for these."""
-    candidate, n_clusters, options = state.selected.candidate, state.selected.n_clusters, state.options
-    choice = Choice(candidate.choice.similarity, candidate.choice.weighting if len(sources) > 1 else WEIGHTINGS[0])
-    keys = keys_to_fit(sources, keys_of_choice(sources, choice, options.named, options.missing))
-    (space,) = fit_spaces(sources, n_clusters, options, keys, numbers=[candidate.n_shared_components]).values()
-    (fused,) = space.fuse(space.plan(choice), [candidate.regularization], **options.solver)
-    labels: NDArray[np.intp] = options.assign(space.partitions.times(fused.coefficients), n_clusters)[0]
+    candidate, options = selected.candidate, selected.options
+    if len(sources) == 1:
+        candidate = candidate._replace(weighting=WEIGHTINGS[0])
+    (space,) = fit_spaces(sources, candidate.n_clusters, options, candidate).values()
+    plan = space.plan(candidate.similarity, candidate.weighting)
+    (fused,) = space.fuse(plan, [candidate.regularization], **options.solver)
+    labels: NDArray[np.intp] = options.assign(space.partitions.times(fused.coefficients), candidate.n_clusters)[0]
     return labels

@@ -19,7 +19,7 @@ repeated view changes nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
 import numpy as np
@@ -70,13 +70,9 @@ class FusedSpectra(NamedTuple):
 def fuse_spectra(
     root: FloatArray,
     members: Sequence[WeightedSpectrum],
-    pull: Sequence[WeightedSpectrum],
     n_clusters: int,
     regularizations: Sequence[float],
-    *,
-    init: str = "align",
-    max_iter: int = 100,
-    tol: float = 1e-6,
+    **options: Any,
 ) -> list[FusedSpectra]:
     """Global alignment of the base partitions of some similarities, for several λ.
 
@@ -85,26 +81,24 @@ def fuse_spectra(
     root : ndarray of shape (rank, n_columns)
         R with RᵀR = BᵀB, from `arrays.root_of_products`, or B itself.
     members : sequence of WeightedSpectrum
-        The similarities to fuse.
-    pull : sequence of WeightedSpectrum
-        The similarities whose mean has the partition M.
+        The similarities to fuse, whose mean has the partition M.
     n_clusters : int
     regularizations : sequence of float
         Values of λ.
-    init, max_iter, tol
-        As in `solve_alignment`.
+    **options
+        Of `solve_alignment`: ``init``, ``max_iter``, ``tol``.
 
     Returns
     -------
     list of FusedSpectra
         One per λ.
     """
-    mean = mean_coefficients(root, pull, n_clusters)
+    mean = mean_coefficients(root, members, n_clusters)
     partitions = [member.factor * _leading(root, member, n_clusters) for member in members]
     small = compress_partitions(partitions, root @ mean, xp=xp)
     fused = []
     for value in regularizations:
-        result = solve_alignment(*small, regularization=value, init=init, max_iter=max_iter, tol=tol, xp=xp)
+        result = solve_alignment(*small, regularization=value, **options, xp=xp)
         coefficients = mean @ result.mixing[-1]
         for member, mixing in zip(members, result.mixing[:-1], strict=True):
             width = min(n_clusters, len(member.values))

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import array_api_compat.numpy as xp
 import numpy as np
@@ -36,20 +36,6 @@ FloatArray = NDArray[np.floating]
 
 # Smallest agreement of a subspace relative to the largest one, to avoid a weight of zero over zero.
 LEAST_TRUST = 1e-3
-
-
-class SubspaceConsensus(NamedTuple):
-    """A consensus of subspaces.
-
-    Attributes
-    ----------
-    coefficients : list of ndarray of shape (r_p, n_shared_components)
-        U is Σ_p O_p times these.
-    result : SolverResult
-    """
-
-    coefficients: list[FloatArray]
-    result: SolverResult
 
 
 @dataclass(frozen=True)
@@ -155,7 +141,9 @@ class Subspaces:
     def _scaled(self) -> FloatArray:
         return self.root * np.repeat(self.factors, self.widths)
 
-    def fuse(self, n_shared_components: int, *, regularization: float, max_iter: int, tol: float) -> SubspaceConsensus:
+    def fuse(
+        self, n_shared_components: int, *, regularization: float, **options: Any
+    ) -> tuple[list[FloatArray], SolverResult]:
         """The consensus in a number of directions.
 
         Parameters
@@ -164,12 +152,14 @@ class Subspaces:
             The number d of columns of F and U.
         regularization : float
             λ.
-        max_iter, tol
-            As in `solve_alignment`.
+        **options
+            Of `solve_alignment`: ``max_iter``, ``tol``.
 
         Returns
         -------
-        SubspaceConsensus
+        coefficients : list of ndarray of shape (r_p, n_shared_components)
+            U is Σ_p O_p times these.
+        result : SolverResult
         """
         values, vectors = self._mean
         smallest = rounding_threshold(np.finfo(values.dtype).eps, values[0])
@@ -177,14 +167,8 @@ class Subspaces:
         average = np.zeros((len(self.root), n_shared_components))
         average[:, :n_found] = vectors[:, :n_found]
         scaled = self._scaled()
-        result = solve_alignment(
-            [scaled[:, own] for own in self.columns],
-            average,
-            regularization=regularization,
-            max_iter=max_iter,
-            tol=tol,
-            xp=xp,
-        )
+        bases = [scaled[:, own] for own in self.columns]
+        result = solve_alignment(bases, average, regularization=regularization, **options, xp=xp)
         # M = Σ_p f_p² O_p (O_pᵀ M) Λ^{-1}, since M are the eigenvectors of Σ_p f_p² O_pO_pᵀ.
         mean = scaled.T @ average
         mean[:, :n_found] /= values[:n_found]
@@ -194,7 +178,7 @@ class Subspaces:
                 self.factors, result.weights, result.rotations, self.columns, strict=True
             )
         ]
-        return SubspaceConsensus(coefficients, result)
+        return coefficients, result
 
 
 def _slices(lengths: Sequence[int]) -> list[slice]:
