@@ -109,6 +109,36 @@ def test_imputed_values_are_in_the_observed_range_of_their_column(name):
         assert (result <= np.nanmax(view, axis=0)).all()
 
 
+def test_columns_of_few_values_get_one_of_them():
+    rng = np.random.default_rng(0)
+    view = np.column_stack(
+        [rng.poisson(2.0, (200, 3)), rng.integers(0, 2, (200, 3)) * 0.7, low_rank(200, 4, noise=1.0)]
+    )
+    gappy = with_gaps(view)
+    result = filled(gappy)
+    for column in range(6):
+        assert set(result[:, column]) <= set(gappy[~np.isnan(gappy[:, column]), column])
+    missing = np.isnan(gappy[:, 7])
+    assert not set(result[missing, 7]) <= set(gappy[~missing, 7])
+
+
+def test_a_sparse_view_stays_sparse():
+    rng = np.random.default_rng(0)
+    view = np.where(rng.random((150, 40)) < 0.2, rng.gamma(2.0, size=(150, 40)), 0.0)
+    gappy = with_gaps(view, 0.3)
+    missing = np.isnan(gappy)
+    assert np.mean(filled(gappy)[missing] == 0) > 0.7
+
+
+def test_a_frequent_smallest_value_is_imputed_where_it_is_likely():
+    """Two groups of rows: most columns are zero in one of them and positive in the other."""
+    rng = np.random.default_rng(0)
+    view = np.where(np.repeat([[False], [True]], 100, axis=0), rng.uniform(1, 2, (200, 12)), 0.0)
+    gappy = with_gaps(view)
+    result = filled(gappy)
+    np.testing.assert_array_equal(result == 0, view == 0)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_without_gaps_are_returned_bit_for_bit(dtype):
     view = EXAMPLES["correlated"].astype(dtype)

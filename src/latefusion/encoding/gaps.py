@@ -7,8 +7,11 @@ The model is a factor analysis of the columns in units of their standard deviati
 A missing value gets its conditional mean given the observed values of the row, plus the mean residual of the nearest
 training rows for which the column is observed. Conditional means have less variance than data. In a column that
 the others do not predict, all gaps would get one value, and their rows would form a cluster of their own. Residuals of
-similar rows restore part of the variance and add what depends on the other columns in a non-linear way. The result is
-clipped to the observed range of its column, so that views without negative values stay so.
+similar rows restore part of the variance and add what depends on the other columns in a non-linear way.
+
+Imputed values are of the same kind as the observed values of their column: within their range, equal to the smallest
+one if this is frequent and more likely than the others, and one of the observed values if these are few. Otherwise
+zeros of sparse views would become small numbers, and counts fractions.
 
 The fit has three stages. (1) An EM algorithm with ``MAX_RANK`` factors is run with more values hidden: some rows get
 the gaps of other rows as well, so that hidden values are missing in the same pattern as the gaps. (2) The number of
@@ -54,6 +57,11 @@ SMALLEST_NOISE = 1e-6
 N_DONORS = 5
 # Donors whose distances differ by this share are equally near.
 TIE = 1e-6
+# The smallest value of a column is frequent if this share of the values is equal to it.
+FREQUENT = 0.25
+# A column has few values if there are at most so many, and each occurs as often on average.
+MANY_VALUES = 32
+REPEATS = 4
 # Rows per block.
 BLOCK_ROWS = 1024
 
@@ -87,6 +95,12 @@ class GapFilling:
         Column means and standard deviations of the observed values; the scale of a constant column is one.
     lower, upper : ndarray of shape (n_features,)
         Range of the observed values.
+    thresholds : ndarray of shape (n_features,)
+        Values up to this one become ``lower``.
+    few_valued : ndarray of int of shape (n_few_valued,)
+        Columns with few different values.
+    few_values : ndarray of shape (n_few_valued, n_values)
+        Their values in increasing order; the largest is repeated.
     offset, loadings, noise : ndarray of shape (n_features,), (n_features, n_factors) and (n_features,)
         The factor analysis of standardized columns.
     donors : ndarray of shape (n_donors, n_features)
@@ -103,6 +117,9 @@ class GapFilling:
     scales: Floats
     lower: Floats
     upper: Floats
+    thresholds: Floats
+    few_valued: NDArray[np.intp]
+    few_values: Floats
     offset: Floats
     loadings: Floats
     noise: Floats
@@ -146,9 +163,10 @@ class GapFilling:
         values, observed = self._standardize(view, known), known.astype(np.float64)
         imputed = self._factors.predict(values, observed)
         imputed += reference.residuals_of(values, observed)
-        # The range is that of the given float type, so that a value of float32 is not above the largest one.
-        result: NDArray[Any] = (imputed * self.scales + self.means).astype(view.dtype)
-        return result.clip(self.lower.astype(view.dtype), self.upper.astype(view.dtype))
+        imputed = (imputed * self.scales + self.means).clip(self.lower, self.upper)
+        imputed = np.where(imputed <= self.thresholds, self.lower, imputed)
+        imputed[:, self.few_valued] = _nearest(self.few_values, imputed[:, self.few_valued])
+        return imputed.astype(view.dtype)
 
     def _standardize(self, view: NDArray[Any], observed: NDArray[np.bool_]) -> Floats:
         return np.where(observed, (view.astype(np.float64) - self.means) / self.scales, 0.0)
@@ -205,6 +223,14 @@ def _donor_weights(distances: Floats) -> Floats:
     return np.maximum(limit * (1 + TIE) + TIE**2 - distances, 0.0)
 
 
+def _nearest(candidates: Floats, values: Floats) -> Floats:
+    """The nearest candidate for every value of a column; the smaller one of two that are equally near."""
+    positions = np.zeros(values.shape, dtype=np.intp)
+    for low, high in zip(candidates.T[:-1], candidates.T[1:], strict=True):
+        positions += (values > low + (0.5 + TIE) * (high - low)) & (high > low)
+    return np.take_along_axis(candidates.T, positions, axis=0)
+
+
 def fit_gap_filling(view: NDArray[Any]) -> GapFilling:
     """Fit the imputation of a view to its observed values.
 
@@ -238,8 +264,8 @@ def fit_gap_filling(view: NDArray[Any]) -> GapFilling:
     factors, error = _fit_factors(values[chosen], observed[chosen], bounds)
     donors = np.sort(_spread(order, DONOR_ROWS))
     return GapFilling(
-        means, scales, lower, upper, *_with_constants(factors, constant), values[donors], observed[donors],
-        empty=empty, error=error,
+        means, scales, lower, upper, _thresholds(view, observed, lower), *_few_values(view, order),
+        *_with_constants(factors, constant), values[donors], observed[donors], empty=empty, error=error,
     )  # fmt: skip
 
 
@@ -265,6 +291,38 @@ def _order_by_values(values: Floats, observed: NDArray[np.bool_]) -> NDArray[np.
 def _spread(order: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     """At most ``size`` rows at equal steps along an order."""
     return order if len(order) <= size else order[np.arange(size) * len(order) // size]
+
+
+def _thresholds(view: NDArray[Any], observed: NDArray[np.bool_], lower: Floats) -> Floats:
+    """Half of the way from a frequent smallest value to the mean of the others, where both are equally likely."""
+    counts = observed.sum(axis=0)
+    above = observed & (view > lower)
+    n_above = above.sum(axis=0)
+    middle = np.sum(view - lower, axis=0, where=above, dtype=np.float64) / np.maximum(n_above, 1) * (0.5 + TIE)
+    return lower + np.where(counts - n_above >= FREQUENT * counts, middle, 0.0)
+
+
+def _few_values(view: NDArray[Any], order: NDArray[np.intp]) -> tuple[NDArray[np.intp], Floats]:
+    """Columns with few different values, and these values."""
+    columns, values = [], []
+    some = view[_spread(order, SELECTION_ROWS)]  # most columns of measurements need no look at all rows
+    for column in range(view.shape[1]):
+        found = _distinct(some[:, column])
+        if found is not None:
+            found = _distinct(view[:, column])
+        if found is not None:
+            columns.append(column)
+            values.append(found)
+    size = max((len(found) for found in values), default=1)
+    padded = [np.pad(found, (0, size - len(found)), mode="edge") for found in values]
+    return np.array(columns, dtype=np.intp), np.array(padded, dtype=np.float64).reshape(len(columns), size)
+
+
+def _distinct(column: NDArray[Any]) -> NDArray[Any] | None:
+    """The different values of a column, if there are few of them."""
+    column = column[~np.isnan(column)]
+    found = np.unique(column)
+    return found if 0 < len(found) <= min(MANY_VALUES, len(column) // REPEATS) else None
 
 
 def _with_constants(factors: _Factors, constant: NDArray[np.bool_]) -> _Factors:
