@@ -302,11 +302,22 @@ def test_many_rows_are_fitted_by_some_of_them(monkeypatch):
     np.testing.assert_allclose(filled(gappy[order]), some(gappy)[order], rtol=1e-8, atol=1e-8)
 
 
-def test_duplicated_rows_do_not_matter_for_ties():
-    """Rows of few values have many neighbours at the same distance, in whatever order they are given."""
-    view = with_gaps(np.random.default_rng(0).integers(0, 2, (200, 4)).astype(float), 0.2)
-    order = np.random.default_rng(1).permutation(200)
-    np.testing.assert_allclose(filled(view[order]), filled(view)[order], rtol=1e-8, atol=1e-8)
+@pytest.mark.parametrize("n_columns", [4, 12])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_ties_do_not_depend_on_the_order(n_columns, seed):
+    """Rows of zeros and ones have many neighbours at the same distance."""
+    rng = np.random.default_rng(seed)
+    group = rng.random(200) < 0.5
+    view = np.where(rng.random((200, n_columns)) < 0.8, group[:, None], ~group[:, None]).astype(float)
+    view = with_gaps(view, 0.2)
+    rows, columns = rng.permutation(200), rng.permutation(n_columns)
+    result = filled(np.ascontiguousarray(view[np.ix_(rows, columns)]))
+    np.testing.assert_allclose(result, filled(view)[np.ix_(rows, columns)], rtol=1e-8, atol=1e-8)
+
+
+def test_a_view_without_values_is_not_accepted():
+    with pytest.raises(ValueError, match="no observed value"):
+        fit_gap_filling(np.full((3, 2), np.nan))
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])

@@ -244,8 +244,10 @@ def fit_gap_filling(view: NDArray[Any]) -> GapFilling:
     GapFilling
     """
     view = _as_floats(view)
-    view = view[~np.isnan(view).all(axis=1)]
     observed = ~np.isnan(view)
+    if not observed.any():
+        raise ValueError("The view has no observed value: all values are NaN. Remove the view.")
+    view, observed = view[observed.any(axis=1)], observed[observed.any(axis=1)]
     counts, empty = observed.sum(axis=0), ~observed.any(axis=0)
     lower = np.where(empty, 0.0, np.min(view, axis=0, initial=np.inf, where=observed)).astype(np.float64)
     upper = np.where(empty, 0.0, np.max(view, axis=0, initial=-np.inf, where=observed)).astype(np.float64)
@@ -284,8 +286,14 @@ def _as_floats(view: NDArray[Any]) -> NDArray[Any]:
 
 
 def _order_by_values(values: Floats, observed: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Rows in the order of their mean absolute values, which does not depend on the order of rows and columns."""
-    return np.argsort(np.abs(values).sum(axis=1) / np.maximum(observed.sum(axis=1), 1), kind="stable")
+    """Rows in the order of a score that depends on their values, not on the order of rows and columns.
+
+    Columns and signs have different weights, because rows of few different values would have equal sums otherwise.
+    """
+    counts = np.maximum(observed.sum(axis=1), 1)
+    totals = values.sum(axis=1) / counts
+    weights = 1.0 + np.mean(np.abs(values) ** 3, axis=0) + values.T @ totals / len(values)
+    return np.argsort((np.abs(values) + 0.5 * values) @ weights / counts, kind="stable")
 
 
 def _spread(order: NDArray[np.intp], size: int) -> NDArray[np.intp]:
