@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 
 import latefusion as lf
@@ -80,6 +81,7 @@ def fitted_models():
     words["note"] = [f"a note about the {['first', 'second', 'third'][one]} group {one}" for one in data.target]
     words["note"] += [f" number {row % 7}" for row in range(60)]
     yield lf.GlobalAlignmentClustering(3, column_kinds={"note": "text"}), {"a": words, "b": frame.set_axis(range(60))}
+    yield lf.GlobalAlignmentClustering(3), [csr_array(views.arrays[0]), views.arrays[1]]
     yield lf.LocalAlignmentClustering(3), gaps
     yield lf.ConsensusClustering(3), {"a": labels, "b": np.eye(3)[data.target]}
 

@@ -37,7 +37,7 @@ from sklearn.preprocessing import (
 from latefusion.assignment.rules import NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
-from latefusion.encoding.gaps import GapFilling
+from latefusion.encoding.gaps import GapFilling, SparseFilling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.preparation import Preparation
 from latefusion.encoding.table_encoding import LevelCoding, NumberCoding, TableEncoding
@@ -148,7 +148,7 @@ PARTS: dict[str, Part] = {
         labels=LabelCoding | None,
         table=TableEncoding | None,
         transformer=BaseEstimator | None,
-        gaps=GapFilling | None,
+        gaps=GapFilling | SparseFilling | None,
     ),
     "PartitionSchema": _part(PartitionSchema, maps=tuple[GivenMap, ...], clusterers=tuple[str, ...], fingerprint=str),
     "LabelCoding": _part(LabelCoding, values=Values, unassigned=Any),
@@ -164,7 +164,24 @@ PARTS: dict[str, Part] = {
     ),
     "LevelCoding": _part(LevelCoding, name=str, kind=str, levels=tuple[str, ...], coordinates=Numbers),
     "TextCoding": _part(TextCoding, name=str, terms=tuple[str, ...], weights=Numbers, directions=Numbers),
-    "GapFilling": _part(GapFilling, means=Numbers),
+    "GapFilling": _part(
+        GapFilling,
+        means=Numbers,
+        scales=Numbers,
+        lower=Numbers,
+        upper=Numbers,
+        thresholds=Numbers,
+        few_valued=Numbers,
+        few_values=Numbers,
+        offset=Numbers,
+        loadings=Numbers,
+        noise=Numbers,
+        donors=Numbers,
+        donors_observed=Flags,
+        empty=Flags,
+        error=float,
+    ),
+    "SparseFilling": _part(SparseFilling, means=Numbers),
     # The map from views to labels.
     "ConsensusMap": _part(
         ConsensusMap,

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from latefusion.arrays import device_name, is_device_array, namespace
 from latefusion.encoding.columns import Column
-from latefusion.encoding.gaps import fit_gap_filling
+from latefusion.encoding.gaps import GapFilling, SparseFilling, fit_gap_filling, fit_sparse_filling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.table_encoding import KINDS, fit_table_encoding, unknown_categories
 from latefusion.similarities import GivenPartition, GraphSimilarity
@@ -42,12 +43,15 @@ from latefusion.validation.views import (
     check_not_constant,
     check_one_device,
     fingerprint,
+    has_infinite,
     hide_missing,
     is_finite,
 )
 
-# Rows from which the filling of missing values is fitted if the training samples have none.
+# Rows and values from which the filling of missing values is fitted if the training samples have none.
 FILLING_ROWS = 256
+FILLING_VALUES = 2**17
+LEAST_FILLING_ROWS = 8
 
 
 def read_views(X: Any, rules: InputRules, schema: InputSchema | None = None) -> tuple[Views, InputSchema]:
@@ -432,17 +436,28 @@ def _fill_gaps(
     """A view without missing values, by the filling that was fitted on the training samples."""
     complete = is_finite(array)
     if is_training:
-        known = array if observed is None or observed.all() else array[observed]
-        if complete and known.shape[0] > FILLING_ROWS:
-            known = known[:: -(-known.shape[0] // FILLING_ROWS)]
-        schema = replace(schema, gaps=fit_gap_filling(known))
-    if complete or schema.gaps is None:
+        schema = replace(schema, gaps=_fit_filling(array, observed, complete=complete))
+    if complete or schema.gaps is None or has_infinite(array):
         return array, schema
-    if observed is None or observed.all():
+    if observed is None or observed.all() or issparse(array):
         return schema.gaps(array), schema
     filled = array.copy()
     filled[observed] = schema.gaps(array[observed])
     return filled, schema
+
+
+def _fit_filling(
+    array: Array, observed: NDArray[np.bool_] | None, *, complete: bool
+) -> GapFilling | SparseFilling | None:
+    """The filling of missing values; of a few rows if the training samples have none, for new samples that may."""
+    if issparse(array):
+        return None if has_infinite(array) else fit_sparse_filling(array)
+    if not complete:
+        return None if has_infinite(array) else fit_gap_filling(array if observed is None else array[observed])
+    rows = np.arange(len(array)) if observed is None else np.flatnonzero(observed)
+    n_rows = max(LEAST_FILLING_ROWS, min(FILLING_ROWS, FILLING_VALUES // array.shape[1]))
+    few = rows[:: max(1, len(rows) // n_rows)][:n_rows]
+    return fit_gap_filling(array[few], factors=False) if len(few) > 1 else None
 
 
 def _codings(views: Mapping[str, Any], specs: Sequence[Any], rules: InputRules) -> dict[str, LabelCoding]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.encoding.gaps import GapFilling
+from latefusion.encoding.gaps import GapFilling, SparseFilling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.table_encoding import TableEncoding
 
@@ -85,7 +85,7 @@ class ViewSchema:
         For a table.
     transformer : object or None
         A fitted transformer of the user.
-    gaps : GapFilling or None
+    gaps : GapFilling, SparseFilling or None
         Fills single missing values.
     """
 
@@ -97,7 +97,7 @@ class ViewSchema:
     labels: LabelCoding | None = None
     table: TableEncoding | None = None
     transformer: Any = None
-    gaps: GapFilling | None = None
+    gaps: GapFilling | SparseFilling | None = None
 
 
 @dataclass(frozen=True)

@@ -132,6 +132,11 @@ def is_finite(array: Array) -> bool:
     return bool(np.isfinite(_sum_of_squares(values))) or bool(np.all(np.isfinite(values)))
 
 
+def has_infinite(array: Array) -> bool:
+    """Whether a view contains infinite values."""
+    return bool(np.isinf(array.data if scipy.sparse.issparse(array) else array).any())
+
+
 def _as_array(array: Any, label: str) -> NDArray[Any]:
     if isinstance(array, np.ma.MaskedArray):
         return np.ma.filled(array.astype(np.float64), np.nan)
