@@ -242,9 +242,10 @@ def score(method: Method, table: Table, seed: int) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Run what is not in the file yet, save after every set, print the tables."""
+    """Run what has no scores in the file yet, save after every set, print the tables."""
     methods, skipped = installed(args.methods)
     rows = json.loads(args.output.read_text())["rows"] if args.output and args.output.exists() else []
+    rows = [row for row in rows if "error" not in row]  # errors may have been corrected since
     done = {(row["set"], row["method"], row["seed"]) for row in rows}
     for set_name, table in loaded(args.sets, skipped):
         for name, method in methods.items():
