@@ -43,7 +43,6 @@ from latefusion.validation.views import (
     check_not_constant,
     check_one_device,
     fingerprint,
-    has_infinite,
     hide_missing,
     is_finite,
 )
@@ -292,8 +291,6 @@ def _read(
         whole = np.ones(len(views), dtype=bool)
         mask = np.stack([whole if seen is None else seen for seen in observed.values()], axis=1)
         views = Views(arrays, mask=mask, sample_ids=views.sample_ids)
-    for name, array in views.items():
-        check_magnitude(array, name)
     _check_complete(views, rules)
     return views, fitted
 
@@ -311,6 +308,7 @@ def _read_view(
     """One view as finite numbers, and its schema; what training samples teach is fitted on the observed rows."""
     if is_device_array(view):
         array = check_device_array(view, schema.name, observed)
+        check_magnitude(array, schema.name)
         _check_width(array, schema, rules, is_training=is_training)
         return array, observed, schema
     if schema.kind == "labels":
@@ -328,9 +326,10 @@ def _read_view(
         _check_width(array, schema, rules, is_training=is_training)
     is_kernel = schema.kind == "precomputed"
     array, observed = hide_missing(array, observed, square=is_training and is_kernel, columns=kernel_columns)
+    check_finite(array, schema.name, coordinates, schema.kind)
+    check_magnitude(array, schema.name)
     if schema.kind in ("features", "table"):
         array, schema = _fill_gaps(array, schema, observed, is_training=is_training)
-    check_finite(array, schema.name, coordinates, schema.kind)
     return array, observed, schema
 
 
@@ -437,7 +436,7 @@ def _fill_gaps(
     complete = is_finite(array)
     if is_training:
         schema = replace(schema, gaps=_fit_filling(array, observed, complete=complete))
-    if complete or schema.gaps is None or has_infinite(array):
+    if complete or schema.gaps is None:
         return array, schema
     if observed is None or observed.all() or issparse(array):
         return schema.gaps(array), schema
@@ -451,9 +450,9 @@ def _fit_filling(
 ) -> GapFilling | SparseFilling | None:
     """The filling of missing values; of a few rows if the training samples have none, for new samples that may."""
     if issparse(array):
-        return None if has_infinite(array) else fit_sparse_filling(array)
+        return fit_sparse_filling(array)
     if not complete:
-        return None if has_infinite(array) else fit_gap_filling(array if observed is None else array[observed])
+        return fit_gap_filling(array if observed is None else array[observed])
     rows = np.arange(len(array)) if observed is None else np.flatnonzero(observed)
     n_rows = max(LEAST_FILLING_ROWS, min(FILLING_ROWS, FILLING_VALUES // array.shape[1]))
     few = rows[:: max(1, len(rows) // n_rows)][:n_rows]

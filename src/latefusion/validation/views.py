@@ -132,11 +132,6 @@ def is_finite(array: Array) -> bool:
     return bool(np.isfinite(_sum_of_squares(values))) or bool(np.all(np.isfinite(values)))
 
 
-def has_infinite(array: Array) -> bool:
-    """Whether a view contains infinite values."""
-    return bool(np.isinf(array.data if scipy.sparse.issparse(array) else array).any())
-
-
 def _as_array(array: Any, label: str) -> NDArray[Any]:
     if isinstance(array, np.ma.MaskedArray):
         return np.ma.filled(array.astype(np.float64), np.nan)
@@ -240,17 +235,19 @@ def _as_float(array: Array, label: str) -> Array:
 
 
 def check_finite(array: Array, name: str, coordinates: Coordinates, kind: str = "features") -> None:
-    """Raise an error for values that are infinite, or for missing values in a kernel."""
+    """Raise an error for infinite values, and for missing values of kernels; those of features are imputed."""
     if is_finite(array):
         return
     values = array.data if scipy.sparse.issparse(array) else array
-    bad = np.flatnonzero(~np.isfinite(values).ravel())
+    bad = np.flatnonzero(np.isinf(values).ravel() if kind in ("features", "table") else ~np.isfinite(values).ravel())
+    if not len(bad):
+        return
     if scipy.sparse.issparse(array):
         row, column = int(np.searchsorted(array.indptr, bad[0], side="right")) - 1, int(array.indices[bad[0]])
     else:
         row, column = (int(one) for one in np.unravel_index(bad[0], array.shape))
-    found = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
-    advice = "Replace them by NaN to impute them, or drop their rows or columns"
+    first = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinite"
+    advice = "Replace them by finite values, or by NaN to impute them, or drop their rows or columns"
     if kind == "precomputed":
         advice = (
             "Similarities cannot be imputed one by one. Compute the kernel from imputed features, or set the whole "
@@ -258,7 +255,7 @@ def check_finite(array: Array, name: str, coordinates: Coordinates, kind: str = 
         )
     raise ValueError(
         f"View {name!r} contains {len(bad)} values that are NaN or infinite, the first in "
-        f"{coordinates.cell(row, column)} ({found}). {advice}."
+        f"{coordinates.cell(row, column)} ({first}). {advice}."
     )
 
 
@@ -271,7 +268,10 @@ def check_magnitude(array: Array, name: str) -> None:
         limit = float(np.finfo(values.dtype).max)
         if _sum_of_squares(values) < limit / SAFETY**2:
             return
-        largest = max(float(np.max(values, initial=0.0)), -float(np.min(values, initial=0.0)))
+        largest = max(
+            float(np.fmax.reduce(values, axis=None, initial=0.0)),
+            -float(np.fmin.reduce(values, axis=None, initial=0.0)),
+        )
     if largest > limit**0.5 / SAFETY:
         raise ValueError(
             f"View {name!r} has values of magnitude {largest:.3g}, whose squares overflow {array.dtype}. Divide "
