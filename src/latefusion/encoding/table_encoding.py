@@ -47,8 +47,9 @@ MOST_LEVELS = 200
 OTHER = "(other)"
 # Words of a column whose values differ in more than this share of the rows are text, or names.
 NAMES_SHARE = 0.5
-# Mean number of words of a text.
+# Mean number of words of a text; fewer different phrases than this are categories.
 TEXT_WORDS = 3.0
+MOST_PHRASES = 50
 YEAR = 365.2425
 # Parts of a date, with the length of the period in days.
 PERIODS = {"season": YEAR, "time of day": 1.0}
@@ -339,11 +340,11 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
             if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
                 return "id", []
             return kind, _unparsed(name, kind, words, parsed)
-    known = column.counts()
-    if len(set(map(_normal, words))) <= NAMES_SHARE * known.sum():
-        return "category", []
+    known, n_different = column.counts(), len(set(map(_normal, words)))
     n_words = np.average([len(word.split()) for word in words], weights=np.maximum(known, 1))
-    return ("text" if n_words >= TEXT_WORDS else "id"), []
+    if n_words >= TEXT_WORDS and n_different > min(MOST_PHRASES, NAMES_SHARE * known.sum()):
+        return "text", []
+    return ("category" if n_different <= NAMES_SHARE * known.sum() else "id"), []
 
 
 def as_words(column: Column) -> Column:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
@@ -254,11 +255,11 @@ def _compressed(partitions: Sequence[Array], average: Array) -> tuple[list[NDArr
 
 
 def _novelty_encodings(partitions: Partitions, inputs: Sequence[str]) -> list[Any]:
-    """Encodings for `fit_novelty`: kernels and given partitions unchanged, others scaled by their kind of values."""
+    """Encodings for `fit_novelty`: kernels, tables and given partitions unchanged, others scaled by their values."""
     maps = [getattr(block.extension, "feature_map", None) for block in partitions.blocks]
+    by_input = {"precomputed": "kernel", "table": Unchanged()}
     return [
-        "kernel" if kind == "precomputed" else one if isinstance(one, GivenMap) else None
-        for kind, one in zip(inputs, maps, strict=True)
+        by_input.get(kind, one if isinstance(one, GivenMap) else None) for kind, one in zip(inputs, maps, strict=True)
     ]
 
 

@@ -117,8 +117,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     n_shared_components_ : int or None
         Number of shared components from which missing rows were imputed; None if no rows were imputed.
     view_kinds_ : dict
-        Kind of values in every view: "counts", "distribution", "measurements", "coordinates", "kernel", "labels",
-        "memberships" or "embedding"; "given" if the similarity is another object.
+        Kind of values in every view: "counts", "distribution", "measurements", "coordinates", "table", "kernel",
+        "labels", "memberships" or "embedding"; "given" if the similarity is another object.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1; lower for samples with missing views, by the weights of these
         views.
@@ -230,7 +230,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         views = self._fit_views(X, n_clusters=options.numbers[0])
         with threads_for(len(views)):
             specs = self._similarity_specs(views)
-            sources, directed = view_sources(views, specs, options.named, self._mask, options.numbers[0])
+            sources, directed = view_sources(
+                views, specs, options.named, self._mask, options.numbers[0], self.view_inputs_
+            )
             if self._mask is not None:
                 self._mask = self.observed_ = observed_mask(sources)
                 self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.encoding.coordinates import Unchanged
 from latefusion.encoding.preparation import Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
@@ -53,7 +54,13 @@ class NamedSimilarities(NamedTuple):
 
 
 def view_source(
-    views: Views, position: int, spec: Any, named: NamedSimilarities, observed: NDArray[np.bool_] | None = None
+    views: Views,
+    position: int,
+    spec: Any,
+    named: NamedSimilarities,
+    observed: NDArray[np.bool_] | None = None,
+    *,
+    is_table: bool = False,
 ) -> Source:
     """The source of one view, of those samples that have it.
 
@@ -67,6 +74,8 @@ def view_source(
     named : NamedSimilarities
     observed : ndarray of bool of shape (n_samples,), default=None
         Which samples have it; all by default.
+    is_table : bool, default=False
+        Whether its columns are coordinates of a table, which are on one scale.
 
     Returns
     -------
@@ -85,6 +94,8 @@ def view_source(
         return Source(given.kind, given(view), {"given": GivenPartition("embedding")}, given, observed)
     if hasattr(spec, "similarity"):
         return Source("given", view, {"given": spec}, Preparation("given"), observed)
+    if is_table:
+        return Source("table", view, named.of_word(spec), Unchanged(), observed)
     return feature_source(view, named.of_word(spec), observed)
 
 
@@ -94,6 +105,7 @@ def view_sources(
     named: NamedSimilarities,
     mask: NDArray[np.bool_] | None,
     n_clusters: int,
+    inputs: Sequence[str],
 ) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
 
@@ -110,6 +122,8 @@ def view_sources(
         Which samples have which views; None if no view is missing.
     n_clusters : int
         The smallest number of clusters that may be chosen.
+    inputs : sequence of str
+        Kind of input of every view, such as "features" or "table".
 
     Returns
     -------
@@ -118,7 +132,10 @@ def view_sources(
         Views in which rows of zeros are missing.
     """
     observed = [None] * len(specs) if mask is None else list(mask.T)
-    sources = [view_source(views, view, spec, named, observed[view]) for view, spec in enumerate(specs)]
+    sources = [
+        view_source(views, view, spec, named, observed[view], is_table=inputs[view] == "table")
+        for view, spec in enumerate(specs)
+    ]
     if mask is not None:
         found, directed = mask_zero_rows(sources, mask)
         if can_be_fused(found, n_clusters):
