@@ -22,7 +22,7 @@ from latefusion.estimators.contributions import cluster_directions, contribution
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import fit_novelty, training_novelty
 from latefusion.metrics import observed_agreement
-from latefusion.partitions.filling import fit_imputation
+from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.progress import report_progress
 from latefusion.selection import (
