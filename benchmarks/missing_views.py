@@ -250,8 +250,7 @@ def choices(views, mask, n_clusters):
     from dataclasses import replace
 
     from latefusion.arrays import top_eigenpairs
-    from latefusion.partitions.filling import fit_imputation
-    from latefusion.partitions.fitting import fit_partitions
+    from latefusion.partitions.fitting import fit_imputation, fit_partitions
     from latefusion.partitions.imputation import Fill
     from latefusion.partitions.partitions import PartitionKey
     from latefusion.partitions.sources import feature_source

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from latefusion.partitions import partitions as module
-from latefusion.partitions.filling import fill_missing_rows
-from latefusion.partitions.fitting import block_agreement, fit_partitions, mix_rows
+from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fit_partitions, mix_rows
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import feature_source
 from latefusion.partitions.spectra import fit_spectrum

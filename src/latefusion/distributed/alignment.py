@@ -21,7 +21,7 @@ from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.alignment_map import alignment_map
 from latefusion.metrics import observed_agreement
 from latefusion.partitions import Block, Partitions
-from latefusion.partitions.filling import impute_partitions
+from latefusion.partitions.fitting import impute_partitions
 from latefusion.partitions.gram import gram_projections, view_projections
 from latefusion.partitions.mean import partitions_with_mean
 from latefusion.partitions.neighborhoods import NeighborCounts

@@ -19,7 +19,7 @@ from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.metrics import observed_agreement
-from latefusion.partitions.filling import fit_imputation
+from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.sources import observed_mask
 from latefusion.progress import report_progress

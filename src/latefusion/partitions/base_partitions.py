@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import is_device_array, item_bytes, require_memory, row_blocks
 from latefusion.encoding.coordinates import SideBySide, Unchanged
-from latefusion.partitions.filling import impute_partitions
+from latefusion.partitions.fitting import impute_partitions
 from latefusion.partitions.gram import fits_gram, gram_partitions
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.mean import add_to_mean, mean_partition, partitions_with_mean, scatter_similarity

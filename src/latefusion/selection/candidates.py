@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.coordinates import ImputedCoordinates
-from latefusion.partitions.filling import fill_missing_rows, root_values
-from latefusion.partitions.fitting import block_agreement, fit_partitions
+from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fit_partitions, root_values
 from latefusion.partitions.partitions import PartitionKey, Partitions
 from latefusion.partitions.sources import Source, known_samples
 from latefusion.similarities.graph import NeighborSearch
