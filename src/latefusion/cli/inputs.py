@@ -21,8 +21,9 @@ from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
 from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import OBS_READERS
+from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
-from latefusion.datasets.tables import files_in, is_table, row_position
+from latefusion.datasets.tables import files_in, is_table
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.report import Features
 from latefusion.scverse.counts import comparable, modality_kind
@@ -165,9 +166,9 @@ def shared_columns(data: MultiViewDataset) -> list[str]:
 
 
 def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
-    """Raise an error for empty cells and infinite values, by row and column of the table.
+    """Raise an error for infinite values, and for empty cells of arrays, by row and column of the table.
 
-    A row without any value means that the view is missing for the sample.
+    A row without any value means that the view is missing for the sample. Data frames may have empty cells.
     """
     folders = [files_in(path)[1] for path in files if path.is_dir() or is_table(path)]
     tables = {name: file for folder in folders for name, file in folder.items()}
@@ -181,8 +182,7 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
     for position, (name, array) in enumerate(data.views.items()):
         if name not in data.feature_names or issparse(array):
             continue
-        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
-        infinite = np.isinf(array)
+        infinite = _infinite(array)
         if infinite.any():
             row, column = np.argwhere(infinite)[0]
             raise ValueError(
@@ -190,6 +190,9 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
                 f"{data.feature_names[name][column]!r} of {sample(name, row)}. Replace them, or remove the row or the "
                 f"column."
             )
+        if hasattr(array, "iloc"):
+            continue
+        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
         if empty.any():
             row, column = np.argwhere(empty)[0]
             n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
@@ -202,6 +205,17 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
             )
 
 
+def _infinite(array: Any) -> Any:
+    """Where an array, or a column of numbers in a data frame, is infinite."""
+    if not hasattr(array, "iloc"):
+        return np.isinf(array)
+    found = np.zeros(array.shape, dtype=bool)
+    for at, dtype in enumerate(array.dtypes):
+        if dtype.kind == "f":
+            found[:, at] = np.isinf(array.iloc[:, at].to_numpy(dtype=np.float64, na_value=np.nan))
+    return found
+
+
 def with_columns(data: MultiViewDataset) -> Views:
     """The views, as data frames where column names are known, so that `predict` checks the columns of new samples."""
     if not data.feature_names:
@@ -209,7 +223,7 @@ def with_columns(data: MultiViewDataset) -> Views:
     pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
     arrays = {
         name: pandas.DataFrame(array, columns=data.feature_names[name], copy=False)
-        if name in data.feature_names and not issparse(array)
+        if name in data.feature_names and not issparse(array) and not hasattr(array, "iloc")
         else array
         for name, array in data.views.items()
     }

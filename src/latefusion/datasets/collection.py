@@ -13,8 +13,8 @@ import numpy as np
 from latefusion.datasets.files import OBS_READERS, check_file, load
 from latefusion.datasets.joining import Part, join_samples
 from latefusion.datasets.options import TableOptions, table_options
+from latefusion.datasets.table_values import Table
 from latefusion.datasets.tables import (
-    Table,
     common_name,
     files_in,
     is_table,

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from latefusion.datasets.id_columns import drop_empty_rows, is_number, take_ids
 from latefusion.datasets.options import TableOptions, separator_name
-from latefusion.datasets.tables import drop_empty_rows, is_number, label_name, read_frame, take_ids
+from latefusion.datasets.tables import label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
@@ -97,7 +98,9 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
     """
     frame, dialect = read_frame(file, options)
     n_columns = frame.shape[1]
-    frame, (ids, reason) = drop_empty_rows(frame, take_ids(frame, file, options))
+    frame, (ids, reason) = drop_empty_rows(
+        frame, take_ids(frame, file, options, "." if dialect is None else dialect.decimal)
+    )
     missing = np.zeros(0, dtype=bool) if ids is None else np.asarray(ids.isna())
     known = [] if ids is None else [str(value).strip() for value in ids[~missing]]
     names, times = np.unique(np.array(known, dtype=str), return_counts=True)
