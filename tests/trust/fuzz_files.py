@@ -96,6 +96,38 @@ def write_parquet(path):
     pd.DataFrame(DATA.views.arrays[0], columns=list("abc")).to_parquet(path)
 
 
+def mixed():
+    """A table with columns of all kinds, and gaps."""
+    frame = pd.DataFrame(DATA.views.arrays[0], columns=list("abc"))
+    frame["word"] = ["red", "blue", None, "red"] * 3
+    frame["day"] = pd.to_datetime(["2020-01-01", None, "2021-02-03"] * 4)
+    frame["size"] = pd.Categorical(["S", "M", "L"] * 4, categories=["S", "M", "L"], ordered=True)
+    frame.loc[3, "b"] = np.nan
+    return frame
+
+
+def write_mixed_csv(path):
+    mixed().assign(label=DATA.target).to_csv(path, index_label="id", sep=";", decimal=",", na_rep="?")
+
+
+def write_mixed_parquet(path):
+    mixed().to_parquet(path)
+
+
+def write_feather(path):
+    mixed().to_feather(path)
+
+
+def write_arrow(path):
+    mixed().to_feather(path, compression="uncompressed")
+
+
+def write_tenx(path):
+    from tests.datasets.test_tenx import write_version_3
+
+    write_version_3(path)
+
+
 def write_model(path):
     lf.save(lf.GlobalAlignmentClustering(2, random_state=0).fit(DATA.views), path)
 
@@ -133,6 +165,11 @@ KINDS = {
     "csv": (".csv", write_csv, read_views),
     "compressed": (".csv.gz", write_compressed, read_views),
     "parquet": (".parquet", write_parquet, read_views),
+    "mixed csv": (".csv", write_mixed_csv, read_views),
+    "mixed parquet": (".parquet", write_mixed_parquet, read_views),
+    "feather": (".feather", write_feather, read_views),
+    "arrow": (".arrow", write_arrow, read_views),
+    "tenx": (".h5", write_tenx, read_views),
     "model": (".model", write_model, read_model),
     "forged": (".model", write_rich_model, read_and_use_model),
 }

@@ -188,8 +188,8 @@ def _facts(head: str, rows: Mapping[str, Any]) -> str:
 
 
 def _written(how: Mapping[str, Any]) -> str:
-    if how["format"] == "Parquet":
-        return "Parquet"
+    if how["format"] != "text":
+        return str(how["format"])
     words = [f"text, separated by {how['separator']}", f"decimal {how['decimal']!r}", how["encoding"]]
     words.append("no line of names" if how["line_of_names"] is None else f"names in line {how['line_of_names']}")
     words += [f"compressed with {how['compression']}"] * bool(how["compression"])

@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
 from latefusion.datasets.collection import load_paths
-from latefusion.datasets.files import OBS_READERS
+from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
@@ -115,7 +115,7 @@ def read(options: argparse.Namespace) -> Input:
         data = load_paths(files, reading, None if label_file is None else Path(label_file))
     check_cells(data, files, reading)
     notes = shared_columns(data)
-    if any(file.suffix.lower() in OBS_READERS for file in files):  # where names of modalities follow conventions
+    if any(file.suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         views, read_as = normalize_modalities(data.views)
         notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})

@@ -190,7 +190,7 @@ def _view_names(paths: Sequence[Path], contents: Mapping[Path, Content]) -> dict
     named: dict[str, tuple[Path, str]] = {}
     for path in paths:
         for own in contents[path].parts:
-            name = own if times[own] == 1 or len(contents[path].parts) == 1 else f"{view_name(path)}:{own}"
+            name = own if times[own] == 1 or own == view_name(path) else f"{view_name(path)}:{own}"
             if name in named:
                 raise ValueError(
                     f"{str(named[name][0])!r} and {str(path)!r} both contain a view {name!r}. Rename one of the files."

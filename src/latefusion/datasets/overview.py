@@ -13,6 +13,7 @@ from latefusion.datasets.id_columns import drop_empty_rows, is_number, take_ids
 from latefusion.datasets.options import TableOptions, separator_name
 from latefusion.datasets.tables import label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
+from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
 DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([ T]\d{1,2}:\d{2}.*)?")
@@ -111,7 +112,7 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
         file=str(file),
         n_rows=len(frame),
         n_columns=n_columns,
-        written=_written(dialect),
+        written=_written(dialect, file),
         id_column=None if ids is None else _name(ids.name),
         id_reason=reason,
         ids=known,
@@ -144,9 +145,9 @@ def _name(name: Any) -> str:
     return "" if name is None or name == MADE_UP.format(1) else str(name)
 
 
-def _written(dialect: Dialect | None) -> dict[str, Any]:
+def _written(dialect: Dialect | None, file: Path) -> dict[str, Any]:
     if dialect is None:
-        return {"format": "Parquet"}
+        return {"format": "Parquet" if file.suffix.lower() in PARQUET_SUFFIXES else "Arrow"}
     return {
         "format": "text",
         "compression": dialect.compression or None,

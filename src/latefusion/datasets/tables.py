@@ -8,7 +8,7 @@ missing from tables. Without ids, the tables must have the same rows in the same
 are the column names, and the first column contains the names of the features.
 
 A table of numbers is a float array. A table with other columns is a data frame, see `latefusion.datasets.table_values`.
-`latefusion.datasets.text_tables` reads text, pandas reads Parquet.
+`latefusion.datasets.text_tables` reads text, `latefusion.datasets.typed_tables` Parquet and Arrow files.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from latefusion.datasets.options import TableOptions
 from latefusion.datasets.table_values import Table, values_of
 from latefusion.datasets.text_tables import MADE_UP, Dialect, read_text
 from latefusion.datasets.text_values import as_numbers
+from latefusion.datasets.typed_tables import TYPED_SUFFIXES, read_typed
 from latefusion.types import MultiViewDataset
 
 Frame = Any
 
-PARQUET_SUFFIXES = (".parquet", ".pq")
-TABLE_SUFFIXES = TEXT_SUFFIXES + PARQUET_SUFFIXES
+TABLE_SUFFIXES = TEXT_SUFFIXES + TYPED_SUFFIXES
 LABEL_FILES = ("labels", "label", "y", "target", "classes", "class", "truth", "gt")
 
 
@@ -131,16 +131,9 @@ def files_in(path: Path) -> tuple[Path | None, dict[str, Path]]:
 
 def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None]:
     """A table as it is in the file, and its dialect if it is text."""
-    if uncompressed_name(file).suffix.lower() not in PARQUET_SUFFIXES:
-        return read_text(file, options)
-    pandas = require("pandas", file)
-    require("pyarrow", file)
-    try:
-        return pandas.read_parquet(file), None
-    except (OSError, ValueError, TypeError, LookupError) as error:
-        raise ValueError(
-            f"{str(file)!r} cannot be read as a Parquet file ({error}). It may be truncated. Copy it again."
-        ) from error
+    if file.suffix.lower() in TYPED_SUFFIXES:
+        return read_typed(file), None
+    return read_text(file, options)
 
 
 def take_apart(file: Path, options: TableOptions) -> Table:
