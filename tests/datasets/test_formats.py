@@ -36,7 +36,8 @@ def npy():
 
 
 FILES = {
-    "book.xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook. Save each sheet as a CSV"),
+    "book.xlsb": (zipped("[Content_Types].xml", "xl/workbook.bin"), r"a binary Excel workbook \(\.xlsb\)\. Save it as"),
+    "book.csv": (zipped("[Content_Types].xml", "xl/workbook.xml"), r"an Excel workbook.*rename it to end in \.xlsx"),
     "book.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"an old Office document, such as an Excel \.xls workbook.*CSV"),
     "book.ods": (zipped("mimetype", "META-INF/manifest.xml", "content.xml"), "an OpenDocument file. Save each sheet"),
     "text.docx": (zipped("word/document.xml"), "a Word document"),
@@ -80,7 +81,7 @@ def test_errors_name_the_format_and_the_remedy(tmp_path, name):
             read(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["book.xlsx", "x.rds", "fig.png", "x.npy"])
+@pytest.mark.parametrize("name", ["book.xls", "x.rds", "fig.png", "x.npy"])
 def test_the_name_does_not_hide_the_content(tmp_path, name):
     (tmp_path / "table.csv").write_bytes(FILES[name][0])
     with pytest.raises(ValueError, match=rf"table\.csv' is {FILES[name][1]}"):

@@ -128,6 +128,12 @@ def write_tenx(path):
     write_version_3(path)
 
 
+def write_excel(path):
+    with pd.ExcelWriter(path) as writer:
+        mixed().to_excel(writer, sheet_name="mixed")
+        pd.DataFrame(DATA.views.arrays[1]).to_excel(writer, sheet_name="numbers")
+
+
 def write_model(path):
     lf.save(lf.GlobalAlignmentClustering(2, random_state=0).fit(DATA.views), path)
 
@@ -169,6 +175,7 @@ KINDS = {
     "mixed parquet": (".parquet", write_mixed_parquet, read_views),
     "feather": (".feather", write_feather, read_views),
     "arrow": (".arrow", write_arrow, read_views),
+    "excel": (".xlsx", write_excel, read_views),
     "tenx": (".h5", write_tenx, read_views),
     "model": (".model", write_model, read_model),
     "forged": (".model", write_rich_model, read_and_use_model),

@@ -15,7 +15,7 @@ from latefusion.datasets.files import check_file, load
 from latefusion.datasets.formats import MODEL, identify
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.overview import Column, TableOverview, describe_table, shared_samples
-from latefusion.datasets.tables import files_in, is_table
+from latefusion.datasets.tables import Source, has_sheets, is_table, sources_in
 from latefusion.experiments import format_table
 from latefusion.outputs.model_files import describe as describe_model
 
@@ -40,12 +40,12 @@ def describe_files(files: Sequence[Path], options: TableOptions) -> dict[str, An
     """
     found: list[dict[str, Any]] = []
     tables: list[TableOverview] = []
-    for file in _expanded(files):
+    for file, reading in _expanded(files, options):
         if _is_model(file):
             found.append({"file": str(file), **describe_model(file)._asdict()})
         elif is_table(file):
             check_file(file)
-            tables.append(describe_table(file, options))
+            tables.append(describe_table(file, reading))
             found.append(_table_record(tables[-1]))
         else:
             found.append({"file": str(file), **_views_record(file)})
@@ -73,15 +73,15 @@ def files_text(answer: Mapping[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, folders of tables replaced by their tables."""
+def _expanded(files: Sequence[Path], options: TableOptions) -> list[Source]:
+    """The files, folders replaced by their tables and workbooks by their sheets."""
     found = []
     for file in files:
-        if file.is_dir():
-            labels, views = files_in(file)
+        if file.is_dir() or has_sheets(file):
+            labels, views = sources_in(file, options)
             found += [*views.values(), *([] if labels is None else [labels])]
         else:
-            found.append(file)
+            found.append(Source(file, options))
     return found
 
 

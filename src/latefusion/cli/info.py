@@ -34,7 +34,7 @@ examples:
 
 LIBRARIES = (
     *("scipy", "scikit-learn", "matplotlib", "umap-learn", "pandas", "polars", "pyarrow", "narwhals", "h5py", "zarr"),
-    *("anndata", "mudata"),
+    *("openpyxl", "anndata", "mudata"),
 )
 
 

@@ -11,6 +11,7 @@ path                       expected contents
 ``.h5``                    counts of 10x Genomics, one view per type of features, see `latefusion.datasets.tenx`
 ``.csv`` ``.tsv`` ``.txt`` one view, rows are samples, see `latefusion.datasets.tables`; also compressed
 ``.parquet`` ``.feather``  one view, rows are samples; also ``.arrow`` and ``.ipc``
+``.xlsx``                  one view, or one per sheet if there are several, see `latefusion.datasets.excel`
 a folder                   one such table per view, matched by sample id
 ========================== =========================================================================================
 """
@@ -61,8 +62,8 @@ def load_views(
     path : str or path-like
         An ``.npz`` archive (``view_0``, ... or ``kernel_0``, ...), a ``.mat`` file (``KH`` and ``Y``, or a cell array
         ``X`` and ``Y``; any version), an ``.h5mu`` or ``.h5ad`` file, an ``.h5`` file of 10x Genomics, a table
-        (``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather``; text also compressed, such as ``.csv.gz``), or a
-        folder with one table per view.
+        (``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather``, ``.xlsx``; text also compressed, such as
+        ``.csv.gz``), an ``.xlsx`` file with a sheet per view, or a folder with one table per view.
     id_column : str, default=None
         The column of every table with the sample ids. By default the first column, if its name is ``id``, ``sample`` or
         similar, if it has no name, or if it contains text that differs in every row. For tables only.
@@ -88,7 +89,7 @@ def load_views(
     Notes
     -----
     ``.mat`` files of version 7.3, ``.h5mu``, ``.h5ad`` and ``.h5`` need h5py, tables need pandas:
-    ``pip install 'latefusion[io]'``.
+    ``pip install 'latefusion[io]'``. Excel workbooks need openpyxl: ``pip install 'latefusion[excel]'``.
 
     Examples
     --------

@@ -35,6 +35,7 @@ class Format(NamedTuple):
 
 
 _SPREADSHEET = "Save each sheet as a CSV file."
+_OLD_EXCEL = "Save it as .xlsx, or each sheet as a CSV file."
 _R = "In R, write each table with write.csv(x, 'x.csv')."
 _IMAGE = "Compute features first, and save them as a table with a row per sample."
 _UNPACK = "Unpack it, and give the files or the folder."
@@ -51,7 +52,11 @@ SIGNATURES: tuple[tuple[int, bytes, Format], ...] = (
     (0, b"ARROW1", Format("an Arrow (Feather) file", "", _ARROW)),
     (0, b"FEA1", Format("a Feather file", "", _ARROW)),
     (0, b"\xff\xff\xff\xff", Format("a stream of Arrow tables", "", _ARROW)),
-    (0, b"\xd0\xcf\x11\xe0", Format("an old Office document, such as an Excel .xls workbook", _SPREADSHEET)),
+    (
+        0,
+        b"\xd0\xcf\x11\xe0",
+        Format("an old Office document, such as an Excel .xls workbook", _OLD_EXCEL),
+    ),
     (0, b"RDX", Format("an R workspace (.RData)", _R)),
     (0, b"RDA", Format("an R workspace (.RData)", _R)),
     (0, b"X\n\0\0\0", Format("an R object (.rds)", _R)),
@@ -98,7 +103,8 @@ TEXTS: tuple[tuple[re.Pattern[bytes], Format], ...] = (
 )
 # Members of zip archives, and what an archive with such a member is.
 MEMBERS: tuple[tuple[re.Pattern[str], Format], ...] = (
-    (re.compile(r"xl/workbook\.(xml|bin)"), Format("an Excel workbook", _SPREADSHEET)),
+    (re.compile(r"xl/workbook\.xml"), Format("an Excel workbook", "", (".xlsx", ".xlsm"))),
+    (re.compile(r"xl/workbook\.bin"), Format("a binary Excel workbook (.xlsb)", "Save it as .xlsx.")),
     (re.compile(r"word/document\.xml"), Format("a Word document", "Save its table as a CSV file.")),
     (
         re.compile(r"model\.json"),
@@ -174,11 +180,11 @@ def _zip(file: Path) -> Format:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, LookupError, NotImplementedError) as error:
-        return Format(f"a damaged zip archive ({error})", "Copy or download it again.", (".npz",))
+        return Format(f"a damaged zip archive ({error})", "Copy or download it again.", (".npz", ".xlsx", ".xlsm"))
     for pattern, form in MEMBERS:
         if any(map(pattern.fullmatch, names)):
             return form
     if not names:
-        return Format("an empty zip archive", "Copy or download it again.", (".npz",))
+        return Format("an empty zip archive", "Copy or download it again.", (".npz", ".xlsx", ".xlsm"))
     shown = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return Format(f"a zip archive with {shown}", _UNPACK)

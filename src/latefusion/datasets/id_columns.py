@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets.compression import uncompressed_name
+from latefusion.datasets.excel import is_workbook, read_sheet
 from latefusion.datasets.labels import LABEL_COLUMNS, plain
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.text_tables import ID_NAMES, SURE_ID_NAMES, line_of_row, text_columns
@@ -152,12 +153,14 @@ def is_text_table(file: Path) -> bool:
 
 def row_position(file: Path, row: int, options: TableOptions) -> str:
     """Position of a row of values in its file, rows counted from 0: the line of text, or the row in other formats."""
-    return f"line {line_of_row(file, row, options)}" if is_text_table(file) else f"row {row + 1}"
+    if is_text_table(file):
+        return f"line {line_of_row(file, row, options)}"
+    return f"row {row + (read_sheet(file, options).first_row if is_workbook(file) else 1)}"
 
 
 def row_of(part: Any, row: int, file: Path, options: TableOptions) -> str:
-    """Position of a row of a frame or column in its file; in text, the index contains the row numbers of the file."""
-    return row_position(file, int(part.index[row]) if is_text_table(file) else row, options)
+    """Position of a row of a frame or column in its file; its index contains the row numbers of text and sheets."""
+    return row_position(file, int(part.index[row]) if is_text_table(file) or is_workbook(file) else row, options)
 
 
 def is_number(column: Any) -> bool:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from latefusion.datasets.excel import is_workbook
 from latefusion.datasets.id_columns import drop_empty_rows, is_number, take_ids
 from latefusion.datasets.options import TableOptions, separator_name
-from latefusion.datasets.tables import label_name, read_frame
+from latefusion.datasets.tables import Source, label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
 from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
 
@@ -109,7 +110,7 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
     if label is not None:
         frame.pop(label)
     return TableOverview(
-        file=str(file),
+        file=str(Source(file, options)),
         n_rows=len(frame),
         n_columns=n_columns,
         written=_written(dialect, file),
@@ -147,6 +148,8 @@ def _name(name: Any) -> str:
 
 def _written(dialect: Dialect | None, file: Path) -> dict[str, Any]:
     if dialect is None:
+        if is_workbook(file):
+            return {"format": "Excel"}
         return {"format": "Parquet" if file.suffix.lower() in PARQUET_SUFFIXES else "Arrow"}
     return {
         "format": "text",

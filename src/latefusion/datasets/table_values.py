@@ -67,7 +67,6 @@ def values_of(table: Table, file: Path, options: TableOptions) -> Array:
     """
     if not table.values.shape[1] or not len(table.values):
         raise ValueError(_nothing_to_cluster(table, file, options))
-    _check_names(table.values, file)
     frame = table.values if is_text_table(file) else _with_simple_types(table.values, file, options)
     if all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
         single = all(str(dtype).lower() == "float32" for dtype in frame.dtypes)
@@ -83,7 +82,7 @@ def values_of(table: Table, file: Path, options: TableOptions) -> Array:
     return whole
 
 
-def _check_names(frame: Frame, file: Path) -> None:
+def check_names(frame: Frame, file: Path) -> None:
     """Raise an error for repeated names of columns; those of text tables are already checked."""
     repeated = {name: times for name, times in Counter(map(str, frame.columns)).items() if times > 1}
     if repeated:

@@ -8,20 +8,23 @@ missing from tables. Without ids, the tables must have the same rows in the same
 are the column names, and the first column contains the names of the features.
 
 A table of numbers is a float array. A table with other columns is a data frame, see `latefusion.datasets.table_values`.
-`latefusion.datasets.text_tables` reads text, `latefusion.datasets.typed_tables` Parquet and Arrow files.
+`latefusion.datasets.text_tables` reads text, `latefusion.datasets.typed_tables` Parquet and Arrow files, and
+`latefusion.datasets.excel` workbooks. A workbook with several sheets is like a folder: every sheet is a view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets.compression import SUFFIXES as COMPRESSIONS
 from latefusion.datasets.compression import uncompressed_name
+from latefusion.datasets.excel import EXCEL_SUFFIXES, is_workbook, read_sheet, sheet_names
 from latefusion.datasets.formats import check_content
 from latefusion.datasets.id_columns import (
     TEXT_SUFFIXES,
@@ -36,7 +39,7 @@ from latefusion.datasets.joining import Part, join_samples, transposed_hint
 from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
 from latefusion.datasets.optional import require
 from latefusion.datasets.options import TableOptions
-from latefusion.datasets.table_values import Table, values_of
+from latefusion.datasets.table_values import Table, check_names, values_of
 from latefusion.datasets.text_tables import MADE_UP, Dialect, read_text
 from latefusion.datasets.text_values import as_numbers
 from latefusion.datasets.typed_tables import TYPED_SUFFIXES, read_typed
@@ -44,7 +47,7 @@ from latefusion.types import MultiViewDataset
 
 Frame = Any
 
-TABLE_SUFFIXES = TEXT_SUFFIXES + TYPED_SUFFIXES
+TABLE_SUFFIXES = TEXT_SUFFIXES + TYPED_SUFFIXES + EXCEL_SUFFIXES
 LABEL_FILES = ("labels", "label", "y", "target", "classes", "class", "truth", "gt")
 
 
@@ -71,19 +74,17 @@ def read_tables(path: Path, options: TableOptions) -> MultiViewDataset:
     MultiViewDataset
         Views of numbers are float arrays, others data frames; missing rows are NaN, and False in the mask.
     """
-    label_file, files = files_in(path)
-    for file in files.values() if path.is_dir() else ():
-        check_content(file)
-    tables = {name: take_apart(file, options) for name, file in files.items()}
-    labeled = {str(files[name]): table for name, table in tables.items() if table.labels is not None}
-    if label_file is not None:
-        labeled = {str(label_file): label_table(label_file, options)}
+    label_source, sources = sources_in(path, options)
+    tables = {name: source.take_apart() for name, source in sources.items()}
+    labeled = {str(sources[name]): table for name, table in tables.items() if table.labels is not None}
+    if label_source is not None:
+        labeled = {str(label_source): label_source.label_table()}
     elif options.label_column is not None and not labeled:
         columns = {name: list(map(str, table.values.columns[:8])) for name, table in tables.items()}
         raise ValueError(
             f"{str(path)!r}: no table has a column {options.label_column!r}; the first columns are {columns}."
         )
-    parts = {name: part_of(table, files[name], options) for name, table in tables.items()}
+    parts = {name: sources[name].part_of(table) for name, table in tables.items()}
     views = join_samples(parts)
     target, target_names = target_of(labeled, views.sample_ids, len(views), parts)
     absent = "" if views.mask is None else f", of which {int((~views.mask.all(axis=1)).sum())} are not in every view"
@@ -97,6 +98,61 @@ def read_tables(path: Path, options: TableOptions) -> MultiViewDataset:
         feature_names={name: [str(column) for column in table.values.columns] for name, table in tables.items()},
         id_name=common_name(table.id_name for table in tables.values()),
     )
+
+
+class Source(NamedTuple):
+    """A table to read: a file, or a sheet of a workbook, which the options name."""
+
+    file: Path
+    options: TableOptions
+
+    def __str__(self) -> str:
+        return str(self.file) + ("" if self.options.sheet is None else f", sheet {self.options.sheet}")
+
+    def take_apart(self) -> Table:
+        """The values, ids and labels of the table."""
+        with self._named():
+            return take_apart(self.file, self.options)
+
+    def part_of(self, table: Table) -> Part:
+        """The table as a view."""
+        with self._named():
+            return part_of(table, self.file, self.options)._replace(origin=str(self))
+
+    def label_table(self) -> Table:
+        """The table as a file of labels."""
+        with self._named():
+            return label_table(self.file, self.options)
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Add the name of the sheet to errors."""
+        try:
+            yield
+        except ValueError as error:
+            if self.options.sheet is None:
+                raise
+            raise ValueError(f"Sheet {self.options.sheet!r}: {error}") from error
+
+
+def sources_in(path: Path, options: TableOptions) -> tuple[Source | None, dict[str, Source]]:
+    """The labels, if there are any, and the views by name, in a folder of tables, a workbook or a single table."""
+    if has_sheets(path):
+        sheets = {name: Source(path, options._replace(sheet=name)) for name in sheet_names(path)}
+        labels = [name for name in sheets if plain(name) in LABEL_FILES]
+        if len(labels) > 1 or len(labels) == len(sheets):
+            raise ValueError(f"{str(path)!r} has the sheets {listed(sheets)}: give all but one of them other names.")
+        return next((sheets.pop(name) for name in labels), None), sheets
+    label_file, files = files_in(path)
+    for file in files.values() if path.is_dir() else ():
+        check_content(file)
+    sources = {name: Source(file, options) for name, file in files.items()}
+    return None if label_file is None else Source(label_file, options), sources
+
+
+def has_sheets(file: Path) -> bool:
+    """Whether a file is a workbook with several sheets, each of which is a view."""
+    return is_workbook(file) and file.is_file() and len(sheet_names(file)) > 1
 
 
 def common_name(names: Iterable[str]) -> str:
@@ -132,8 +188,13 @@ def files_in(path: Path) -> tuple[Path | None, dict[str, Path]]:
 def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None]:
     """A table as it is in the file, and its dialect if it is text."""
     if file.suffix.lower() in TYPED_SUFFIXES:
-        return read_typed(file), None
-    return read_text(file, options)
+        frame, dialect = read_typed(file), None
+    elif is_workbook(file):
+        frame, dialect = read_sheet(file, options).frame, None
+    else:
+        return read_text(file, options)
+    check_names(frame, file)
+    return frame, dialect
 
 
 def take_apart(file: Path, options: TableOptions) -> Table:

@@ -280,17 +280,26 @@ def _column_names(lines: Sequence[str], separator: str, file: Path, number: int)
     first_row = _split(lines[1], separator) if len(lines) > 1 else names
     trailing = len(names) > 1 and first_row[-1] == "" and (names[-1] == "" or len(first_row) > len(names))
     names = names[:-1] if trailing and names[-1] == "" else names
-    counted = [str(position) for position in range(len(names))]
-    # A line of numbers contains values, not names, unless it counts columns; so does an id followed by numbers.
-    has_names = not (parses(names[0]) if len(names) == 1 else all(map(parses, names[1:])))
-    if len(names) > 1 and (plain(names[0]) in ID_NAMES or names[1:] in (counted[1:], counted[:-1])):
-        has_names = True
+    has_names = holds_names(names)
     if not has_names:
         names = [MADE_UP.format(position) for position in range(1, len(names) + 1)]
     elif not trailing and len(first_row) == len(names) + 1:
         names = ["", *names]  # the ids have no name, as R writes tables
     _check_names(names, file, number)
     return [*names, TRAILING] if trailing else names, has_names
+
+
+def holds_names(values: Sequence[str]) -> bool:
+    """Whether the first row of a table contains names: a row of numbers contains values, unless it counts columns.
+
+    So does an id followed by numbers.
+    """
+    if len(values) < 2:
+        return not parses(values[0])
+    counted = [str(position) for position in range(len(values))]
+    if plain(values[0]) in ID_NAMES or list(values[1:]) in (counted[1:], counted[:-1]):
+        return True
+    return not all(map(parses, values[1:]))
 
 
 def _check_names(names: Sequence[str], file: Path, number: int) -> None:
