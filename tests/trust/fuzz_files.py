@@ -176,6 +176,7 @@ KINDS = {
     "feather": (".feather", write_feather, read_views),
     "arrow": (".arrow", write_arrow, read_views),
     "excel": (".xlsx", write_excel, read_views),
+    "forged excel": (".xlsx", write_excel, read_views),
     "tenx": (".h5", write_tenx, read_views),
     "model": (".model", write_model, read_model),
     "forged": (".model", write_rich_model, read_and_use_model),
@@ -227,6 +228,22 @@ def forge(content, rng):
     return stream.getvalue()
 
 
+def forge_member(content, rng):
+    """A zip archive with damage inside of one member, and a checksum that fits."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    chosen = str(rng.choice(sorted(parts)))
+    parts[chosen] = damage(parts[chosen], rng)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return stream.getvalue()
+
+
+DAMAGES = {"forged": forge, "forged excel": forge_member}
+
+
 def attempt(read, path):
     """Exit status of a process that reads the file: 0 read, 1 refused by name, 2 anything else."""
     child = os.fork()
@@ -271,7 +288,7 @@ def main(kind, seed, count):
         read(path)
         rng = np.random.default_rng(seed)
         for _ in range(count):
-            victim.write_bytes((forge if kind == "forged" else damage)(content, rng))
+            victim.write_bytes(DAMAGES.get(kind, damage)(content, rng))
             status = attempt(read, victim)
             found[{0: "read", 1: "refused", -signal.SIGKILL: "stuck"}.get(status, "wrong")] += 1
             if status not in (0, 1) and (keep := os.environ.get("LATEFUSION_KEEP")):

@@ -17,7 +17,7 @@ MAY_BE_STUCK = {"h5ad", "h5mu", "mat73", "tenx"}
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited by a call of Linux")
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_are_read_or_refused_by_name(kind):
-    if kind == "excel":
+    if "excel" in kind:
         pytest.importorskip("openpyxl")
     seed = 0 if FACTOR == 1 else int.from_bytes(os.urandom(4))
     command = [sys.executable, "-m", "tests.trust.fuzz_files", kind, str(seed), str(50 * FACTOR)]

@@ -34,6 +34,7 @@ from latefusion.cli.inputs import (
     table_arguments,
     with_columns,
 )
+from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
@@ -129,7 +130,9 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(options.files, **table_arguments(options), **label_options(options.labels)),
+                loading=loading_code(
+                    reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                ),
                 force=options.force,
             )
     answer = describe(model, data, options)

@@ -19,6 +19,7 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
+from latefusion.cli.standard_input import standard_input
 from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
@@ -62,7 +63,11 @@ class Input(NamedTuple):
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
     """Options for the files to read."""
     parser.add_argument(
-        "files", type=file_path, nargs=least, metavar="FILE", help="data files, one per view or with several views each"
+        "files",
+        type=file_path,
+        nargs=least,
+        metavar="FILE",
+        help="data files, one per view or with several views each; - is a table from standard input",
     )
     add_table_arguments(parser)
     if labels:
@@ -108,6 +113,11 @@ def input_files(options: argparse.Namespace) -> list[Path]:
 
 def read(options: argparse.Namespace) -> Input:
     """All files as one data set; `--labels` is a file if there is one of that name, else a column."""
+    with standard_input(options) as available:
+        return _read(available)
+
+
+def _read(options: argparse.Namespace) -> Input:
     files, labels = options.files, label_options(getattr(options, "labels", None))
     label_file = labels.get("label_file")
     with in_words_of_the_command_line():

@@ -26,7 +26,7 @@ class Column(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"number", "boolean", "date", "text", "constant", "empty"}
+    kind : {"number", "boolean", "date", "duration", "text", "constant", "empty"}
         A constant column has one value in all rows, an empty one has none.
     missing : int
         Cells without a value.
@@ -178,4 +178,4 @@ def _kind(held: Any, distinct: int, n_rows: int) -> str:
         return "number"
     if held.dtype.kind == "M" or all(DATE.fullmatch(str(value)) for value in held):
         return "date"
-    return "text"
+    return "duration" if held.dtype.kind == "m" else "text"
