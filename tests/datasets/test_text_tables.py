@@ -187,6 +187,11 @@ def test_mixed_columns_in_all_dialects(tmp_path, encoding, separator, decimal, s
     assert frame["text"].tolist() == ["a; b, c", "d\te|f", "g"]
 
 
+def test_a_short_line_below_numbers_is_refused_by_name(tmp_path):
+    with pytest.raises(ValueError, match=r"t\.csv', line 2: 2 values, but there are 3 names in line 1"):
+        load_views(write(tmp_path / "t.csv", "id\t1\t2\nid\tid"))
+
+
 def test_a_column_of_words_keeps_its_words(tmp_path):
     """Markers are gaps among numbers only, and what may be numbers with signs stays as it is written."""
     path = write(tmp_path / "t.csv", "id,a,b,c,d\ns1,?,12 %,2020-01-02,7\ns2,-,3 %,2020-02-03,2020_1\n")

@@ -62,12 +62,11 @@ def values_of(table: Table, file: Path, options: TableOptions) -> Array:
     Raises
     ------
     ValueError
-        If there are no values, if values are neither numbers nor text nor of another simple type, and if a transposed
-        table contains text.
+        If there are no values, and if a transposed table contains text.
     """
     if not table.values.shape[1] or not len(table.values):
         raise ValueError(_nothing_to_cluster(table, file, options))
-    frame = table.values if is_text_table(file) else _with_simple_types(table.values, file, options)
+    frame = table.values if is_text_table(file) else _with_simple_types(table.values)
     if all(getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes):
         single = all(str(dtype).lower() == "float32" for dtype in frame.dtypes)
         return np.asarray(frame.to_numpy(dtype=np.float32 if single else np.float64, na_value=np.nan))
@@ -129,30 +128,39 @@ def _may_be_number(value: Any) -> bool:
     return parses(value) if isinstance(value, str) else value is None or isinstance(value, int | float)
 
 
-def _with_simple_types(frame: Frame, file: Path, options: TableOptions) -> Frame:
-    """A table of a format with types, in which no column contains Python objects other than text."""
-    odd = [
+def check_values(frame: Frame, file: Path, options: TableOptions) -> None:
+    """Raise an error for columns of lists, bytes and other objects."""
+    for at in _columns_of_objects(frame):
+        column = frame.iloc[:, at]
+        if not all(issubclass(kind, SCALARS) for kind in set(map(type, column[column.notna()]))):
+            raise ValueError(_not_simple(column, file, options))
+
+
+def _columns_of_objects(frame: Frame) -> list[int]:
+    return [
         at
         for at, dtype in enumerate(frame.dtypes)
         if getattr(dtype, "kind", "O") not in "biufmM" and type(dtype).__name__ not in KEPT_TYPES
     ]
+
+
+def _with_simple_types(frame: Frame) -> Frame:
+    """A table of a format with types, in which no column contains Python objects other than text."""
+    odd = _columns_of_objects(frame)
     if not odd:
         return frame
     frame = frame.copy(deep=False)
     for at in odd:
-        frame.isetitem(at, _simple(frame.iloc[:, at], file, options))
+        frame.isetitem(at, _simple(frame.iloc[:, at]))
     return frame
 
 
-def _simple(column: Column, file: Path, options: TableOptions) -> Column:
+def _simple(column: Column) -> Column:
     """A column of objects as one of numbers, dates, durations, booleans or text."""
     pandas: Any = importlib.import_module("pandas")  # the column is one of pandas
     if isinstance(column.dtype, pandas.PeriodDtype):
         return column.dt.to_timestamp()
-    held = column.dropna()
-    kinds = set(map(type, held))
-    if not all(issubclass(kind, SCALARS) for kind in kinds):
-        raise ValueError(_not_simple(column, file, options))
+    kinds = set(map(type, column.dropna()))
     if kinds <= {bool, np.bool_}:
         return column if kinds else column.astype(np.float64)  # without any value it may be anything
     if kinds == {str}:

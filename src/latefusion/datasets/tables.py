@@ -39,7 +39,7 @@ from latefusion.datasets.joining import Part, join_samples, transposed_hint
 from latefusion.datasets.labels import LABEL_COLUMNS, encode_labels, plain
 from latefusion.datasets.optional import require
 from latefusion.datasets.options import TableOptions
-from latefusion.datasets.table_values import Table, check_names, values_of
+from latefusion.datasets.table_values import Table, check_names, check_values, values_of
 from latefusion.datasets.text_tables import MADE_UP, Dialect, read_text
 from latefusion.datasets.text_values import as_numbers
 from latefusion.datasets.typed_tables import TYPED_SUFFIXES, read_typed
@@ -194,6 +194,7 @@ def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None
     else:
         return read_text(file, options)
     check_names(frame, file)
+    check_values(frame, file, options)
     return frame, dialect
 
 

@@ -254,6 +254,8 @@ def _divided_by_blanks(lines: Sequence[str]) -> bool:
         return True
     headless = len(rows) == 1 or (len(rows[0]) > 1 and all(map(parses, rows[0][1:])))
     values = rows if headless else rows[1:]
+    if len(set(map(len, values))) > 1:
+        return False
     numeric = any(all(map(_may_be_number, column)) for column in list(zip(*values, strict=True))[1:])
     firsts = [row[0] for row in values]
     quoted = all(line.lstrip().startswith('"') for line in lines)
