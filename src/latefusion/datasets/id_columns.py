@@ -24,6 +24,8 @@ TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".tab")
 AMOUNT = re.compile(r"(?=.*[%$€£¥₹])[-+(]?\s?[$€£¥₹]?\s?[-+]?\d[\d.,\s]*[%$€£¥₹]?\)?")
 # Ids have few words; a column with more words per value contains sentences.
 MOST_WORDS = 5
+# Values in which words are counted.
+SAMPLE = 1000
 
 
 class IdColumn(NamedTuple):
@@ -113,7 +115,10 @@ def rows_with_ids(frame: Frame, ids: IdColumn, file: Path, options: TableOptions
 
 def checked_ids(ids: IdColumn, file: Path, options: TableOptions) -> NDArray[Any]:
     """Ids as text without blanks around it; raises an error for repeated ones."""
-    found = np.array([str(value).strip() for value in ids.values], dtype=str)
+    texts = [str(value).strip() for value in ids.values]
+    found = np.array(texts, dtype=str)
+    if len(set(texts)) == len(texts):  # sorting below takes much longer
+        return found
     seen, first, times = np.unique(found, return_index=True, return_counts=True)
     repeated = np.flatnonzero(times > 1)
     if repeated.size:
@@ -192,7 +197,8 @@ def _not_ids(frame: Frame, first: Any) -> str:
         return f"text, but {shortened(value)!r} occurs {times} times"
     if all(map(AMOUNT.fullmatch, texts)):
         return f"amounts, such as {shortened(texts[0])!r}"
-    if sum(len(text.split()) for text in texts) > MOST_WORDS * len(texts):
+    some = texts[:SAMPLE]
+    if sum(len(text.split()) for text in some) > MOST_WORDS * len(some):
         return "sentences"
     return ""
 
