@@ -24,7 +24,8 @@ EXCEPTIONS = {
 }
 
 HEAVY = (
-    "torch", "cupy", "dask", "matplotlib", "jinja2", "pandas", "polars", "h5py", "anndata", "mudata", "zarr", "pooch",
+    "torch", "cupy", "dask", "matplotlib", "jinja2", "pandas", "polars", "h5py", "openpyxl", "anndata", "mudata",
+    "zarr", "pooch",
 )  # fmt: skip
 
 

@@ -109,3 +109,37 @@ def test_what_cannot_be_read_ends_with_one_line(folder, capsys):
     )
     assert main(["info", "nothing.csv"]) == 1
     assert "File not found: 'nothing.csv'" in capsys.readouterr().err
+
+
+def test_columns_that_are_not_numbers(folder, capsys):
+    (folder / "t.csv").write_text("id;a;farbe;tag\nx;1,5;rot;2020-01-02\ny;2;;2020-01-03\nz;;rot;\n", "cp1252")
+    out = output_of(capsys, "t.csv")
+    assert "text, separated by semicolon, decimal ',', UTF-8, names in line 1" in out
+    assert "columns of t that are not numbers\n  farbe: object, 1 gap, 1 different value\n" in out
+    assert "  tag: object, 1 gap, 2 different values" in out
+    assert "cannot be clustered" not in out
+    together = answer(capsys, "t.csv")["together"]
+    assert list(together["columns"]) == ["t"]
+    assert len(together["columns"]["t"]) == 2
+    names = ";".join(f"c{number}" for number in range(20))
+    (folder / "t.csv").write_text(f"id;{names}\nx;" + ";".join("u" * 20) + "\ny;" + ";".join("v" * 20))
+    assert "  … and 5 more" in output_of(capsys, "t.csv")
+
+
+def test_a_first_column_of_repeated_words_and_why_it_is_not_the_ids(folder, capsys):
+    (folder / "t.csv").write_text("region,a\nnorth,1\nsouth,2\nnorth,3\n")
+    out = output_of(capsys, "t.csv")
+    assert "no column of ids: the first column holds text, but 'north' occurs 2 times; another column" in out
+
+
+def test_sheets_of_a_workbook(folder, capsys):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("openpyxl")
+    with pd.ExcelWriter(folder / "book.xlsx") as writer:
+        pd.DataFrame({"id": ["x", "y"], "a": [1, 2]}).to_excel(writer, sheet_name="one", index=False)
+        pd.DataFrame({"id": ["y", "z"], "w": ["u", "v"]}).to_excel(writer, sheet_name="two", index=False)
+    found = answer(capsys, "book.xlsx")
+    assert [one["file"] for one in found["files"]] == ["book.xlsx, sheet one", "book.xlsx, sheet two"]
+    assert found["together"]["overlap"]["in_all"] == 1
+    assert list(found["together"]["columns"]) == ["two"]
+    assert "Excel" in output_of(capsys, "book.xlsx")

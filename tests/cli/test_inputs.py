@@ -122,3 +122,13 @@ def test_infinite_values_are_found_by_the_names_in_the_table(tmp_path):
     (tmp_path / "a.csv").write_text("id,x,y\nann,1,2\nbob,3,inf\n")
     with pytest.raises(ValueError, match="View 'a' has 1 infinite values, the first in column 'y' of sample 'bob'"):
         read(options(tmp_path / "a.csv"))
+
+
+def test_tables_with_words_come_as_data_frames(tmp_path):
+    (tmp_path / "a.csv").write_text("id,n,word\nx,1,red\ny,,blue\n")
+    data, _ = read(options(tmp_path / "a.csv"))
+    (frame,) = with_columns(data).arrays
+    assert frame is data.views.arrays[0]
+    (tmp_path / "a.csv").write_text("id,word,n\nx,red,1\ny,blue,-inf\n")
+    with pytest.raises(ValueError, match="View 'a' has 1 infinite values, the first in column 'n' of sample 'y'"):
+        read(options(tmp_path / "a.csv"))

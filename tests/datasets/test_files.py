@@ -16,7 +16,7 @@ def test_missing_file_and_unknown_format(tmp_path):
         load_views(tmp_path / "nowhere.npz")
     (tmp_path / "table.foo").write_text("a,b\n1,2\n")
     with pytest.raises(
-        ValueError, match=r"table\.foo' ends in '\.foo', but only \.npz, \.mat, \.h5mu, \.h5ad, \.csv.*\.txt"
+        ValueError, match=r"table\.foo' ends in '\.foo', but only \.npz, \.mat, \.h5, \.h5mu, \.h5ad, \.csv.*\.txt"
     ):
         load_views(tmp_path / "table.foo")
 
@@ -28,7 +28,7 @@ def test_a_pipe_is_refused_before_it_is_read(tmp_path):
         load_views(tmp_path / "rna.csv")
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".mat", ".h5mu", ".csv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".npz", ".mat", ".h5mu", ".h5", ".csv", ".parquet", ".feather"])
 def test_empty_files(tmp_path, suffix):
     path = tmp_path / f"nothing{suffix}"
     path.touch()
@@ -54,7 +54,7 @@ def test_content_of_another_format_than_the_name(tmp_path):
     with pytest.raises(ValueError, match=r"b\.csv' is a MATLAB file\. .*rename it to end in \.mat"):
         load_views(tmp_path / "b.csv")
     (tmp_path / "c.npz").write_bytes(b"\x89HDF\r\n\x1a\n")
-    with pytest.raises(ValueError, match=r"c\.npz' is an HDF5 file.*\.h5mu or \.h5ad or \.mat"):
+    with pytest.raises(ValueError, match=r"c\.npz' is an HDF5 file.*\.h5mu or \.h5ad or \.h5 or \.mat"):
         load_views(tmp_path / "c.npz")
 
 

@@ -36,7 +36,8 @@ def npy():
 
 
 FILES = {
-    "book.xlsx": (zipped("[Content_Types].xml", "xl/workbook.xml"), "an Excel workbook. Save each sheet as a CSV"),
+    "book.xlsb": (zipped("[Content_Types].xml", "xl/workbook.bin"), r"a binary Excel workbook \(\.xlsb\)\. Save it as"),
+    "book.csv": (zipped("[Content_Types].xml", "xl/workbook.xml"), r"an Excel workbook.*rename it to end in \.xlsx"),
     "book.xls": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", r"an old Office document, such as an Excel \.xls workbook.*CSV"),
     "book.ods": (zipped("mimetype", "META-INF/manifest.xml", "content.xml"), "an OpenDocument file. Save each sheet"),
     "text.docx": (zipped("word/document.xml"), "a Word document"),
@@ -56,12 +57,13 @@ FILES = {
         "a sparse matrix in Matrix Market form.*read_10x_mtx",
     ),
     "GSE1_series_matrix.txt.gz": (gzip.compress(b'!Series_title\t"x"\n'), "a GEO series matrix.*transpose"),
-    "counts.h5": (b"\x89HDF\r\n\x1a\n", r"an HDF5 file.*\.h5mu.*read_10x_h5"),
+    "counts.hdf5": (b"\x89HDF\r\n\x1a\n", r"an HDF5 file.*\.h5mu.*\.h5 if Cell Ranger did"),
     "fig.pdf": (b"%PDF-1.7", "a PDF document"),
     "fig.png": (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     "fig.jpg": (b"\xff\xd8\xff\xe0", "a JPEG image"),
     "fig.tif": (b"II*\0", "a TIFF image"),
-    "a.feather": (b"ARROW1\0\0", r"an Arrow \(Feather\) file.*to_parquet"),
+    "a.parquet": (b"ARROW1\0\0", r"an Arrow \(Feather\) file.*rename it to end in \.feather"),
+    "b.parquet": (b"\xff\xff\xff\xff", r"a stream of Arrow tables.*rename it to end in \.feather or \.arrow"),
     "a.db": (b"SQLite format 3\0", "an SQLite database"),
     "a.json": (b'[{"a": 1}]', "a JSON file"),
     "page.csv": (b"\n<!DOCTYPE html>\n<html>", "a web page.*download the file again"),
@@ -79,7 +81,7 @@ def test_errors_name_the_format_and_the_remedy(tmp_path, name):
             read(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["book.xlsx", "x.rds", "fig.png", "x.npy"])
+@pytest.mark.parametrize("name", ["book.xls", "x.rds", "fig.png", "x.npy"])
 def test_the_name_does_not_hide_the_content(tmp_path, name):
     (tmp_path / "table.csv").write_bytes(FILES[name][0])
     with pytest.raises(ValueError, match=rf"table\.csv' is {FILES[name][1]}"):

@@ -97,3 +97,32 @@ def test_ids_and_columns_that_match_nothing_are_not_called_transposed():
     }
     with pytest.raises(ValueError, match=r"no sample in common.*theirs like 'c'\. Write the ids in the same way"):
         join_samples(parts)
+
+
+@examples(40)
+@given(names, names)
+def test_data_frames_are_joined_like_arrays(first, second):
+    pandas = pytest.importorskip("pandas")
+    if not set(first) & set(second):
+        return
+    numbers = {"x": part(first, "x"), "xy": part(second, "xy")}
+    frames = {}
+    for name, one in numbers.items():
+        rows = range(3, 3 + len(one.ids))
+        frames[name] = one._replace(array=pandas.DataFrame({"n": one.array[:, 0], "word": list(one.ids)}, index=rows))
+    expected, views = join_samples(numbers), join_samples(frames)
+    assert views.sample_ids.tolist() == expected.sample_ids.tolist()
+    np.testing.assert_array_equal(views.observed, expected.observed)
+    for frame, array, observed in zip(views.arrays, expected.arrays, views.observed.T, strict=True):
+        assert list(frame.index) == list(range(len(views)))
+        np.testing.assert_array_equal(frame["n"], array[:, 0])
+        assert frame["word"][observed].tolist() == views.sample_ids[observed].tolist()
+        assert frame[~observed].isna().all(axis=None)
+
+
+def test_rows_of_data_frames_without_any_value_are_absent():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, np.nan], "b": ["x", None]}, index=[5, 9])
+    views = join_samples({"x": Part(frame, None, "x.csv"), "y": Part(np.ones((2, 1)), None, "y.csv")})
+    assert views.mask.tolist() == [[True, True], [False, True]]
+    assert list(views.arrays[0].index) == [0, 1]

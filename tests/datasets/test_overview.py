@@ -41,7 +41,7 @@ def test_kinds_of_columns_gaps_and_classes(tmp_path):
     [
         ("id,a\nx,1\n", "id", "a usual name of ids"),
         (",a\nx,1\ny,2\n", "", "the first column, which has no name"),
-        ("word,a\nx,1\n", "word", "the first column, which holds text"),
+        ("word,a\nx,1\n", "word", "the first column, which holds text that differs in every row"),
         ("a,sample_id\n1,x\n2,y\n", "sample_id", "a usual name of ids"),
         ("a,b\n1,2\n", None, "no column of ids: the first column holds numbers"),
         ("label,a\nx,1\n", None, "no column of ids: the first column holds classes"),

@@ -96,6 +96,44 @@ def write_parquet(path):
     pd.DataFrame(DATA.views.arrays[0], columns=list("abc")).to_parquet(path)
 
 
+def mixed():
+    """A table with columns of all kinds, and gaps."""
+    frame = pd.DataFrame(DATA.views.arrays[0], columns=list("abc"))
+    frame["word"] = ["red", "blue", None, "red"] * 3
+    frame["day"] = pd.to_datetime(["2020-01-01", None, "2021-02-03"] * 4)
+    frame["size"] = pd.Categorical(["S", "M", "L"] * 4, categories=["S", "M", "L"], ordered=True)
+    frame.loc[3, "b"] = np.nan
+    return frame
+
+
+def write_mixed_csv(path):
+    mixed().assign(label=DATA.target).to_csv(path, index_label="id", sep=";", decimal=",", na_rep="?")
+
+
+def write_mixed_parquet(path):
+    mixed().to_parquet(path)
+
+
+def write_feather(path):
+    mixed().to_feather(path)
+
+
+def write_arrow(path):
+    mixed().to_feather(path, compression="uncompressed")
+
+
+def write_tenx(path):
+    from tests.datasets.test_tenx import write_version_3
+
+    write_version_3(path)
+
+
+def write_excel(path):
+    with pd.ExcelWriter(path) as writer:
+        mixed().to_excel(writer, sheet_name="mixed")
+        pd.DataFrame(DATA.views.arrays[1]).to_excel(writer, sheet_name="numbers")
+
+
 def write_model(path):
     lf.save(lf.GlobalAlignmentClustering(2, random_state=0).fit(DATA.views), path)
 
@@ -133,6 +171,13 @@ KINDS = {
     "csv": (".csv", write_csv, read_views),
     "compressed": (".csv.gz", write_compressed, read_views),
     "parquet": (".parquet", write_parquet, read_views),
+    "mixed csv": (".csv", write_mixed_csv, read_views),
+    "mixed parquet": (".parquet", write_mixed_parquet, read_views),
+    "feather": (".feather", write_feather, read_views),
+    "arrow": (".arrow", write_arrow, read_views),
+    "excel": (".xlsx", write_excel, read_views),
+    "forged excel": (".xlsx", write_excel, read_views),
+    "tenx": (".h5", write_tenx, read_views),
     "model": (".model", write_model, read_model),
     "forged": (".model", write_rich_model, read_and_use_model),
 }
@@ -183,6 +228,22 @@ def forge(content, rng):
     return stream.getvalue()
 
 
+def forge_member(content, rng):
+    """A zip archive with damage inside of one member, and a checksum that fits."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    chosen = str(rng.choice(sorted(parts)))
+    parts[chosen] = damage(parts[chosen], rng)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+    return stream.getvalue()
+
+
+DAMAGES = {"forged": forge, "forged excel": forge_member}
+
+
 def attempt(read, path):
     """Exit status of a process that reads the file: 0 read, 1 refused by name, 2 anything else."""
     child = os.fork()
@@ -227,7 +288,7 @@ def main(kind, seed, count):
         read(path)
         rng = np.random.default_rng(seed)
         for _ in range(count):
-            victim.write_bytes((forge if kind == "forged" else damage)(content, rng))
+            victim.write_bytes(DAMAGES.get(kind, damage)(content, rng))
             status = attempt(read, victim)
             found[{0: "read", 1: "refused", -signal.SIGKILL: "stuck"}.get(status, "wrong")] += 1
             if status not in (0, 1) and (keep := os.environ.get("LATEFUSION_KEEP")):

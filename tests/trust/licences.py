@@ -10,7 +10,7 @@ from pathlib import Path
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 # Extras of those who use the package; the others serve its tests and pages.
-RUN_TIME = ("plot", "report", "torch", "frames", "io", "datasets", "scverse", "dask")
+RUN_TIME = ("plot", "report", "torch", "frames", "io", "excel", "datasets", "scverse", "dask")
 
 
 def name_of(requirement):

@@ -9,6 +9,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pytest
 import scipy.io
 import scipy.sparse as sp
 from hypothesis import given
@@ -42,6 +44,7 @@ def check(data):
     assert data.views.n_views >= 1
     assert len({view.shape[0] for view in data.views.arrays}) == 1
     assert all(view.ndim == 2 for view in data.views.arrays)
+    assert data.views.observed.shape == (len(data.views), data.views.n_views)
     if data.target is not None:
         assert len(data.target) == len(data.views)
 
@@ -61,6 +64,7 @@ def test_tables_of_any_words(tmp_path, table, separator, encoding, suffix):
     data = load(path)
     if data is not None:
         check(data)
+        check_columns(data.views.arrays[0])
 
 
 @st.composite
@@ -189,3 +193,80 @@ def test_commands_of_any_words(tmp_path, monkeypatch, seed, shape, scale, n, opt
         assert err.startswith("usage: latefusion")
     assert "Traceback" not in err
     assert not list(tmp_path.glob("**/*.part"))
+
+
+CELLS = st.one_of(
+    st.none(),
+    st.text(max_size=6),
+    st.integers(-(2**70), 2**70),
+    st.floats(),
+    st.booleans(),
+    st.dates(),
+    st.datetimes(),
+    st.times(),
+    st.timedeltas(),
+    st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-1000, max_value=1000),
+    st.binary(max_size=3),
+    st.lists(st.integers(0, 3), max_size=2),
+)
+COLUMN_NAMES = st.lists(st.one_of(WORDS, st.text(max_size=4)), min_size=1, max_size=4, unique=True)
+
+
+def columns_of(draw, n_rows):
+    """Of one kind of cell each, or of all kinds, so that a library may refuse to write them."""
+    kind = draw(st.sampled_from([CELLS, *CELLS.original_strategies]))
+    return draw(st.lists(st.one_of(st.none(), kind), min_size=n_rows, max_size=n_rows))
+
+
+@examples(80)
+@given(data=st.data(), names=COLUMN_NAMES, n_rows=st.integers(0, 5), suffix=st.sampled_from([".parquet", ".feather"]))
+def test_typed_tables_of_any_values(tmp_path, data, names, n_rows, suffix):
+    path = tmp_path / f"values{suffix}"
+    frame = pd.DataFrame({name: pd.Series(columns_of(data.draw, n_rows), dtype=object) for name in names})
+    frame = frame.infer_objects() if data.draw(st.booleans()) else frame
+    try:
+        frame.to_parquet(path) if suffix == ".parquet" else frame.to_feather(path)
+    except Exception:  # noqa: BLE001
+        return  # pyarrow writes columns of one type only
+    found = load(path)
+    if found is not None:
+        check(found)
+        check_columns(found.views.arrays[0])
+
+
+@examples(40)
+@given(data=st.data(), n_rows=st.integers(0, 5), n_columns=st.integers(0, 4))
+def test_sheets_of_any_values(tmp_path, data, n_rows, n_columns):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in range(1, n_rows + 1):
+        for column in range(1, n_columns + 1):
+            value = data.draw(CELLS)
+            with contextlib.suppress(Exception):  # not every value can be written
+                book.active.cell(row, column, value)
+    path = tmp_path / "values.xlsx"
+    try:
+        book.save(path)
+    except Exception:  # noqa: BLE001
+        return
+    found = load(path)
+    if found is not None:
+        check(found)
+        check_columns(found.views.arrays[0])
+
+
+def check_columns(view):
+    """Numbers, text, booleans, dates, durations and categories: nothing else reaches the estimators."""
+    if isinstance(view, np.ndarray):
+        assert view.dtype.kind == "f"
+        return
+    assert list(view.index) == list(range(len(view)))
+    assert all(isinstance(name, str) for name in view.columns)
+    assert view.columns.is_unique
+    for name in view.columns:
+        column = view[name]
+        if column.dtype == object:
+            kinds = {type(value) for value in column.dropna()}
+            assert kinds <= {str} or kinds <= {bool}, kinds
+        else:
+            assert column.dtype.kind in "bifumM" or isinstance(column.dtype, pd.CategoricalDtype | pd.StringDtype)

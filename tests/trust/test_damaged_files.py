@@ -11,12 +11,14 @@ from tests.properties import FACTOR
 from tests.trust.fuzz_files import KINDS
 
 # The HDF5 library itself runs in circles on about one in two hundred of such files; nothing in Python can end that.
-MAY_BE_STUCK = {"h5ad", "h5mu", "mat73"}
+MAY_BE_STUCK = {"h5ad", "h5mu", "mat73", "tenx"}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is limited by a call of Linux")
 @pytest.mark.parametrize("kind", KINDS)
 def test_damaged_files_are_read_or_refused_by_name(kind):
+    if "excel" in kind:
+        pytest.importorskip("openpyxl")
     seed = 0 if FACTOR == 1 else int.from_bytes(os.urandom(4))
     command = [sys.executable, "-m", "tests.trust.fuzz_files", kind, str(seed), str(50 * FACTOR)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -35,6 +35,7 @@ from latefusion.cli.inputs import (
     table_arguments,
     with_columns,
 )
+from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.metrics import clustering_scores
@@ -57,6 +58,7 @@ examples:
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
   latefusion cluster genes.csv proteins.csv --report page.html   write a report
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
+  zcat genes.csv.gz | latefusion cluster - proteins.xlsx -k 5    a table from standard input
   latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
@@ -137,7 +139,9 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(options.files, **table_arguments(options), **label_options(options.labels)),
+                loading=loading_code(
+                    reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                ),
                 force=options.force,
             )
     answer = describe(model, data, options)

@@ -13,9 +13,10 @@ from latefusion.cli.inputs import check_cells, translated
 from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import check_file, load
 from latefusion.datasets.formats import MODEL, identify
+from latefusion.datasets.id_columns import is_number
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.overview import Column, TableOverview, describe_table, shared_samples
-from latefusion.datasets.tables import files_in, is_table
+from latefusion.datasets.tables import Source, has_sheets, is_table, sources_in
 from latefusion.experiments import format_table
 from latefusion.outputs.model_files import describe as describe_model
 
@@ -36,23 +37,23 @@ def describe_files(files: Sequence[Path], options: TableOptions) -> dict[str, An
     Returns
     -------
     dict
-        ``files``, one dict each; and ``together`` if there are several data files.
+        ``files``, one dict each; and ``together`` if there are data files.
     """
     found: list[dict[str, Any]] = []
     tables: list[TableOverview] = []
-    for file in _expanded(files):
+    for file, reading in _expanded(files, options):
         if _is_model(file):
             found.append({"file": str(file), **describe_model(file)._asdict()})
         elif is_table(file):
             check_file(file)
-            tables.append(describe_table(file, options))
+            tables.append(describe_table(file, reading))
             found.append(_table_record(tables[-1]))
         else:
             found.append({"file": str(file), **_views_record(file)})
     data = [file for file in files if not _is_model(file)]
     answer: dict[str, Any] = {"files": found}
     if data:
-        answer["together"] = {"overlap": shared_samples(tables), "problem": _problem(data, options)}
+        answer["together"] = {"overlap": shared_samples(tables), **_read_together(data, options)}
     return answer
 
 
@@ -68,20 +69,24 @@ def files_text(answer: Mapping[str, Any]) -> str:
             rows = [[file, *map(str, counts.values())] for file, counts in overlap["files"].items()]
             head = f"{overlap['n_samples']} samples in all, {overlap['in_all']} of them in every file"
             blocks.append(f"{head}\n{format_table(['file', 'samples', 'only here', 'not here'], rows)}")
+        for view, lines in together["columns"].items():
+            shown, rest = lines[:SHOWN_COLUMNS], len(lines) - SHOWN_COLUMNS
+            shown = [*shown, f"… and {rest} more"] if rest > 0 else shown
+            blocks.append("\n  ".join([f"columns of {_shown(view)} that are not numbers", *shown]))
         if together["problem"] is not None:
             blocks.append(f"These files cannot be clustered: {together['problem']}")
     return "\n\n".join(blocks)
 
 
-def _expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, folders of tables replaced by their tables."""
+def _expanded(files: Sequence[Path], options: TableOptions) -> list[Source]:
+    """The files, folders replaced by their tables and workbooks by their sheets."""
     found = []
     for file in files:
-        if file.is_dir():
-            labels, views = files_in(file)
+        if file.is_dir() or has_sheets(file):
+            labels, views = sources_in(file, options)
             found += [*views.values(), *([] if labels is None else [labels])]
         else:
-            found.append(file)
+            found.append(Source(file, options))
     return found
 
 
@@ -92,13 +97,39 @@ def _is_model(file: Path) -> bool:
     return found is not None and found.what == MODEL
 
 
-def _problem(files: Sequence[Path], options: TableOptions) -> str | None:
-    """The error of reading the files as one data set; None if there is none."""
+def _read_together(files: Sequence[Path], options: TableOptions) -> dict[str, Any]:
+    """The columns of views that are not all numbers, and the error of reading the files as one data set, or None."""
+    columns: dict[str, list[str]] = {}
     try:
-        check_cells(load_paths(files, options), files, options)
+        data = load_paths(files, options)
+        columns = {name: column_lines(array) for name, array in data.views.items() if hasattr(array, "iloc")}
+        check_cells(data, files, options)
     except ValueError as error:
-        return translated(str(error))
-    return None
+        return {"columns": columns, "problem": translated(str(error))}
+    return {"columns": columns, "problem": None}
+
+
+def column_lines(frame: Any) -> list[str]:
+    """A line for every column of a view that does not contain numbers: type, missing and different values.
+
+    Parameters
+    ----------
+    frame : DataFrame
+
+    Returns
+    -------
+    list of str
+    """
+    lines = []
+    for name, values in frame.items():
+        if is_number(values):
+            continue
+        held = values.dropna()
+        n_gaps = len(values) - len(held)
+        lines.append(
+            f"{_shown(str(name))}: {values.dtype}, {_count(n_gaps, 'gap')}, {_count(held.nunique(), 'different value')}"
+        )
+    return lines
 
 
 def _table_record(table: TableOverview) -> dict[str, Any]:
@@ -188,8 +219,8 @@ def _facts(head: str, rows: Mapping[str, Any]) -> str:
 
 
 def _written(how: Mapping[str, Any]) -> str:
-    if how["format"] == "Parquet":
-        return "Parquet"
+    if how["format"] != "text":
+        return str(how["format"])
     words = [f"text, separated by {how['separator']}", f"decimal {how['decimal']!r}", how["encoding"]]
     words.append("no line of names" if how["line_of_names"] is None else f"names in line {how['line_of_names']}")
     words += [f"compressed with {how['compression']}"] * bool(how["compression"])

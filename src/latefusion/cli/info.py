@@ -17,6 +17,7 @@ from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.cli.arguments import file_path
 from latefusion.cli.files_info import describe_files, files_text
 from latefusion.cli.inputs import add_table_arguments, in_words_of_the_command_line, table_arguments
+from latefusion.cli.standard_input import displayed, standard_input
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets import cache_folder, data_folder, find_datasets
 from latefusion.datasets.catalogue import FoundDataset
@@ -34,7 +35,7 @@ examples:
 
 LIBRARIES = (
     *("scipy", "scikit-learn", "matplotlib", "umap-learn", "pandas", "polars", "pyarrow", "narwhals", "h5py", "zarr"),
-    *("anndata", "mudata"),
+    *("openpyxl", "anndata", "mudata"),
 )
 
 
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=file_path,
         nargs="*",
         metavar="FILE",
-        help="data files, folders of tables, or a saved model",
+        help="data files, folders of tables, - for a table from standard input, or a saved model",
     )
     add_table_arguments(parser)
     parser.add_argument(
@@ -60,8 +61,9 @@ def run(options: argparse.Namespace) -> None:
     answer: dict[str, Any] = {}
     texts = []
     if options.files:
-        with progress("reading"), in_words_of_the_command_line():
-            answer = describe_files(options.files, table_options(label_column=None, **table_arguments(options)))
+        with progress("reading"), standard_input(options) as available, in_words_of_the_command_line():
+            reading = table_options(label_column=None, **table_arguments(available))
+            answer = displayed(describe_files(available.files, reading), options, available)
         texts.append(files_text(answer))
     if options.datasets:
         with progress("looking for data sets"):

@@ -19,10 +19,12 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
+from latefusion.cli.standard_input import standard_input
 from latefusion.datasets.collection import load_paths
-from latefusion.datasets.files import OBS_READERS
+from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
+from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
-from latefusion.datasets.tables import files_in, is_table, row_position
+from latefusion.datasets.tables import files_in, is_table
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.report import Features
 from latefusion.scverse.counts import comparable, modality_kind
@@ -61,7 +63,11 @@ class Input(NamedTuple):
 def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
     """Options for the files to read."""
     parser.add_argument(
-        "files", type=file_path, nargs=least, metavar="FILE", help="data files, one per view or with several views each"
+        "files",
+        type=file_path,
+        nargs=least,
+        metavar="FILE",
+        help="data files, one per view or with several views each; - is a table from standard input",
     )
     add_table_arguments(parser)
     if labels:
@@ -107,6 +113,11 @@ def input_files(options: argparse.Namespace) -> list[Path]:
 
 def read(options: argparse.Namespace) -> Input:
     """All files as one data set; `--labels` is a file if there is one of that name, else a column."""
+    with standard_input(options) as available:
+        return _read(available)
+
+
+def _read(options: argparse.Namespace) -> Input:
     files, labels = options.files, label_options(getattr(options, "labels", None))
     label_file = labels.get("label_file")
     with in_words_of_the_command_line():
@@ -114,7 +125,7 @@ def read(options: argparse.Namespace) -> Input:
         data = load_paths(files, reading, None if label_file is None else Path(label_file))
     check_cells(data, files, reading)
     notes = shared_columns(data)
-    if any(file.suffix.lower() in OBS_READERS for file in files):  # where names of modalities follow conventions
+    if any(file.suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         views, read_as = normalize_modalities(data.views)
         notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
@@ -165,9 +176,9 @@ def shared_columns(data: MultiViewDataset) -> list[str]:
 
 
 def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
-    """Raise an error for empty cells and infinite values, by row and column of the table.
+    """Raise an error for infinite values, and for empty cells of arrays, by row and column of the table.
 
-    A row without any value means that the view is missing for the sample.
+    A row without any value means that the view is missing for the sample. Data frames may have empty cells.
     """
     folders = [files_in(path)[1] for path in files if path.is_dir() or is_table(path)]
     tables = {name: file for folder in folders for name, file in folder.items()}
@@ -181,8 +192,7 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
     for position, (name, array) in enumerate(data.views.items()):
         if name not in data.feature_names or issparse(array):
             continue
-        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
-        infinite = np.isinf(array)
+        infinite = _infinite(array)
         if infinite.any():
             row, column = np.argwhere(infinite)[0]
             raise ValueError(
@@ -190,6 +200,9 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
                 f"{data.feature_names[name][column]!r} of {sample(name, row)}. Replace them, or remove the row or the "
                 f"column."
             )
+        if hasattr(array, "iloc"):
+            continue
+        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
         if empty.any():
             row, column = np.argwhere(empty)[0]
             n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
@@ -202,6 +215,17 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
             )
 
 
+def _infinite(array: Any) -> Any:
+    """Where an array, or a column of numbers in a data frame, is infinite."""
+    if not hasattr(array, "iloc"):
+        return np.isinf(array)
+    found = np.zeros(array.shape, dtype=bool)
+    for at, dtype in enumerate(array.dtypes):
+        if dtype.kind == "f":
+            found[:, at] = np.isinf(array.iloc[:, at].to_numpy(dtype=np.float64, na_value=np.nan))
+    return found
+
+
 def with_columns(data: MultiViewDataset) -> Views:
     """The views, as data frames where column names are known, so that `predict` checks the columns of new samples."""
     if not data.feature_names:
@@ -209,7 +233,7 @@ def with_columns(data: MultiViewDataset) -> Views:
     pandas: Any = importlib.import_module("pandas")  # column names come from tables, which pandas has read
     arrays = {
         name: pandas.DataFrame(array, columns=data.feature_names[name], copy=False)
-        if name in data.feature_names and not issparse(array)
+        if name in data.feature_names and not issparse(array) and not hasattr(array, "iloc")
         else array
         for name, array in data.views.items()
     }

@@ -13,10 +13,11 @@ import numpy as np
 from latefusion.datasets.files import OBS_READERS, check_file, load
 from latefusion.datasets.joining import Part, join_samples
 from latefusion.datasets.options import TableOptions, table_options
+from latefusion.datasets.table_values import Table
 from latefusion.datasets.tables import (
-    Table,
     common_name,
     files_in,
+    has_sheets,
     is_table,
     label_table,
     part_of,
@@ -97,7 +98,7 @@ def load_paths(paths: Sequence[Path], options: TableOptions, label_file: Path | 
     _check_transposed(paths, options)
     if len(paths) == 1 and label_file is None:
         return load(paths[0], options)
-    tables = {path: take_apart(path, options) for path in paths if is_table(path)}
+    tables = {path: take_apart(path, options) for path in paths if is_table(path) and not has_sheets(path)}
     found = any(table.labels is not None for table in tables.values())
     elsewhere = label_file is not None or any(_may_have_column(path) for path in paths)
     if label_column is not None and not found and not elsewhere:
@@ -151,8 +152,8 @@ def _check_transposed(paths: Sequence[Path], options: TableOptions) -> None:
 
 
 def _may_have_column(path: Path) -> bool:
-    """Whether a file that is not a table may have a column with the classes."""
-    return path.is_dir() or path.suffix.lower() in OBS_READERS
+    """Whether a file that is not a single table may have a column with the classes."""
+    return path.is_dir() or path.suffix.lower() in OBS_READERS or has_sheets(path)
 
 
 def _table_content(file: Path, table: Table, options: TableOptions) -> Content:
@@ -164,8 +165,8 @@ def _table_content(file: Path, table: Table, options: TableOptions) -> Content:
 
 
 def _read_other(path: Path, options: TableOptions) -> Content:
-    """Contents of a folder or an archive, whose views are then joined with those of other files."""
-    if not path.is_dir():
+    """Contents of a folder, a workbook or an archive, whose views are then joined with those of other files."""
+    if not path.is_dir() and not has_sheets(path):
         options = TableOptions(label_column=options.label_column if _may_have_column(path) else None)
     data = load(path, options)
     mask, ids = data.views.mask, data.views.sample_ids
@@ -190,7 +191,7 @@ def _view_names(paths: Sequence[Path], contents: Mapping[Path, Content]) -> dict
     named: dict[str, tuple[Path, str]] = {}
     for path in paths:
         for own in contents[path].parts:
-            name = own if times[own] == 1 or len(contents[path].parts) == 1 else f"{view_name(path)}:{own}"
+            name = own if times[own] == 1 or own == view_name(path) else f"{view_name(path)}:{own}"
             if name in named:
                 raise ValueError(
                     f"{str(named[name][0])!r} and {str(path)!r} both contain a view {name!r}. Rename one of the files."

@@ -8,8 +8,10 @@ path                       expected contents
                            `latefusion.datasets.matlab`
 ``.h5mu``                  one modality per view, see `latefusion.datasets.h5mu`
 ``.h5ad``                  one view, or one per type of features, see `latefusion.datasets.h5ad`
+``.h5``                    counts of 10x Genomics, one view per type of features, see `latefusion.datasets.tenx`
 ``.csv`` ``.tsv`` ``.txt`` one view, rows are samples, see `latefusion.datasets.tables`; also compressed
-``.parquet``               one view, rows are samples
+``.parquet`` ``.feather``  one view, rows are samples; also ``.arrow`` and ``.ipc``
+``.xlsx``                  one view, or one per sheet if there are several, see `latefusion.datasets.excel`
 a folder                   one such table per view, matched by sample id
 ========================== =========================================================================================
 """
@@ -32,12 +34,15 @@ from latefusion.datasets.matlab import mat_header, read_mat
 from latefusion.datasets.npz import npz_header, read_npz
 from latefusion.datasets.options import TableOptions, table_options
 from latefusion.datasets.tables import TABLE_SUFFIXES, is_table, read_tables
+from latefusion.datasets.tenx import read_tenx
 from latefusion.types import MultiViewDataset
 
-READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat}
+READERS: dict[str, Callable[[Path], MultiViewDataset]] = {".npz": read_npz, ".mat": read_mat, ".h5": read_tenx}
 # Formats with a table of the samples, one column of which may be the classes.
 OBS_READERS: dict[str, Callable[..., MultiViewDataset]] = {".h5mu": read_h5mu, ".h5ad": read_h5ad}
 HEADER_READERS: dict[str, Callable[[Path], Header]] = {".npz": npz_header, ".mat": mat_header, ".h5mu": h5mu_header}
+# Formats in which names of views follow conventions for molecules of single cells.
+SINGLE_CELL_SUFFIXES = (*OBS_READERS, ".h5")
 SUFFIXES = (*READERS, *OBS_READERS, *TABLE_SUFFIXES)
 
 
@@ -56,11 +61,12 @@ def load_views(
     ----------
     path : str or path-like
         An ``.npz`` archive (``view_0``, ... or ``kernel_0``, ...), a ``.mat`` file (``KH`` and ``Y``, or a cell array
-        ``X`` and ``Y``; any version), an ``.h5mu`` or ``.h5ad`` file, a table (``.csv``, ``.tsv``, ``.txt``,
-        ``.parquet``; text also compressed, such as ``.csv.gz``), or a folder with one table per view.
+        ``X`` and ``Y``; any version), an ``.h5mu`` or ``.h5ad`` file, an ``.h5`` file of 10x Genomics, a table
+        (``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather``, ``.xlsx``; text also compressed, such as
+        ``.csv.gz``), an ``.xlsx`` file with a sheet per view, or a folder with one table per view.
     id_column : str, default=None
         The column of every table with the sample ids. By default the first column, if its name is ``id``, ``sample`` or
-        similar, if it has no name, or if it contains text. For tables only.
+        similar, if it has no name, or if it contains text that differs in every row. For tables only.
     label_column : str, default=None
         The column with the classes, in tables and in the ``obs`` of ``.h5mu`` and ``.h5ad`` files. By default the one
         called ``label``, ``labels``, ``class``, ``target`` or ``cell_type``, if there is one.
@@ -76,13 +82,14 @@ def load_views(
     -------
     MultiViewDataset
         Named after the file. ``kind`` is "features" or "kernels"; ``target`` is None if there are no labels. Values and
-        their types are those of the file. If tables or modalities contain different samples, the result contains all of
-        them, ``views.mask`` marks missing views, and missing rows are NaN (empty in sparse views).
+        their types are those of the file: a table of numbers is a float array, a table with columns of words, dates or
+        categories is a pandas data frame. If tables or modalities contain different samples, the result contains all
+        of them, ``views.mask`` marks missing views, and missing rows are NaN (empty in sparse views).
 
     Notes
     -----
-    ``.mat`` files of version 7.3, ``.h5mu`` and ``.h5ad`` need h5py, tables need pandas:
-    ``pip install 'latefusion[io]'``.
+    ``.mat`` files of version 7.3, ``.h5mu``, ``.h5ad`` and ``.h5`` need h5py, tables need pandas:
+    ``pip install 'latefusion[io]'``. Excel workbooks need openpyxl: ``pip install 'latefusion[excel]'``.
 
     Examples
     --------

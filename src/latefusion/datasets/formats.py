@@ -35,24 +35,28 @@ class Format(NamedTuple):
 
 
 _SPREADSHEET = "Save each sheet as a CSV file."
+_OLD_EXCEL = "Save it as .xlsx, or each sheet as a CSV file."
 _R = "In R, write each table with write.csv(x, 'x.csv')."
 _IMAGE = "Compute features first, and save them as a table with a row per sample."
 _UNPACK = "Unpack it, and give the files or the folder."
-_HDF5 = (
-    "Rename it to end in .h5mu if MuData wrote it, .h5ad if AnnData did, .mat if MATLAB did. Counts of 10x Genomics: "
-    "scanpy.read_10x_h5(...).write_h5ad('cells.h5ad')."
-)
+_HDF5 = "It is .h5mu if MuData wrote it, .h5ad if AnnData did, .h5 if Cell Ranger did, .mat if MATLAB did."
+_ARROW = (".feather", ".arrow", ".ipc")
 _MATLAB = Format("a MATLAB file", "", (".mat",))
 
 # The position of the signature, the signature, and the format; the first that fits is taken.
 SIGNATURES: tuple[tuple[int, bytes, Format], ...] = (
     (0, b"MATLAB", _MATLAB),
-    (0, b"\x89HDF", Format("an HDF5 file", _HDF5, (".h5mu", ".h5ad", ".mat"))),
+    (0, b"\x89HDF", Format("an HDF5 file", _HDF5, (".h5mu", ".h5ad", ".h5", ".mat"))),
     (0, b"PAR1", Format("a Parquet file", "", (".parquet", ".pq"))),
     (0, b"\x93NUMPY", Format("a single NumPy array", "Save it with numpy.savez('views.npz', view_0=array).")),
-    (0, b"ARROW1", Format("an Arrow (Feather) file", "pandas.read_feather(...).to_parquet('table.parquet').")),
-    (0, b"FEA1", Format("a Feather file", "pandas.read_feather(...).to_parquet('table.parquet').")),
-    (0, b"\xd0\xcf\x11\xe0", Format("an old Office document, such as an Excel .xls workbook", _SPREADSHEET)),
+    (0, b"ARROW1", Format("an Arrow (Feather) file", "", _ARROW)),
+    (0, b"FEA1", Format("a Feather file", "", _ARROW)),
+    (0, b"\xff\xff\xff\xff", Format("a stream of Arrow tables", "", _ARROW)),
+    (
+        0,
+        b"\xd0\xcf\x11\xe0",
+        Format("an old Office document, such as an Excel .xls workbook", _OLD_EXCEL),
+    ),
     (0, b"RDX", Format("an R workspace (.RData)", _R)),
     (0, b"RDA", Format("an R workspace (.RData)", _R)),
     (0, b"X\n\0\0\0", Format("an R object (.rds)", _R)),
@@ -99,7 +103,8 @@ TEXTS: tuple[tuple[re.Pattern[bytes], Format], ...] = (
 )
 # Members of zip archives, and what an archive with such a member is.
 MEMBERS: tuple[tuple[re.Pattern[str], Format], ...] = (
-    (re.compile(r"xl/workbook\.(xml|bin)"), Format("an Excel workbook", _SPREADSHEET)),
+    (re.compile(r"xl/workbook\.xml"), Format("an Excel workbook", "", (".xlsx", ".xlsm"))),
+    (re.compile(r"xl/workbook\.bin"), Format("a binary Excel workbook (.xlsb)", "Save it as .xlsx.")),
     (re.compile(r"word/document\.xml"), Format("a Word document", "Save its table as a CSV file.")),
     (
         re.compile(r"model\.json"),
@@ -175,11 +180,11 @@ def _zip(file: Path) -> Format:
         with zipfile.ZipFile(file) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, LookupError, NotImplementedError) as error:
-        return Format(f"a damaged zip archive ({error})", "Copy or download it again.", (".npz",))
+        return Format(f"a damaged zip archive ({error})", "Copy or download it again.", (".npz", ".xlsx", ".xlsm"))
     for pattern, form in MEMBERS:
         if any(map(pattern.fullmatch, names)):
             return form
     if not names:
-        return Format("an empty zip archive", "Copy or download it again.", (".npz",))
+        return Format("an empty zip archive", "Copy or download it again.", (".npz", ".xlsx", ".xlsm"))
     shown = ", ".join(map(repr, names[:3])) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return Format(f"a zip archive with {shown}", _UNPACK)

@@ -97,7 +97,9 @@ def opened(file: Path, library: str = "MuData") -> Iterator[Any]:
     try:
         with open_hdf5(file) as root:
             yield root
-    except UNREADABLE as error:
+    except (*UNREADABLE, ValueError) as error:
+        if isinstance(error, ValueError) and str(file) in str(error):
+            raise  # already in our words
         raise ValueError(
             f"{str(file)!r} cannot be read as a file of {library} ({type(error).__name__}: {error}). It may be "
             f"truncated or damaged. Copy or download it again."
@@ -128,7 +130,9 @@ def read_matrix(group: Any, where: str) -> Array:
     kind = stored.attrs.get("encoding-type", "array" if hasattr(stored, "dtype") else "unknown")
     if kind in SPARSE:
         parts = tuple(stored[part][()] for part in ("data", "indices", "indptr"))
-        matrix = scipy.sparse.csr_array(SPARSE[kind](parts, shape=tuple(map(int, stored.attrs["shape"]))))
+        matrix = scipy.sparse.csr_array(
+            sparse_matrix(SPARSE[kind], parts, tuple(map(int, stored.attrs["shape"])), where)
+        )
     elif hasattr(stored, "dtype"):
         matrix = stored[()]
     else:
@@ -137,6 +141,18 @@ def read_matrix(group: Any, where: str) -> Array:
         raise ValueError(
             f"{where}: X has shape {matrix.shape} and type {matrix.dtype}, but a view is a table of numbers."
         )
+    return matrix
+
+
+def sparse_matrix(kind: Any, parts: tuple[Any, ...], shape: tuple[int, ...], where: str) -> Any:
+    """A sparse matrix of its parts; raises an error if an index is outside of the shape."""
+    try:
+        matrix = kind(parts, shape=shape)
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, LookupError, OverflowError) as error:
+        raise ValueError(f"{where} is damaged: its parts do not make a sparse matrix ({error}).") from error
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"{where}: the matrix has type {matrix.dtype}, but a view is a table of numbers.")
     return matrix
 
 

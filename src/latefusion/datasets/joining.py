@@ -29,19 +29,22 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    array : array or CSR array of shape (n_rows, n_columns)
+    array : array, CSR array or DataFrame of shape (n_rows, n_columns)
     ids : ndarray of shape (n_rows,) or None
         Sample of every row, each at most once.
     origin : str
         The file, for messages.
     columns : sequence of str
         Names of the columns, as far as they are known.
+    reason : str
+        Why there are ids or none, for messages.
     """
 
     array: Array
     ids: NDArray[Any] | None
     origin: str
     columns: Sequence[str] = ()
+    reason: str = ""
 
 
 def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) -> Views:
@@ -57,8 +60,8 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
     Returns
     -------
     Views
-        With ids. Where a sample is absent from a view, or all its values there are NaN, the mask is False and its row
-        is NaN, or empty in a sparse view.
+        With ids. Where a sample is absent from a view, or all its values there are missing, the mask is False and its
+        row is missing (NaN, None, NaT), or empty in a sparse view. Data frames have the index 0 … n−1.
 
     Examples
     --------
@@ -75,9 +78,10 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
         return _by_position(parts)
     if anonymous:
         known = [part.origin for part in parts.values() if part.ids is not None]
+        why = "; ".join(f"{part.origin}: {part.reason}" for part in parts.values() if part.ids is None and part.reason)
         raise ValueError(
-            f"{known} have sample ids and {anonymous} have none, so their rows cannot be matched. Add a column of ids "
-            f"called 'id'."
+            f"{known} have sample ids and {anonymous} have none{f' ({why})' * bool(why)}, so their rows cannot be "
+            f"matched. Add a column of ids called 'id'."
         )
     _check_overlap(parts)
     lists = {name: np.asarray(part.ids).tolist() for name, part in parts.items()}
@@ -106,7 +110,8 @@ def _by_position(parts: Mapping[str, Part]) -> Views:
             f"Add a column of ids called 'id' to each."
         )
     mask = np.column_stack([_filled(part.array) for part in parts.values()])
-    return Views({name: part.array for name, part in parts.items()}, mask=None if mask.all() else mask)
+    arrays = {name: _numbered(part.array) for name, part in parts.items()}
+    return Views(arrays, mask=None if mask.all() else mask)
 
 
 def transposed_hint(parts: Mapping[str, Part], ids: set[Any]) -> str:
@@ -165,6 +170,8 @@ def _why_apart(parts: Mapping[str, Part], name: str, others: set[Any]) -> str:
 
 def _filled(array: Array) -> NDArray[np.bool_]:
     """Rows with at least one value."""
+    if _is_frame(array):
+        return np.asarray(array.notna().any(axis=1), dtype=bool)
     if scipy.sparse.issparse(array) or array.dtype.kind != "f":
         return np.ones(array.shape[0], dtype=bool)
     return ~np.isnan(array).all(axis=1)
@@ -172,11 +179,23 @@ def _filled(array: Array) -> NDArray[np.bool_]:
 
 def _spread(array: Array, rows: NDArray[np.intp], n_samples: int) -> Array:
     """An array with its rows at the given positions among all samples."""
+    array = _numbered(array)
     if len(rows) == n_samples and (rows == np.arange(n_samples)).all():
         return array
     if scipy.sparse.issparse(array):
         ones = (np.ones(len(rows), dtype=array.dtype), (rows, np.arange(len(rows))))
         return scipy.sparse.csr_array(scipy.sparse.csr_array(ones, shape=(n_samples, len(rows))) @ array)
+    if _is_frame(array):
+        return array.set_axis(rows, axis=0).reindex(range(n_samples))
     whole = np.full((n_samples, array.shape[1]), np.nan, dtype=array.dtype if array.dtype.kind == "f" else np.float64)
     whole[rows] = array
     return whole
+
+
+def _is_frame(array: Array) -> bool:
+    return hasattr(array, "iloc")
+
+
+def _numbered(array: Array) -> Array:
+    """A data frame with the index 0 … n−1, whatever rows of the file it contains; arrays stay as they are."""
+    return array.reset_index(drop=True) if _is_frame(array) else array

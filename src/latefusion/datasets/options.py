@@ -28,6 +28,8 @@ class TableOptions(NamedTuple):
         Decimal separator; None to detect it.
     transpose : bool or tuple of Path
         Whether columns are samples: in all tables, or in the given files.
+    sheet : str or None
+        Sheet of a workbook; None for its only one.
     """
 
     id_column: str | None = None
@@ -35,6 +37,7 @@ class TableOptions(NamedTuple):
     separator: str | None = None
     decimal: str | None = None
     transpose: bool | tuple[Path, ...] = False
+    sheet: str | None = None
 
     def transposed(self, file: Path) -> bool:
         """Whether the columns of a file are samples."""

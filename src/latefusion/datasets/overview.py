@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from latefusion.datasets.excel import is_workbook
+from latefusion.datasets.id_columns import drop_empty_rows, is_number, take_ids
 from latefusion.datasets.options import TableOptions, separator_name
-from latefusion.datasets.tables import drop_empty_rows, is_number, label_name, read_frame, take_ids
+from latefusion.datasets.tables import Source, label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
+from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
 DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([ T]\d{1,2}:\d{2}.*)?")
@@ -23,7 +26,7 @@ class Column(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"number", "boolean", "date", "text", "constant", "empty"}
+    kind : {"number", "boolean", "date", "duration", "text", "constant", "empty"}
         A constant column has one value in all rows, an empty one has none.
     missing : int
         Cells without a value.
@@ -97,7 +100,9 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
     """
     frame, dialect = read_frame(file, options)
     n_columns = frame.shape[1]
-    frame, (ids, reason) = drop_empty_rows(frame, take_ids(frame, file, options))
+    frame, (ids, reason) = drop_empty_rows(
+        frame, take_ids(frame, file, options, "." if dialect is None else dialect.decimal)
+    )
     missing = np.zeros(0, dtype=bool) if ids is None else np.asarray(ids.isna())
     known = [] if ids is None else [str(value).strip() for value in ids[~missing]]
     names, times = np.unique(np.array(known, dtype=str), return_counts=True)
@@ -105,10 +110,10 @@ def describe_table(file: Path, options: TableOptions) -> TableOverview:
     if label is not None:
         frame.pop(label)
     return TableOverview(
-        file=str(file),
+        file=str(Source(file, options)),
         n_rows=len(frame),
         n_columns=n_columns,
-        written=_written(dialect),
+        written=_written(dialect, file),
         id_column=None if ids is None else _name(ids.name),
         id_reason=reason,
         ids=known,
@@ -141,9 +146,11 @@ def _name(name: Any) -> str:
     return "" if name is None or name == MADE_UP.format(1) else str(name)
 
 
-def _written(dialect: Dialect | None) -> dict[str, Any]:
+def _written(dialect: Dialect | None, file: Path) -> dict[str, Any]:
     if dialect is None:
-        return {"format": "Parquet"}
+        if is_workbook(file):
+            return {"format": "Excel"}
+        return {"format": "Parquet" if file.suffix.lower() in PARQUET_SUFFIXES else "Arrow"}
     return {
         "format": "text",
         "compression": dialect.compression or None,
@@ -171,4 +178,4 @@ def _kind(held: Any, distinct: int, n_rows: int) -> str:
         return "number"
     if held.dtype.kind == "M" or all(DATE.fullmatch(str(value)) for value in held):
         return "date"
-    return "text"
+    return "duration" if held.dtype.kind == "m" else "text"

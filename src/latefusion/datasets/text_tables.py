@@ -1,8 +1,9 @@
 """Text tables: the dialect of a file is detected from its first lines, and pandas reads it.
 
 Detected are: compression, encoding (UTF-8, UTF-16 with a mark, Windows-1252), lines of comments at the top (``#``),
-the separator (tab, semicolon, pipe, comma, blanks), decimal commas, separators of thousands, a line of names or none,
-names that are one fewer than the values (R writes the ids without a name), and separators at the end of lines.
+the separator (tab, semicolon, pipe, comma, blanks), decimal commas, separators of thousands, markers of missing values
+among numbers, a line of names or none, names that are one fewer than the values (R writes the ids without a name), and
+separators at the end of lines. Columns that contain anything but numbers stay text.
 
 Lines are counted from 1, as in an editor, also in errors.
 """
@@ -24,6 +25,7 @@ from latefusion.datasets.compression import compression_of, open_unpacked
 from latefusion.datasets.labels import plain
 from latefusion.datasets.optional import require
 from latefusion.datasets.options import BLANKS, SEPARATORS, TableOptions, separator_name
+from latefusion.datasets.text_values import EXPONENT, THOUSANDS, as_numbers, is_gap, parses
 
 Frame = Any
 Line = tuple[int, list[str]]
@@ -40,18 +42,14 @@ CANDIDATES = ("\t", ";", "|", ",")
 SAMPLE_LINES = 20
 LONGEST_PREAMBLE = 100
 BLOCK = 2**16
+# The largest limit of the csv module that all platforms take.
+LONGEST_FIELD = 2**31 - 1
 # Names of columns without a name in the file, counted from 1.
 MADE_UP = "column {}"
 # Name of the empty column after the last separator, if every line ends with one.
 TRAILING = "\0"
 
-_EXPONENT = r"(?:[eE][+-]?\d+)?"
-DECIMAL_COMMA = re.compile(rf"[+-]?\d*,\d+{_EXPONENT}")
-# By decimal sign: numbers with separators of thousands, and those that have only three digits behind one sign.
-THOUSANDS = {
-    ".": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:,\d{{3}})+(?:\.\d*)?{_EXPONENT}"),
-    ",": re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:\.\d{{3}})+(?:,\d*)?{_EXPONENT}"),
-}
+# Numbers that have only three digits behind one sign.
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
 EXCEL_HINT = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 
@@ -100,7 +98,7 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
     dialect : Dialect
     """
     pandas = require("pandas", file)
-    with open_unpacked(file) as stream:
+    with _fields_of_any_length(), open_unpacked(file) as stream:
         dialect = _recognize(stream, file, options)
         frame = _parse(stream, dialect, file, options, pandas)
         if TRAILING in frame and frame.pop(TRAILING).notna().any():
@@ -112,7 +110,7 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
     for at, (name, dtype) in enumerate(zip(frame.columns, frame.dtypes, strict=True)):
         if name in as_text or getattr(dtype, "kind", "O") in "biuf":
             continue
-        numbers = _without_thousands(frame.iloc[:, at], dialect.decimal, pandas)
+        numbers = as_numbers(frame.iloc[:, at], dialect.decimal)
         if numbers is not None:
             frame.isetitem(at, numbers)
     return frame, dialect
@@ -120,7 +118,7 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
 
 def line_of_row(file: Path, row: int, options: TableOptions) -> int:
     """The line in which a row of values begins, rows counted from 0; for errors."""
-    with open_unpacked(file) as stream:
+    with _fields_of_any_length(), open_unpacked(file) as stream:
         dialect = _recognize(stream, file, options)
         position = row + dialect.has_names
         with contextlib.suppress(csv.Error), contextlib.closing(_lines(stream, dialect)) as lines:
@@ -128,13 +126,14 @@ def line_of_row(file: Path, row: int, options: TableOptions) -> int:
     return dialect.first_line + position
 
 
-def parses(value: str) -> bool:
-    """Whether a text is a number, also one with a decimal comma."""
+@contextlib.contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Without the limit of the csv module on the length of a field, 128 KiB; the limit is one of the process."""
+    before = csv.field_size_limit(LONGEST_FIELD)
     try:
-        float(value)
-    except ValueError:
-        return bool(DECIMAL_COMMA.fullmatch(value))
-    return True
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
@@ -255,6 +254,8 @@ def _divided_by_blanks(lines: Sequence[str]) -> bool:
         return True
     headless = len(rows) == 1 or (len(rows[0]) > 1 and all(map(parses, rows[0][1:])))
     values = rows if headless else rows[1:]
+    if len(set(map(len, values))) > 1:
+        return False
     numeric = any(all(map(_may_be_number, column)) for column in list(zip(*values, strict=True))[1:])
     firsts = [row[0] for row in values]
     quoted = all(line.lstrip().startswith('"') for line in lines)
@@ -262,7 +263,7 @@ def _divided_by_blanks(lines: Sequence[str]) -> bool:
 
 
 def _may_be_number(value: str) -> bool:
-    return parses(value) or value in ("NA", "N/A", "-", "?", "null", "None")
+    return parses(value) or is_gap(value)
 
 
 def _split(line: str, separator: str) -> list[str]:
@@ -270,7 +271,7 @@ def _split(line: str, separator: str) -> list[str]:
         line, separator = line.strip().replace("\t", " "), " "
     try:
         fields = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-    except csv.Error:  # a field longer than the csv module takes: the line has another separator
+    except csv.Error:
         fields = [line]
     return [field.strip() for field in fields]
 
@@ -281,17 +282,26 @@ def _column_names(lines: Sequence[str], separator: str, file: Path, number: int)
     first_row = _split(lines[1], separator) if len(lines) > 1 else names
     trailing = len(names) > 1 and first_row[-1] == "" and (names[-1] == "" or len(first_row) > len(names))
     names = names[:-1] if trailing and names[-1] == "" else names
-    counted = [str(position) for position in range(len(names))]
-    # A line of numbers contains values, not names, unless it counts columns; so does an id followed by numbers.
-    has_names = not (parses(names[0]) if len(names) == 1 else all(map(parses, names[1:])))
-    if len(names) > 1 and (plain(names[0]) in ID_NAMES or names[1:] in (counted[1:], counted[:-1])):
-        has_names = True
+    has_names = holds_names(names)
     if not has_names:
         names = [MADE_UP.format(position) for position in range(1, len(names) + 1)]
     elif not trailing and len(first_row) == len(names) + 1:
         names = ["", *names]  # the ids have no name, as R writes tables
     _check_names(names, file, number)
     return [*names, TRAILING] if trailing else names, has_names
+
+
+def holds_names(values: Sequence[str]) -> bool:
+    """Whether the first row of a table contains names: a row of numbers contains values, unless it counts columns.
+
+    So does an id followed by numbers.
+    """
+    if len(values) < 2:
+        return not parses(values[0])
+    counted = [str(position) for position in range(len(values))]
+    if plain(values[0]) in ID_NAMES or list(values[1:]) in (counted[1:], counted[:-1]):
+        return True
+    return not all(map(parses, values[1:]))
 
 
 def _check_names(names: Sequence[str], file: Path, number: int) -> None:
@@ -338,7 +348,7 @@ def _shows_decimal(value: str, sign: str) -> bool:
     """Whether a value can only be read with this decimal separator."""
     if THOUSANDS[sign].fullmatch(value):
         return {".", ","} <= set(value) or value.count("," if sign == "." else ".") > 1
-    return not AMBIGUOUS.fullmatch(value) and re.fullmatch(rf"[+-]?\d*\{sign}\d+{_EXPONENT}", value) is not None
+    return not AMBIGUOUS.fullmatch(value) and re.fullmatch(rf"[+-]?\d*\{sign}\d+{EXPONENT}", value) is not None
 
 
 def text_columns(names: Sequence[str], options: TableOptions) -> list[str]:
@@ -413,27 +423,3 @@ def _complain_about_width(stream: BinaryIO, dialect: Dialect, file: Path) -> Non
                 f"{dialect.first_line} (separated by {separator_name(dialect.separator)}). Correct the line, put "
                 f"quotes around values that contain the separator, or give another one with separator= ({other})."
             )
-
-
-def _without_thousands(column: Any, decimal: str, pandas: Any) -> Any:
-    """A column of numbers with separators of thousands as numbers; None if it contains anything else."""
-    pattern, sign = THOUSANDS[decimal], "," if decimal == "." else "."
-    values = [str(value).strip() for value in column.dropna().iloc[:1]]
-    if not values or not (pattern.fullmatch(values[0]) or parses(values[0])):
-        return None
-    texts = [None if pandas.isna(value) else str(value).strip() for value in column]
-    if not all(text is None or pattern.fullmatch(text) or _plain_number(text, decimal) for text in texts):
-        return None
-    return pandas.Series(
-        [float("nan") if text is None else float(text.replace(sign, "").replace(",", ".")) for text in texts],
-        index=column.index,
-        dtype=float,
-    )
-
-
-def _plain_number(text: str, decimal: str) -> bool:
-    try:
-        float(text.replace(",", ".") if decimal == "," else text)
-    except ValueError:
-        return False
-    return decimal == "." or "." not in text

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import latefusion
-from latefusion.datasets.files import OBS_READERS
+from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.report.gather import ReportData, shorten
 
 LIBRARIES = ("latefusion", "numpy", "scipy", "scikit-learn")
@@ -107,7 +107,7 @@ def loading_code(
     given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
     lines = [f"data = lf.datasets.load_files({[os.fspath(file) for file in files]!r}{given})"]
     views = "data.views"
-    if any(Path(file).suffix.lower() in OBS_READERS for file in files):
+    if any(Path(file).suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         lines.insert(0, "from latefusion.scverse.reading import normalize_modalities")
         views = "normalize_modalities(data.views).views"
     return "\n".join([*lines, f"views, target = {views}, data.target"])
