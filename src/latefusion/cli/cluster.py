@@ -28,6 +28,7 @@ from latefusion.cli.inputs import (
     add_file_arguments,
     configured,
     described,
+    empty_cells,
     find_method,
     input_files,
     label_options,
@@ -42,7 +43,7 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import Explanation, explain_views, write_report
-from latefusion.report.gather import gather
+from latefusion.report.gather import gather, shorten
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
@@ -69,6 +70,8 @@ examples:
 
 # The methods whose models label new samples.
 NAMES = ", ".join(OURS)
+# Columns of one kind in the description of a table.
+SHOWN_COLUMNS = 6
 # Largest number of clusters in a table.
 SHOWN_CLUSTERS = 20
 
@@ -156,7 +159,7 @@ def run(options: argparse.Namespace) -> None:
         ]
     # The fit gives some of the same warnings.
     answer["warnings"] = list(
-        dict.fromkeys([*answer["warnings"], *noted, *notes, *(str(one.message) for one in caught)])
+        dict.fromkeys([*answer["warnings"], *noted, *notes, *empty_cells(data), *(str(one.message) for one in caught)])
     )
     put_answer(answer, found, options, text_of)
 
@@ -186,7 +189,8 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "confidence": None if confidence is None else float(np.median(confidence)),
         "doubtful": None if confidence is None else int(np.sum(confidence < LOW_CONFIDENCE)),
         "stability": None if number is None else number.chosen.stability,
-        "views": _views(model, data),
+        "views": _views(model),
+        "columns": model.column_kinds_,
         "reasons": reasons,
         "scores": None if data.target is None else clustering_scores(data.target, labels),
         "dropping": [],
@@ -198,17 +202,17 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
     }
 
 
-def _views(model: Any, data: MultiViewDataset) -> list[dict[str, Any]]:
-    mask, kinds = data.views.mask, getattr(model, "view_kinds_", {})
+def _views(model: Any) -> list[dict[str, Any]]:
+    kinds = getattr(model, "view_kinds_", {})
     weights: Any = getattr(model, "view_weights_", None)
     agreement: Any = getattr(model, "agreement_", None)
     rows = []
-    for position, (name, array) in enumerate(data.views.items()):
-        row: dict[str, Any] = {"name": name, "columns": int(array.shape[1])}
-        row["samples"] = len(data.views) if mask is None else int(mask[:, position].sum())
+    for position, name in enumerate(map(str, model.view_names_)):
+        row: dict[str, Any] = {"name": name, "columns": int(model.n_features_per_view_[position])}
+        row["samples"] = int(model.observed_[:, position].sum())
         row["kind"] = kinds.get(name)
         # Some methods weigh samples or clusters, not views.
-        row["weight"] = float(weights[position]) if np.shape(weights) == (data.views.n_views,) else None
+        row["weight"] = float(weights[position]) if np.shape(weights) == (model.n_views_,) else None
         row["agreement"] = None if agreement is None else float(agreement[position])
         rows.append(row)
     return rows
@@ -222,7 +226,10 @@ def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
     if n_files > 1:
         notes.append("The files have no sample ids. Rows are matched by their order.")
     for name, columns in data.feature_names.items():
-        first = data.views.arrays[data.views.names.index(name)][:, 0]
+        array = data.views.arrays[data.views.names.index(name)]
+        if hasattr(array, "iloc"):  # ids in tables of several kinds are recognized
+            continue
+        first = array[:, 0]
         if len(np.unique(first)) == len(data.views) and np.all(first == np.round(first)):
             notes.append(
                 f"Column {columns[0]!r} of {name} contains a different integer in every row. If these are sample ids, "
@@ -236,6 +243,7 @@ def text_of(answer: Mapping[str, Any]) -> str:
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
+    lines += [*_columns_table(answer["columns"])]
     lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
     lines += answer["reasons"]
     lines += [one["text"] for one in answer["dropping"]]
@@ -272,6 +280,18 @@ def _clusters_table(answer: Mapping[str, Any]) -> str:
 def _views_table(views: list[dict[str, Any]]) -> str:
     header = ["view", *(key for key in views[0] if key != "name" and any(one[key] is not None for one in views))]
     return format_table(header, [[one["name"], *(_shown(one[key]) for key in header[1:])] for one in views])
+
+
+def _columns_table(columns: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """What the columns of tables were taken for, by view."""
+    lines = []
+    for view, kinds in columns.items():
+        by_kind: dict[str, list[str]] = {}
+        for column, kind in kinds.items():
+            by_kind.setdefault(kind, []).append(column)
+        shown = [f"{kind} {shorten(names, SHOWN_COLUMNS)}" for kind, names in by_kind.items()]
+        lines.append(f"Columns of {view}: {'; '.join(shown)}")
+    return [*lines, ""] if lines else []
 
 
 def _certainty(answer: Mapping[str, Any]) -> list[str]:

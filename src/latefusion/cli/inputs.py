@@ -176,10 +176,7 @@ def shared_columns(data: MultiViewDataset) -> list[str]:
 
 
 def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOptions) -> None:
-    """Raise an error for infinite values, and for empty cells of arrays, by row and column of the table.
-
-    A row without any value means that the view is missing for the sample. Data frames may have empty cells.
-    """
+    """Raise an error for infinite values, by row and column of the table."""
     folders = [files_in(path)[1] for path in files if path.is_dir() or is_table(path)]
     tables = {name: file for folder in folders for name, file in folder.items()}
 
@@ -188,8 +185,8 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
             return f"sample {str(ids[row])!r}"
         return row_position(tables[name], int(row), options) if name in tables else f"row {row + 1}"
 
-    ids, mask = data.views.sample_ids, data.views.mask
-    for position, (name, array) in enumerate(data.views.items()):
+    ids = data.views.sample_ids
+    for name, array in data.views.items():
         if name not in data.feature_names or issparse(array):
             continue
         infinite = _infinite(array)
@@ -200,19 +197,24 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
                 f"{data.feature_names[name][column]!r} of {sample(name, row)}. Replace them, or remove the row or the "
                 f"column."
             )
-        if hasattr(array, "iloc"):
+
+
+def empty_cells(data: MultiViewDataset) -> list[str]:
+    """A note for every view with missing values in rows that have others."""
+    notes = []
+    for position, (name, array) in enumerate(data.views.items()):
+        if issparse(array):
             continue
-        empty = np.isnan(array) if mask is None else np.isnan(array) & mask[:, position, None]
-        if empty.any():
-            row, column = np.argwhere(empty)[0]
-            n_cells, n_rows = int(empty.sum()), int(empty.any(axis=1).sum())
-            found = "an empty cell,"
-            if n_cells > 1:
-                found = f"{n_cells} empty cells, in {n_rows} row{'s' * (n_rows > 1)}, the first"
-            raise ValueError(
-                f"View {name!r} has {found} in column {data.feature_names[name][column]!r} of {sample(name, row)}. "
-                f"Impute missing values, or remove the row or the column."
+        empty = array.isna().to_numpy() if hasattr(array, "iloc") else np.isnan(array)
+        observed = ~empty.all(axis=1) if data.views.mask is None else data.views.mask[:, position]
+        n_cells, share = int(empty[observed].sum()), empty[observed].mean() if observed.any() else 0.0
+        if n_cells:
+            shown = f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
+            notes.append(
+                f"View {name!r} has {n_cells} missing value{'s' * (n_cells > 1)} ({shown}). They are imputed from the "
+                f"other columns."
             )
+    return notes
 
 
 def _infinite(array: Any) -> Any:

@@ -22,7 +22,7 @@ from latefusion.cli.answers import (
 from latefusion.cli.arguments import file_path
 from latefusion.cli.cluster import SHOWN_CLUSTERS
 from latefusion.cli.columns import one_table
-from latefusion.cli.inputs import add_file_arguments, input_files, read, with_columns
+from latefusion.cli.inputs import add_file_arguments, empty_cells, input_files, read, with_columns
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
@@ -69,6 +69,7 @@ def run(options: argparse.Namespace) -> None:
     ):
         warnings.simplefilter("always")
         found = predicted_labels(model, views).called(data.id_name)
+        present = views if isinstance(views, Views) else model.new_views(views)  # groups of columns of one table
     for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
         print(f"latefusion predict: {message}", file=sys.stderr)
     put_labels(found, options)
@@ -81,8 +82,8 @@ def run(options: argparse.Namespace) -> None:
         "clusters": [{"label": int(k), "samples": int(n)} for k, n in zip(names, sizes, strict=True)],
         "confidence": None if found.confidence is None else float(np.median(found.confidence)),
         "novel": count_novel(found),
-        "views": present_in(views, trained),
-        "warnings": [*notes, *absences(views, trained)],
+        "views": present_in(present, trained),
+        "warnings": [*notes, *empty_cells(data), *absences(present, trained)],
         "output": None if options.output is None else str(options.output),
     }
     put_answer(answer, found, options, _text)
