@@ -51,15 +51,15 @@ from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
 Each file is one view with the name of the file. A folder, .npz, .mat or .h5mu file may contain several views. Rows are
-matched by sample id. The ids are the first column if its name is id, sample or similar, or if it contains text; --id
-selects another column.
+matched by sample id. The ids are the first column if its name is id, sample or similar, or if it contains text that
+differs in every row; --id selects another column.
 
 examples:
   latefusion cluster genes.csv proteins.csv                    choose the number of clusters
   latefusion cluster genes.csv proteins.csv -k 5 -o labels.csv --save groups.model
   latefusion cluster genes.csv proteins.csv --report page.html   write a report
   latefusion cluster rna.parquet adt.csv --id barcode --labels cell_type --explain
-  zcat genes.csv.gz | latefusion cluster - proteins.xlsx -k 5    a table from standard input
+  latefusion cluster - proteins.csv -k 5                       one table from standard input
   latefusion cluster cells.h5mu -k 2-12 --json > answer.json   the best of 2 to 12 clusters
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
