@@ -47,6 +47,15 @@ def _home(found, topic):
     return np.bincount(found["model"].labels_[found["topics"] == topic]).argmax()
 
 
+def customers(found):
+    """The groups are found, and columns are what they are taken for."""
+    assert lf.metrics.adjusted_rand(found["truth"].to_numpy(), found["model"].labels_) > 0.9
+    assert found["model"].column_kinds_["customers"] == {
+        "region": "category", "since": "date", "spend": "number", "returns": "number", "currency": "constant",
+    }  # fmt: skip
+    assert found["model"].column_kinds_["reviews"] == {"review": "text"}
+
+
 def missing_views(found):
     assert np.array_equal(found["model"].observed_, found["mask"])
 
@@ -82,6 +91,7 @@ CLAIMS = {
     "stories/1_tables.py": tables,
     "stories/2_cells.py": cells,
     "stories/3_documents.py": documents,
+    "stories/4_customers.py": customers,
     "recipes/missing_views.py": missing_views,
     "recipes/consensus_of_labels.py": consensus_of_labels,
     "recipes/number_of_clusters.py": number_of_clusters,

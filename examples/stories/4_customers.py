@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 
 import latefusion as lf
+from latefusion.plots import ViewWeightsDisplay
 from latefusion.report import features_of, write_report
 
 generator = np.random.default_rng(0)
@@ -43,10 +44,10 @@ def with_gaps(column, share):
 
 
 phrases = [
-    ["fast delivery", "great price", "order arrived early"],
-    ["poor quality", "wrong size", "had to return it"],
-    ["lovely gift", "beautiful wrapping", "my mother was happy"],
-    ["good for the office", "need an invoice", "ordered for the team"],
+    ["fast delivery", "great price", "arrived early", "easy to order", "cheap and good"],
+    ["poor quality", "wrong size", "had to return it", "colour is off", "broke after a week"],
+    ["lovely gift", "beautiful wrapping", "my mother was happy", "nice card", "a real surprise"],
+    ["good for the office", "need an invoice", "ordered for the team", "bulk order", "works in our printer"],
 ]
 customers = pd.DataFrame(
     {
@@ -70,7 +71,7 @@ survey = pd.DataFrame(
     index=pd.Index(ids, name="customer"),
 ).sample(520, random_state=0)
 reviews = pd.DataFrame(
-    {"review": [", ".join(generator.choice(phrases[one], 2, replace=False)) for one in group]},
+    {"review": [", ".join(generator.choice(phrases[one], 3, replace=False)) for one in group]},
     index=pd.Index(ids, name="customer"),
 ).sample(400, random_state=1)
 folder = Path(tempfile.mkdtemp())
@@ -103,6 +104,13 @@ for cluster in range(4):
     print(f"\nCluster {cluster}: {np.sum(model.labels_ == cluster)} customers")
     for feature in features_of(model, data.views, cluster, most=5):
         print("  ", feature)
+
+# %%
+# Which file matters
+# ------------------
+# The bars are the weights of the files in the consensus, the dots their agreement with it.
+figure = ViewWeightsDisplay.from_estimator(model).figure_
+figure.set_size_inches(6, 2.4)
 
 # %%
 # New customers

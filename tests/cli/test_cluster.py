@@ -207,8 +207,8 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     genes.assign(patient="x" + genes["patient"]).to_csv("others.csv", index=False)
     assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
     genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
-    message = refusal(capsys, "proteins.csv", "holes.csv", "-k", "3")
-    assert f"has an empty cell, in column 'genes_4' of sample '{genes.loc[7, 'patient']}'" in message
+    assert main(["cluster", "proteins.csv", "holes.csv", "-k", "3"]) == 0
+    assert "View 'holes' has 1 missing value (0.1%). They are imputed" in capsys.readouterr().out
 
 
 NOT_NUMBERS = ["five", "0", "5-2", "1-4", "-3", "2,x", "1,4", "2,", "2-4,6", "2--4", "²"]

@@ -8,7 +8,16 @@ import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, input_files, read, with_columns
+from latefusion.cli.inputs import (
+    OURS,
+    add_file_arguments,
+    configured,
+    empty_cells,
+    find_method,
+    input_files,
+    read,
+    with_columns,
+)
 from tests.cli.shell import write_tables
 
 
@@ -100,13 +109,21 @@ def test_tables_with_the_same_columns_may_be_transposed(tmp_path):
     assert read(options(tmp_path / "rna.csv", tmp_path / "methylation.csv", "--transpose", "all")).notes == []
 
 
-def test_an_empty_cell_is_named_by_line_or_sample(tmp_path):
-    (tmp_path / "a.csv").write_text("p,q\n1,2\n\n3,\n")
+def test_an_infinite_value_is_named_by_line_or_sample(tmp_path):
+    (tmp_path / "a.csv").write_text("p,q\n1,2\n\n3,inf\n")
     with pytest.raises(ValueError, match="in column 'q' of line 4"):
         read(options(tmp_path / "a.csv"))
-    (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\n\ny,3,\n")
+    (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\n\ny,3,inf\n")
     with pytest.raises(ValueError, match="in column 'q' of sample 'y'"):
         read(options(tmp_path / "a.csv"))
+
+
+def test_empty_cells_are_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\ny,3,\nz,,\n")
+    (tmp_path / "b.csv").write_text("id,word\nx,up\ny,\nz,down\n")
+    assert empty_cells(read(options(tmp_path / "a.csv", tmp_path / "b.csv")).data) == [
+        "View 'a' has 1 missing value (25.0%). They are imputed from the other columns."
+    ]
 
 
 def test_everything_that_is_read_is_an_input(tmp_path, monkeypatch):

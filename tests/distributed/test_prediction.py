@@ -86,6 +86,25 @@ def test_a_value_that_is_not_finite_is_named_by_its_rows(planted, chunked):
     model = MODELS["linear"]().fit(views)
     first = next(iter(views))
     bad = {name: view.copy() for name, view in views.items()}
-    bad[first][777, 2] = np.nan
-    with pytest.raises(ValueError, match=rf"Rows \d+ to \d+: View '{first}'.*NaN"):
+    bad[first][777, 2] = np.inf
+    with pytest.raises(ValueError, match=rf"Rows \d+ to \d+: View '{first}'.*infinite"):
         distributed.predict(model, chunked(bad)).compute()
+
+
+def test_missing_values_are_filled_as_in_memory(planted, chunked):
+    views, _ = planted
+    model = MODELS["linear"]().fit(views)
+    first = next(iter(views))
+    holed = {name: view.copy() for name, view in views.items()}
+    holed[first][5::50, 2] = np.nan
+    np.testing.assert_array_equal(distributed.predict(model, chunked(holed)).compute(), model.predict(holed))
+
+
+def test_models_of_chunked_views_refuse_missing_values(planted, chunked):
+    views, _ = planted
+    model = distributed.GlobalAlignmentClustering(3, random_state=0).fit(chunked(views))
+    first = next(iter(views))
+    holed = {name: view.copy() for name, view in views.items()}
+    holed[first][7, 2] = np.nan
+    with pytest.raises(ValueError, match=rf"View '{first}' contains 1 values that are NaN"):
+        model.in_memory().predict(holed)

@@ -467,8 +467,9 @@ def test_absent_columns_are_missing_values_where_this_is_allowed():
 
 def test_a_number_may_mark_missing_values():
     holed, marked = changed(A, 3, 1, np.nan), changed(A, 3, 1, -99.0)
-    model = fit([marked, B], missing_values=-99)
-    np.testing.assert_array_equal(model.consensus_, fit([holed, B]).consensus_)
+    expected = fit([holed, B]).consensus_
+    np.testing.assert_array_equal(fit([marked, B], missing_values=-99).consensus_, expected)
+    np.testing.assert_array_equal(fit([holed, B], missing_values=np.nan).consensus_, expected)
 
 
 def test_objects_that_look_like_nothing_are_refused():

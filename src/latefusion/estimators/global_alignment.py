@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from latefusion.estimators.alignment import AlignmentClustering
 
 
@@ -32,9 +30,9 @@ class GlobalAlignmentClustering(AlignmentClustering):
     encoders : transformer or mapping of str to transformer, default=None
         A transformer of scikit-learn that turns a view into numbers, for some views or for all. It is cloned, fitted on
         the training samples and applied to new samples.
-    missing_values : number or str, default=NaN
-        A value that marks missing values, besides NaN, None and empty cells. Single missing values are imputed from the
-        other columns of the view. A row without any value is a missing view.
+    missing_values : number or str, default=None
+        A value that marks missing values, in addition to NaN, None and empty cells. Single missing values are imputed
+        from the other columns of the view. A row without any value is a missing view.
     missing_columns : {"error", "allow"}, default="error"
         Whether columns of data frames may be absent in new samples. Their values are then missing.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
@@ -158,7 +156,7 @@ class GlobalAlignmentClustering(AlignmentClustering):
         similarity: Any = "auto",
         column_kinds: Any = None,
         encoders: Any = None,
-        missing_values: Any = np.nan,
+        missing_values: Any = None,
         missing_columns: str = "error",
         kernel: Any = "gaussian",
         kernel_params: Any = None,

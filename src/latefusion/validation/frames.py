@@ -109,7 +109,7 @@ def frame_to_array(frame: Any) -> Array:
     return array.astype(np.float64) if array.dtype == object else array  # booleans or decimals with nulls
 
 
-def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_values: Any = np.nan) -> dict[str, Column]:
+def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_values: Any = None) -> dict[str, Column]:
     """The columns of a data frame, by name.
 
     Parameters
@@ -119,8 +119,8 @@ def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_valu
         For error messages.
     coordinates : Coordinates
         Names of the rows, for error messages.
-    missing_values : object, default=NaN
-        A number or a word that marks a missing value, besides NaN.
+    missing_values : object, default=None
+        A number or a word that marks a missing value, in addition to NaN.
 
     Returns
     -------

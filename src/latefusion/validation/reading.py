@@ -45,6 +45,7 @@ from latefusion.validation.views import (
     fingerprint,
     hide_missing,
     is_finite,
+    is_moderate,
 )
 
 # Rows and values from which the filling of missing values is fitted if the training samples have none.
@@ -324,12 +325,16 @@ def _read_view(
         if schema.kind == "features":
             array = _without_marker(array, rules.missing_values)
         _check_width(array, schema, rules, is_training=is_training)
-    is_kernel = schema.kind == "precomputed"
-    array, observed = hide_missing(array, observed, square=is_training and is_kernel, columns=kernel_columns)
-    check_finite(array, schema.name, coordinates, schema.kind)
-    check_magnitude(array, schema.name)
+    complete = observed is None and kernel_columns is None and is_moderate(array)
+    if not complete:
+        square = is_training and schema.kind == "precomputed"
+        array, observed = hide_missing(array, observed, square=square, columns=kernel_columns)
+        fills = schema.kind in ("features", "table") and (is_training or schema.gaps is not None)
+        check_finite(array, schema.name, coordinates, schema.kind, allow_missing=fills)
+        check_magnitude(array, schema.name)
+        complete = is_finite(array)
     if schema.kind in ("features", "table"):
-        array, schema = _fill_gaps(array, schema, observed, is_training=is_training)
+        array, schema = _fill_gaps(array, schema, observed, is_training=is_training, complete=complete)
     return array, observed, schema
 
 
@@ -430,10 +435,9 @@ def _with_all_columns(array: Array, view: Any, schema: ViewSchema) -> Array:
 
 
 def _fill_gaps(
-    array: Array, schema: ViewSchema, observed: NDArray[np.bool_] | None, *, is_training: bool
+    array: Array, schema: ViewSchema, observed: NDArray[np.bool_] | None, *, is_training: bool, complete: bool
 ) -> tuple[Array, ViewSchema]:
     """A view without missing values, by the filling that was fitted on the training samples."""
-    complete = is_finite(array)
     if is_training:
         schema = replace(schema, gaps=_fit_filling(array, observed, complete=complete))
     if complete or schema.gaps is None:

@@ -39,7 +39,7 @@ class InputRules:
     encoders : mapping, transformer or None
         Transformers of scikit-learn that turn views into numbers, by view or for all views.
     missing_values : object
-        The value that marks a missing value, besides NaN.
+        A value that marks missing values, in addition to NaN; None for no other.
     missing_columns : {"error", "allow"}
         Whether columns of tables may be absent in new samples.
     """
@@ -53,7 +53,7 @@ class InputRules:
     n_clusters: int | None = None
     column_kinds: Mapping[str, Any] | None = None
     encoders: Any = None
-    missing_values: Any = np.nan
+    missing_values: Any = None
     missing_columns: str = "error"
 
     def kinds_of(self, view: str) -> dict[str, Any]:

@@ -234,12 +234,20 @@ def _as_float(array: Array, label: str) -> Array:
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
 
 
-def check_finite(array: Array, name: str, coordinates: Coordinates, kind: str = "features") -> None:
-    """Raise an error for infinite values, and for missing values of kernels; those of features are imputed."""
+def is_moderate(array: Array) -> bool:
+    """Whether all values are finite and far from overflow, by one pass; most views are."""
+    values = array.data if scipy.sparse.issparse(array) else array
+    return bool(_sum_of_squares(values) < float(np.finfo(values.dtype).max) / SAFETY**2)
+
+
+def check_finite(
+    array: Array, name: str, coordinates: Coordinates, kind: str = "features", *, allow_missing: bool = False
+) -> None:
+    """Raise an error for infinite values, and for missing values where these are not imputed."""
     if is_finite(array):
         return
     values = array.data if scipy.sparse.issparse(array) else array
-    bad = np.flatnonzero(np.isinf(values).ravel() if kind in ("features", "table") else ~np.isfinite(values).ravel())
+    bad = np.flatnonzero(np.isinf(values).ravel() if allow_missing else ~np.isfinite(values).ravel())
     if not len(bad):
         return
     if scipy.sparse.issparse(array):
@@ -266,8 +274,6 @@ def check_magnitude(array: Array, name: str) -> None:
     else:
         values = array.data if scipy.sparse.issparse(array) else array
         limit = float(np.finfo(values.dtype).max)
-        if _sum_of_squares(values) < limit / SAFETY**2:
-            return
         largest = max(
             float(np.fmax.reduce(values, axis=None, initial=0.0)),
             -float(np.fmin.reduce(values, axis=None, initial=0.0)),

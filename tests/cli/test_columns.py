@@ -1,0 +1,122 @@
+"""Options about columns: kinds, views of one table, and what they do to a run."""
+
+import argparse
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from latefusion.cli import main
+from latefusion.cli.columns import add_column_arguments, column_kinds, read_view_file, view_columns
+
+RNG = np.random.default_rng(0)
+GROUP = RNG.integers(0, 2, 80)
+
+
+def parsed(*words):
+    parser = argparse.ArgumentParser()
+    add_column_arguments(parser)
+    return parser.parse_args(list(words))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = pd.DataFrame(
+        {
+            "id": [f"p{row}" for row in range(80)],
+            "zip": np.where(GROUP, 10115, 80331),
+            "colour": np.where(RNG.random(80) < 0.8, np.where(GROUP, "red", "blue"), "green"),
+            "spend_food": [f"${value:,.2f}" for value in 1000 * (1 + GROUP) + RNG.normal(0, 90, 80)],
+            "spend_fun": GROUP + RNG.normal(0, 0.4, 80),
+            "note": "x",
+        }
+    )
+    table.loc[3, "colour"] = None
+    table.to_csv("all.csv", index=False)
+    return tmp_path
+
+
+def test_options_become_kinds():
+    options = parsed("--category", "zip", "--drop", "note", "--ordered", "size=S, M,L", "--date", "since")
+    assert column_kinds(options) == {"zip": "category", "since": "date", "note": "drop", "size": ["S", "M", "L"]}
+    assert column_kinds(parsed()) is None
+
+
+@pytest.mark.parametrize("words", [["--ordered", "size"], ["--ordered", "size=S"], ["--category", "a", "--drop", "a"]])
+def test_contradictions_are_refused(words):
+    with pytest.raises(ValueError, match=r"--(ordered|drop)"):
+        column_kinds(parsed(*words))
+
+
+def test_options_become_views(tmp_path):
+    assert view_columns(parsed()) is None
+    assert view_columns(parsed("--views", "auto")) == "auto"
+    assert view_columns(parsed("--view", "a=x,y", "--view", "b=z_*")) == {"a": ["x", "y"], "b": ["z_*"]}
+    (tmp_path / "views.csv").write_text("column,view\nx,a\nz,b\ny,a\n")
+    assert view_columns(parsed("--views", str(tmp_path / "views.csv"))) == {"a": ["x", "y"], "b": ["z"]}
+    for words in (
+        ["--view", "a"],
+        ["--view", "a="],
+        ["--view", "a=x", "--view", "a=y"],
+        ["--view", "a=x", "--views", "auto"],
+    ):
+        with pytest.raises(ValueError, match="--view"):
+            view_columns(parsed(*words))
+    (tmp_path / "bad.csv").write_text("x,a,b\n")
+    with pytest.raises(ValueError, match="line 1: expected a column and its view"):
+        read_view_file(tmp_path / "bad.csv")
+    with pytest.raises(FileNotFoundError, match="--views takes 'auto' or a table"):
+        read_view_file(tmp_path / "absent.csv")
+
+
+def run(capsys, *words):
+    assert main(["cluster", "all.csv", "-k", "2", "--json", "--quiet", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_kinds_of_columns_are_told_and_can_be_overruled(folder, capsys):
+    found = run(capsys)
+    assert found["columns"] == {
+        "all": {
+            "zip": "number",
+            "colour": "category",
+            "spend_food": "number",
+            "spend_fun": "number",
+            "note": "constant",
+        }
+    }
+    found = run(capsys, "--category", "zip", "--drop", "spend_fun")
+    assert found["columns"]["all"] == {
+        "zip": "category",
+        "colour": "category",
+        "spend_food": "number",
+        "note": "constant",
+    }
+
+
+def test_views_of_one_table_are_saved_and_predicted(folder, capsys):
+    found = run(
+        capsys, "--view", "where=zip,colour", "--view", "spending=spend_*", "-o", "labels.csv", "--save", "m.model"
+    )
+    assert [(view["name"], view["columns"]) for view in found["views"]] == [("where", 2), ("spending", 2)]
+    labels = pd.read_csv("labels.csv")
+    assert abs(np.corrcoef(labels["label"], GROUP)[0, 1]) > 0.9
+    assert main(["predict", "m.model", "all.csv", "-o", "again.csv", "--quiet"]) == 0
+    pd.testing.assert_series_equal(pd.read_csv("again.csv")["label"], labels["label"])
+
+
+def test_views_by_kind(folder, capsys):
+    assert [view["name"] for view in run(capsys, "--views", "auto")["views"]] == ["numbers", "categories"]
+
+
+def test_several_tables_have_views_already(folder, capsys):
+    (folder / "other.csv").write_text((folder / "all.csv").read_text())
+    assert main(["cluster", "all.csv", "other.csv", "-k", "2", "--views", "auto"]) == 1
+    assert "divide the columns of one table, but the files contain 2 views" in capsys.readouterr().err
+
+
+def test_unknown_columns_are_refused(folder, capsys):
+    assert main(["cluster", "all.csv", "-k", "2", "--category", "zipp"]) == 1
+    assert "columns that no view has: ['zipp']" in capsys.readouterr().err
