@@ -65,6 +65,7 @@ TABLE_CONSTRAINTS: dict[str, list[Any]] = {
 TABLE_PARAMETERS = tuple(TABLE_CONSTRAINTS)
 FUSION_CONSTRAINTS: dict[str, list[Any]] = {
     **KERNEL_CONSTRAINTS,
+    "view_weights": [Mapping, list, tuple, np.ndarray, None],
     **TABLE_CONSTRAINTS,
     **ALIGNMENT_CONSTRAINTS,
     "missing": [StrOptions({"impute", "zero"})],
@@ -211,6 +212,19 @@ class MultiViewClusterMixin(ClusterMixin):
                 alone, _ = assign_by_kmeans(rows[have], len(values), n_init=VIEW_STARTS, random_state=0)
                 found[have, view] = match_labels(labels[have], alone)
         return found
+
+    def _prior_weights(self) -> NDArray[np.float64]:
+        """The factors c_p of the views that the user gave, one on average."""
+        given = np.ones(self.n_views_)
+        if self.view_weights is not None:
+            weights = self.view_weights if isinstance(self.view_weights, Mapping) else list(self.view_weights)
+            given = np.asarray(per_view(weights, list(self.view_names_), "view_weights", default=1.0), dtype=np.float64)
+        if not np.all(np.isfinite(given)) or given.min() <= 0:
+            raise ValueError(
+                f"view_weights must be positive numbers; got {self.view_weights!r}. To exclude a view, leave it out "
+                f"of X."
+            )
+        return given / given.mean()
 
     def _similarities(self, views: Any) -> list[Any]:
         """One similarity object per view, from the parameters `similarity`, `kernel`, `kernel_params`."""

@@ -8,7 +8,13 @@ import pandas as pd
 import pytest
 
 from latefusion.cli import main
-from latefusion.cli.columns import add_column_arguments, column_kinds, read_view_file, view_columns
+from latefusion.cli.columns import (
+    add_column_arguments,
+    column_kinds,
+    read_view_file,
+    view_columns,
+    view_weights,
+)
 
 RNG = np.random.default_rng(0)
 GROUP = RNG.integers(0, 2, 80)
@@ -115,6 +121,16 @@ def test_several_tables_have_views_already(folder, capsys):
     (folder / "other.csv").write_text((folder / "all.csv").read_text())
     assert main(["cluster", "all.csv", "other.csv", "-k", "2", "--views", "auto"]) == 1
     assert "divide the columns of one table, but the files contain 2 views" in capsys.readouterr().err
+
+
+def test_weights_of_views(folder, capsys):
+    assert view_weights(parsed("--weight", "a=2", "--weight", "b=.5")) == {"a": 2.0, "b": 0.5}
+    assert view_weights(parsed()) is None
+    for bad in ("a", "a=", "=2", "a=x"):
+        with pytest.raises(ValueError, match="must be VIEW=NUMBER"):
+            view_weights(parsed("--weight", bad))
+    few, many = (run(capsys, "--views", "auto", "--weight", f"numbers={c}")["views"][0]["weight"] for c in (0.1, 10))
+    assert few < many
 
 
 def test_unknown_columns_are_refused(folder, capsys):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.encoding.columns import ISO, Column, NotAValue, column_of, parse_dates, parse_durations, parse_numbers
+from tests.properties import examples
 
 DAY = datetime.date(2024, 2, 29)
 
@@ -54,6 +55,7 @@ def test_a_column_without_values_is_a_column_of_missing_numbers():
     assert column.missing.all()
 
 
+@examples(25)
 @given(st.lists(st.one_of(st.none(), st.text(), st.integers(), st.floats(), st.booleans(), st.dates()), max_size=20))
 def test_any_mixture_of_values_is_a_column(values):
     column = column_of(values)
@@ -89,6 +91,7 @@ def test_words_that_are_numbers(kind):
     np.testing.assert_array_equal(parse_numbers(words, parsed.how).values, expected)
 
 
+@examples(25)
 @given(st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1, max_size=10))
 def test_written_numbers_are_read_again(values):
     np.testing.assert_allclose(parse_numbers([f"${value:,.2f}" for value in values]).values, values)

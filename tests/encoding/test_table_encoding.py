@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from latefusion.encoding.columns import Column, column_of
 from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_categories
+from tests.properties import examples
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -72,6 +73,7 @@ def test_every_column_has_a_variance_of_one(name):
     assert len(encoding.owners) == coordinates.shape[1]
 
 
+@examples(25)
 @given(st.integers(2, 40), st.integers(0, 1000))
 def test_a_category_with_many_values_is_one_column(n_levels, seed):
     words = [f"level {one}" for one in np.random.default_rng(seed).integers(0, n_levels, 400)]
@@ -80,6 +82,7 @@ def test_a_category_with_many_values_is_one_column(n_levels, seed):
         assert coordinates.var(axis=0).sum() == pytest.approx(1.0)
 
 
+@examples(25)
 @given(st.permutations(["red", "green", "blue"]), st.integers(0, 100))
 def test_names_of_categories_do_not_matter(names, seed):
     codes = np.random.default_rng(seed).integers(0, 3, 30)
@@ -90,6 +93,7 @@ def test_names_of_categories_do_not_matter(names, seed):
     )
 
 
+@examples(25)
 @given(st.floats(1e-3, 1e3), st.floats(-1e3, 1e3))
 def test_units_do_not_matter(scale, shift):
     values = np.random.default_rng(0).standard_normal(50)

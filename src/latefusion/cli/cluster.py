@@ -22,7 +22,7 @@ from latefusion.cli.answers import (
     put_labels,
 )
 from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
-from latefusion.cli.columns import add_column_arguments, column_kinds, one_table, view_columns
+from latefusion.cli.columns import add_column_arguments, column_kinds, one_table, view_columns, view_weights
 from latefusion.cli.inputs import (
     OURS,
     add_file_arguments,
@@ -64,6 +64,7 @@ examples:
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
   latefusion cluster customers.csv reviews.csv --category zip --drop note   words, dates and gaps are fine
+  latefusion cluster rna.csv clinic.csv --weight rna=2         rna counts twice as much
   latefusion cluster all.csv --views auto                      views of one table, by kind of column
   latefusion cluster all.csv --view people=age,region --view spending='spend_*'
 """
@@ -109,7 +110,11 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
-    parameters = {"column_kinds": column_kinds(options), "views": view_columns(options)}
+    parameters = {
+        "column_kinds": column_kinds(options),
+        "views": view_columns(options),
+        "view_weights": view_weights(options),
+    }
     with progress("reading", quiet=options.quiet):
         data, notes = read(options)
         views = with_columns(data)

@@ -41,6 +41,13 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
         help="a column of categories with an order, from the lowest to the highest; may be repeated",
     )
     parser.add_argument(
+        "--weight",
+        action="append",
+        default=[],
+        metavar="VIEW=NUMBER",
+        help="how much a view counts, relative to 1 for the others; may be repeated",
+    )
+    parser.add_argument(
         "--view",
         action="append",
         default=[],
@@ -52,6 +59,29 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="auto|FILE",
         help="views of one table: auto groups the columns by kind, FILE is a table of columns and their views",
     )
+
+
+def view_weights(options: argparse.Namespace) -> dict[str, float] | None:
+    """The parameter ``view_weights``; None if no option is given.
+
+    Parameters
+    ----------
+    options : Namespace
+
+    Returns
+    -------
+    dict of str to float or None
+    """
+    found: dict[str, float] = {}
+    for text in options.weight:
+        name, sign, number = text.rpartition("=")
+        try:
+            found[name] = float(number)
+        except ValueError:
+            sign = ""
+        if not sign or not name:
+            raise ValueError(f"--weight {text!r} must be VIEW=NUMBER, such as rna=2.")
+    return found or None
 
 
 def column_kinds(options: argparse.Namespace) -> dict[str, Any] | None:

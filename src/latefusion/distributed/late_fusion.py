@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,8 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
     def _fit_chunked(self, X: Any) -> None:
         options = self._search_options()
         views = self._read_chunked(X, options.numbers[0])
+        if self.view_weights is not None:
+            options = replace(options, prior=self._prior_weights())
         generator = check_random_state(options.seed)
         most = max(options.numbers_for(views.n_samples))
         drawn = draw_start_rows(views, most, generator)

@@ -121,7 +121,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         float
         """
         partitions: Partitions = self._of_training("_partitions")
-        mixing = fused_mixing(self.view_weights_, self.rotations_, self.regularization)
+        mixing = fused_mixing(self._fused_weights(), self.rotations_, self.regularization)
         training = to_numpy(mix_partitions(*aligned_partitions(partitions), mixing))
         if X is None:
             return empirical_error(training, to_numpy(self.labels_))
@@ -153,7 +153,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         ObjectiveGap
         """
         partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
-        return objective_gap(partitions, self.rotations_, self.view_weights_, to_numpy(self.consensus_))
+        return objective_gap(partitions, self.rotations_, self._fused_weights(), to_numpy(self.consensus_))
 
     def sample_view_weights(self) -> NDArray[np.float64]:
         """The contribution of every view to the cluster of every sample.
@@ -165,8 +165,12 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         """
         partitions = [to_numpy(one) for one in aligned_partitions(self._of_training("_partitions"))[0]]
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
-        terms = contributions(partitions, self.rotations_, self.view_weights_, directions)
+        terms = contributions(partitions, self.rotations_, self._fused_weights(), directions)
         return share_contributions(terms, self.observed_)
+
+    def _fused_weights(self) -> NDArray[np.float64]:
+        """Weights of the base partitions in the consensus: √c_p β_p."""
+        return np.sqrt(self._prior_weights()) * to_numpy(self.view_weights_)
 
     def _neighborhoods(self, n_samples: int) -> dict[str, Any]:
         """Options of `fit_base_partitions` for neighbor counts; none for global alignment."""
@@ -215,7 +219,10 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         )
 
     def _solve(self, partitions: Sequence[Array], average: Array, regularization: float) -> SolverResult:
-        return solve_alignment(
+        factors = np.sqrt(self._prior_weights())
+        if self.view_weights is not None:
+            partitions = [factor * partition for factor, partition in zip(factors, partitions, strict=True)]
+        result = solve_alignment(
             partitions,
             average,
             regularization=regularization,
@@ -225,6 +232,9 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             callback=self._log if self.verbose else None,
             xp=namespace(average),
         )
+        if self.view_weights is None:
+            return result
+        return result._replace(mixing=result.mixing * np.append(factors, 1.0)[:, None, None])
 
     def _log(self, state: Any) -> None:
         logger.info("%s: objective %.8g, weights %s", type(self).__name__, state.objective, np.round(state.weights, 4))

@@ -64,6 +64,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         from the other columns of the view. A row without any value is a missing view.
     missing_columns : {"error", "allow"}, default="error"
         Whether columns of data frames may be absent in new samples. Their values are then missing.
+    view_weights : mapping of str to float or sequence of float, default=None
+        Factors c_p > 0 by which views count more or less, by name or in order; views that a mapping does not contain
+        have 1. They are divided by their mean. Base partitions are multiplied by √c_p, and similarities by c_p
+        in their mean, so that view p has the weight √c_p β_p ∝ c_p Tr(FᵀH_pW_p) in the consensus.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Source of the base partitions. "kernel" and "graph" use only this similarity; "auto" tries both and their
         combination. With "precomputed" the view is a kernel, which also defines the distances for graphs. With "labels"
@@ -172,6 +176,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         *,
         regularization: float | str = "auto",
         views: Any = None,
+        view_weights: Any = None,
         similarity: Any = "auto",
         column_kinds: Any = None,
         encoders: Any = None,
@@ -192,6 +197,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.n_clusters = n_clusters
         self.regularization = regularization
         self.views = views
+        self.view_weights = view_weights
         self.similarity = similarity
         self.column_kinds = column_kinds
         self.encoders = encoders
@@ -228,6 +234,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         """
         options = self._search_options()
         views = self._fit_views(X, n_clusters=options.numbers[0])
+        if self.view_weights is not None:
+            options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
             specs = self._similarity_specs(views)
             sources, directed = view_sources(

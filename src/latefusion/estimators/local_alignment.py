@@ -55,6 +55,10 @@ class LocalAlignmentClustering(AlignmentClustering):
         from the other columns of the view. A row without any value is a missing view.
     missing_columns : {"error", "allow"}, default="error"
         Whether columns of data frames may be absent in new samples. Their values are then missing.
+    view_weights : mapping of str to float or sequence of float, default=None
+        Factors c_p > 0 by which views count more or less, by name or in order; views that a mapping does not contain
+        have 1. They are divided by their mean. The objective is Σ_p √c_p β_p Tr(FᵀH_pW_p) + λ Tr(FᵀM), so
+        that view p has the weight √c_p β_p ∝ c_p Tr(FᵀH_pW_p) in the consensus. M is not changed.
     similarity : {"auto", "kernel", "graph", "precomputed", "labels"}, object, or one of these per view, default="auto"
         Source of the base partitions: a kernel of the features ("kernel", the same as "auto"), a nearest-neighbor graph
         ("graph"), precomputed kernels instead of features ("precomputed"), or a clustering, one label per sample
@@ -189,6 +193,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         neighborhood: float | int = 0.3,
         count_samples: int | None = None,
         views: Any = None,
+        view_weights: Any = None,
         similarity: Any = "auto",
         column_kinds: Any = None,
         encoders: Any = None,
@@ -212,6 +217,7 @@ class LocalAlignmentClustering(AlignmentClustering):
         self.neighborhood = neighborhood
         self.count_samples = count_samples
         self.views = views
+        self.view_weights = view_weights
         self.similarity = similarity
         self.column_kinds = column_kinds
         self.encoders = encoders

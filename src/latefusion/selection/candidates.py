@@ -74,6 +74,8 @@ class CandidateSpace:
     n_clusters : int
     searches : list of NeighborSearch
         Nearest neighbors in the coordinates of every source.
+    prior : ndarray of shape (n_views,) or None
+        Factors of the views, one on average; None for equal ones.
     """
 
     sources: Sequence[Source]
@@ -81,6 +83,7 @@ class CandidateSpace:
     n_views: int
     n_clusters: int
     searches: Sequence[NeighborSearch]
+    prior: NDArray[np.float64] | None = None
 
     def filled(self, missing: str = "impute", n_components_shared: int | None = None) -> CandidateSpace:
         """The same with rows for missing views, if there are any; see `fill_missing_rows`."""
@@ -118,8 +121,9 @@ class CandidateSpace:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """How much every view counts: one, or one over the number of views that hold the same information."""
-        return 1.0 / self.overlap.sum(axis=1)
+        """How much every view counts: its prior factor over the number of views that hold the same information."""
+        prior: Any = 1.0 if self.prior is None else self.prior
+        return prior / self.overlap.sum(axis=1)
 
     def trust(self, similarity: str) -> NDArray[np.float64]:
         """How well every view agrees with the others, beyond chance; one on average."""
@@ -173,11 +177,12 @@ def fit_space(
     n_components: int,
     n_clusters: int,
     n_jobs: int | None = None,
+    prior: NDArray[np.float64] | None = None,
 ) -> CandidateSpace:
     """Fit the named similarities of views; rows of missing views are zero."""
     searches = [NeighborSearch(source.coordinates) for source in sources]
     partitions = fit_partitions(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
-    return CandidateSpace(sources, partitions, len(sources), n_clusters, searches)
+    return CandidateSpace(sources, partitions, len(sources), n_clusters, searches, prior)
 
 
 def imputed_source(space: CandidateSpace, similarities: Mapping[str, Any]) -> Source:

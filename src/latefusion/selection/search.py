@@ -84,6 +84,8 @@ class SearchOptions:
     n_jobs : int or None
     verbose : bool
         Log every candidate.
+    prior : ndarray of shape (n_views,) or None
+        Factors of the views, one on average; None for equal ones.
     """
 
     n_clusters: Any
@@ -97,6 +99,7 @@ class SearchOptions:
     solver: Mapping[str, Any]
     n_jobs: int | None = None
     verbose: bool = False
+    prior: NDArray[np.float64] | None = None
 
     def numbers_for(self, n_samples: int) -> list[int]:
         """The numbers of clusters to try that are not too large for the samples; at least one."""
@@ -320,7 +323,7 @@ def fit_spaces(
             keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
         alone = candidate.weighting == WEIGHTINGS[0]
         together = [] if alone else similarity_names(similarities, candidate.similarity)
-    fitted = fit_space(sources, keys, n_components, n_clusters, options.n_jobs)
+    fitted = fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior)
     found = {}
     for number in numbers:
         space = fitted.filled(options.missing, number)

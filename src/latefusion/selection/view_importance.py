@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import array_api_compat.numpy as xp
@@ -177,7 +178,7 @@ def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray
         report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
         rest, kept = without_view(selected.sources, view)
         before = labels[kept]
-        after = match_labels(before, _labels_of(rest, selected))
+        after = match_labels(before, _labels_of(rest, selected, view))
         gains = found - whole
         verdicts.append(
             ViewVerdict(
@@ -223,9 +224,11 @@ def _stability_pairs(selected: Selected) -> list[tuple[NDArray[np.float64], NDAr
     return pairs
 
 
-def _labels_of(sources: Sequence[Source], selected: Selected) -> NDArray[np.intp]:
-    """Labels from other views by the choice that was made for these."""
+def _labels_of(sources: Sequence[Source], selected: Selected, left_out: int) -> NDArray[np.intp]:
+    """Labels without one view, by the choice that was made for all views."""
     candidate, options = selected.candidate, selected.options
+    if options.prior is not None:
+        options = replace(options, prior=np.delete(options.prior, left_out))
     if len(sources) == 1:
         candidate = candidate._replace(weighting=WEIGHTINGS[0])
     (space,) = fit_spaces(sources, candidate.n_clusters, options, candidate).values()
