@@ -27,7 +27,7 @@ def test_kinds_of_columns_gaps_and_classes(tmp_path):
         "flag": ("boolean", 1, 2),
         "day": ("date", 1, 2),
         "day2": ("date", 0, 3),
-        "word": ("text", 0, 2),
+        "word": ("category", 0, 2),
         "same": ("constant", 0, 1),
         "void": ("empty", 3, 0),
     }

@@ -13,7 +13,6 @@ from latefusion.cli.inputs import check_cells, translated
 from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import check_file, load
 from latefusion.datasets.formats import MODEL, identify
-from latefusion.datasets.id_columns import is_number
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.overview import Column, TableOverview, describe_table, shared_samples
 from latefusion.datasets.tables import Source, has_sheets, is_table, sources_in
@@ -69,10 +68,6 @@ def files_text(answer: Mapping[str, Any]) -> str:
             rows = [[file, *map(str, counts.values())] for file, counts in overlap["files"].items()]
             head = f"{overlap['n_samples']} samples in all, {overlap['in_all']} of them in every file"
             blocks.append(f"{head}\n{format_table(['file', 'samples', 'only here', 'not here'], rows)}")
-        for view, lines in together["columns"].items():
-            shown, rest = lines[:SHOWN_COLUMNS], len(lines) - SHOWN_COLUMNS
-            shown = [*shown, f"… and {rest} more"] if rest > 0 else shown
-            blocks.append("\n  ".join([f"columns of {_shown(view)} that are not numbers", *shown]))
         if together["problem"] is not None:
             blocks.append(f"These files cannot be clustered: {together['problem']}")
     return "\n\n".join(blocks)
@@ -98,38 +93,12 @@ def _is_model(file: Path) -> bool:
 
 
 def _read_together(files: Sequence[Path], options: TableOptions) -> dict[str, Any]:
-    """The columns of views that are not all numbers, and the error of reading the files as one data set, or None."""
-    columns: dict[str, list[str]] = {}
+    """The error of reading the files as one data set, or None."""
     try:
-        data = load_paths(files, options)
-        columns = {name: column_lines(array) for name, array in data.views.items() if hasattr(array, "iloc")}
-        check_cells(data, files, options)
+        check_cells(load_paths(files, options), files, options)
     except ValueError as error:
-        return {"columns": columns, "problem": translated(str(error))}
-    return {"columns": columns, "problem": None}
-
-
-def column_lines(frame: Any) -> list[str]:
-    """A line for every column of a view that does not contain numbers: type, missing and different values.
-
-    Parameters
-    ----------
-    frame : DataFrame
-
-    Returns
-    -------
-    list of str
-    """
-    lines = []
-    for name, values in frame.items():
-        if is_number(values):
-            continue
-        held = values.dropna()
-        n_gaps = len(values) - len(held)
-        lines.append(
-            f"{_shown(str(name))}: {values.dtype}, {_count(n_gaps, 'gap')}, {_count(held.nunique(), 'different value')}"
-        )
-    return lines
+        return {"problem": translated(str(error))}
+    return {"problem": None}
 
 
 def _table_record(table: TableOverview) -> dict[str, Any]:

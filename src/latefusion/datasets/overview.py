@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +14,10 @@ from latefusion.datasets.options import TableOptions, separator_name
 from latefusion.datasets.tables import Source, label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
 from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
+from latefusion.encoding.columns import column_of
+from latefusion.encoding.table_encoding import recognize
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
-DATE = re.compile(r"(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([ T]\d{1,2}:\d{2}.*)?")
 
 
 class Column(NamedTuple):
@@ -26,8 +26,9 @@ class Column(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"number", "boolean", "date", "duration", "text", "constant", "empty"}
-        A constant column has one value in all rows, an empty one has none.
+    kind : {"number", "boolean", "category", "date", "duration", "text", "id", "constant", "empty"}
+        What the column is taken for, by `latefusion.encoding.table_encoding.recognize`. A constant column has one value
+        in all rows, an empty one has none; these and ids are not used.
     missing : int
         Cells without a value.
     distinct : int
@@ -164,10 +165,10 @@ def _written(dialect: Dialect | None, file: Path) -> dict[str, Any]:
 def _column(name: str, values: Any) -> Column:
     held = values.dropna()
     distinct = int(held.map(str).nunique()) if held.dtype.kind not in "biufM" else int(held.nunique())
-    return Column(name, _kind(held, distinct, len(values)), int(len(values) - len(held)), distinct)
+    return Column(name, _kind(name, held, distinct, len(values)), int(len(values) - len(held)), distinct)
 
 
-def _kind(held: Any, distinct: int, n_rows: int) -> str:
+def _kind(name: str, held: Any, distinct: int, n_rows: int) -> str:
     if not len(held):
         return "empty"
     if distinct == 1 and len(held) == n_rows > 1:
@@ -176,6 +177,4 @@ def _kind(held: Any, distinct: int, n_rows: int) -> str:
         return "boolean"
     if is_number(held):
         return "number"
-    if held.dtype.kind == "M" or all(DATE.fullmatch(str(value)) for value in held):
-        return "date"
-    return "duration" if held.dtype.kind == "m" else "text"
+    return recognize(name, column_of(held.to_numpy(dtype=object)))[0]

@@ -45,7 +45,7 @@ LEAST_KNOWN = 0.05
 LEAST_COUNT = 2
 MOST_LEVELS = 200
 OTHER = "(other)"
-# Words of a column whose values differ in more than this share of the rows are text, or names.
+# Words are names, or texts, if more than this share of the rows have one that no other row has.
 NAMES_SHARE = 0.5
 # Mean number of words of a text; fewer different phrases than this are categories.
 TEXT_WORDS = 3.0
@@ -340,11 +340,15 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
             if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
                 return "id", []
             return kind, _unparsed(name, kind, words, parsed)
-    known, n_different = column.counts(), len(set(map(_normal, words)))
-    n_words = np.average([len(word.split()) for word in words], weights=np.maximum(known, 1))
-    if n_words >= TEXT_WORDS and n_different > min(MOST_PHRASES, NAMES_SHARE * known.sum()):
+    counts = column.counts()
+    n_words = np.average([len(word.split()) for word in words], weights=np.maximum(counts, 1))
+    times: dict[str, int] = {}
+    for word, count in zip(words, counts.tolist(), strict=True):
+        times[_normal(word)] = times.get(_normal(word), 0) + count
+    are_names = sum(count == 1 for count in times.values()) > NAMES_SHARE * counts.sum()
+    if n_words >= TEXT_WORDS and (are_names or len(times) > MOST_PHRASES):
         return "text", []
-    return ("category" if n_different <= NAMES_SHARE * known.sum() else "id"), []
+    return ("id" if are_names else "category"), []
 
 
 def as_words(column: Column) -> Column:
