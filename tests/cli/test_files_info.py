@@ -38,7 +38,7 @@ def test_a_table_for_people_and_programs(folder, capsys):
     (table,) = found["files"]
     assert (table["n_rows"], table["kinds"], table["missing"]) == (3, {"number": 2, "id": 1}, 2)
     assert table["duplicate_ids"] == {"x": 2}
-    assert table["columns"][1] == {"name": "b", "kind": "text", "missing": 0, "distinct": 3}
+    assert table["columns"][1] == {"name": "b", "kind": "id", "missing": 0, "distinct": 3}
     assert "--id" in found["together"]["problem"]
 
 
