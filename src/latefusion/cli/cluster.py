@@ -43,7 +43,7 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import Explanation, explain_views, write_report
-from latefusion.report.gather import gather, shorten
+from latefusion.report.gather import gather
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
@@ -71,8 +71,6 @@ examples:
 
 # The methods whose models label new samples.
 NAMES = ", ".join(OURS)
-# Columns of one kind in the description of a table.
-SHOWN_COLUMNS = 6
 # Largest number of clusters in a table.
 SHOWN_CLUSTERS = 20
 
@@ -196,6 +194,9 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "stability": None if number is None else number.chosen.stability,
         "views": _views(model),
         "columns": model.column_kinds_,
+        "column_summary": {
+            view.name: view.table.summary for view in model.input_schema_.views if view.table is not None
+        },
         "reasons": reasons,
         "scores": None if data.target is None else clustering_scores(data.target, labels),
         "dropping": [],
@@ -248,7 +249,8 @@ def text_of(answer: Mapping[str, Any]) -> str:
     n_samples, views = answer["n_samples"], answer["views"]
     head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
     lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
-    lines += [*_columns_table(answer["columns"])]
+    lines += [f"Columns of {view}: {text}" for view, text in answer["column_summary"].items()]
+    lines += [""] * bool(answer["column_summary"])
     lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
     lines += answer["reasons"]
     lines += [one["text"] for one in answer["dropping"]]
@@ -285,18 +287,6 @@ def _clusters_table(answer: Mapping[str, Any]) -> str:
 def _views_table(views: list[dict[str, Any]]) -> str:
     header = ["view", *(key for key in views[0] if key != "name" and any(one[key] is not None for one in views))]
     return format_table(header, [[one["name"], *(_shown(one[key]) for key in header[1:])] for one in views])
-
-
-def _columns_table(columns: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """What the columns of tables were taken for, by view."""
-    lines = []
-    for view, kinds in columns.items():
-        by_kind: dict[str, list[str]] = {}
-        for column, kind in kinds.items():
-            by_kind.setdefault(kind, []).append(column)
-        shown = [f"{kind} {shorten(names, SHOWN_COLUMNS)}" for kind, names in by_kind.items()]
-        lines.append(f"Columns of {view}: {'; '.join(shown)}")
-    return [*lines, ""] if lines else []
 
 
 def _certainty(answer: Mapping[str, Any]) -> list[str]:

@@ -51,6 +51,8 @@ NAMES_SHARE = 0.5
 TEXT_WORDS = 3.0
 MOST_PHRASES = 50
 YEAR = 365.2425
+# Columns of one kind in a summary.
+SHOWN = 6
 # Parts of a date, with the length of the period in days.
 PERIODS = {"season": YEAR, "time of day": 1.0}
 ID_NAME = re.compile(r"(^|[_\W])(id|ids|uuid|guid|index|idx|key|row|rownames?|nr|no)$|^unnamed: ?\d+$", re.IGNORECASE)
@@ -182,6 +184,14 @@ class TableEncoding:
         """Kind of every column; those that are not used are "constant", "id", "empty" or "drop"."""
         kinds = {coding.name: coding.kind for coding in self.codings} | self.left_out
         return {name: kinds[name] for name in self.columns}
+
+    @property
+    def summary(self) -> str:
+        """The columns of every kind, as text."""
+        by_kind: dict[str, list[str]] = {}
+        for name, kind in self.kinds.items():
+            by_kind.setdefault(kind, []).append(name)
+        return "; ".join(f"{kind} {_shortened(names)}" for kind, names in by_kind.items())
 
     @property
     def owners(self) -> NDArray[np.intp]:
@@ -501,6 +511,11 @@ def _merged(name: str, spellings: Mapping[str, Mapping[str, int]]) -> list[str]:
         f"Column {name!r} has categories that differ only by case or blanks, such as {several[0][0]!r} and "
         f"{several[0][1]!r}. They are taken as the same."
     ]
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _normal(word: str) -> str:
