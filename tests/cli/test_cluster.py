@@ -208,7 +208,7 @@ def test_tables_that_do_not_fit_together(folder, capsys):
     assert "no sample in common" in refusal(capsys, "proteins.csv", "others.csv")
     genes.mask(genes == genes.loc[7, "genes_4"]).to_csv("holes.csv", index=False)
     assert main(["cluster", "proteins.csv", "holes.csv", "-k", "3"]) == 0
-    assert "View 'holes' has 1 missing value (0.1%). They are imputed" in capsys.readouterr().out
+    assert "View 'holes' has 1 missing value (0.1%), imputed" in capsys.readouterr().out
 
 
 NOT_NUMBERS = ["five", "0", "5-2", "1-4", "-3", "2,x", "1,4", "2,", "2-4,6", "2--4", "²"]

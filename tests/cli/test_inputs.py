@@ -122,7 +122,7 @@ def test_empty_cells_are_counted(tmp_path):
     (tmp_path / "a.csv").write_text("id,p,q\nx,1,2\ny,3,\nz,,\n")
     (tmp_path / "b.csv").write_text("id,word\nx,up\ny,\nz,down\n")
     assert empty_cells(read(options(tmp_path / "a.csv", tmp_path / "b.csv")).data) == [
-        "View 'a' has 1 missing value (25.0%). They are imputed from the other columns."
+        "View 'a' has 1 missing value (25.0%), imputed from the other columns."
     ]
 
 

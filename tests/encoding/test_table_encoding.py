@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.encoding.columns import Column, column_of
-from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_categories
+from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_values
 from tests.properties import examples
 
 RNG = np.random.default_rng(0)
@@ -135,9 +135,14 @@ def test_unknown_categories_are_missing_and_noted():
     encoding = fit_table_encoding({"c": column_of(["a", "b"] * 10)})
     new = {"c": column_of(["a", "z", None])}
     assert np.isnan(encoding(new)).all(axis=1).tolist() == [False, True, True]
-    assert unknown_categories(encoding, new) == [
-        "Column 'c' has categories that were not in the training samples, such as 'z', in 1 rows. They are taken as "
+    assert unknown_values(encoding, new) == [
+        "Column 'c' has categories that were not in the training samples, such as 'z', in 1 row. They are taken as "
         "missing."
+    ]
+    numbers = fit_table_encoding({"c": column_of(["$1", "$2", "$3"] * 5)})
+    assert unknown_values(numbers, {"c": column_of(["$4", "€4", "many", None])}) == [
+        "Column 'c' has values that are not numbers as in the training samples, such as '€4', in 2 rows. They are "
+        "taken as missing."
     ]
 
 
@@ -163,6 +168,13 @@ def test_ordered_categories_keep_their_order():
     np.testing.assert_allclose(encoding({"c": column})[:3, 0], [-(1.5**0.5), 0.0, 1.5**0.5])
 
 
+def test_the_order_of_categories_must_be_known():
+    with pytest.raises(
+        ValueError, match=r"Column 'size' was declared as ordered.*column_kinds=\{'size': \['L', 'M', 'S'\]\}"
+    ):
+        fit_table_encoding({"size": column_of(["S", "M", "L"] * 5)}, {"size": "ordered"})
+
+
 @pytest.mark.parametrize("kind", ["number", "date", "duration"])
 def test_a_kind_that_the_values_contradict_is_refused(kind):
     with pytest.raises(ValueError, match=f"Column 'c' was declared as {kind}, but 'north' is not a {kind}"):
@@ -174,8 +186,7 @@ def test_some_words_among_numbers_are_missing_and_noted():
     encoding = fit_table_encoding({"age": column})
     assert encoding.kinds == {"age": "number"}
     assert encoding.notes == (
-        "Column 'age' holds numbers, but also 1 different words that are not, such as 'unknown'. They are taken as "
-        "missing.",
+        "Column 'age' holds numbers, but also 1 other word, such as 'unknown'. They are taken as missing.",
     )
 
 

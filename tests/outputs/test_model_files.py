@@ -16,6 +16,8 @@ import pandas as pd
 import pytest
 import scipy.sparse
 from sklearn.cluster import KMeans
+from sklearn.compose import make_column_transformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import latefusion as lf
 from latefusion.baselines import METHODS
@@ -576,3 +578,18 @@ def _positions(data, mark):
     while start >= 0:
         yield start
         start = data.find(mark, start + 1)
+
+
+def test_known_transformers_are_stored_and_others_are_named(tmp_path):
+    frame = pd.DataFrame({"word": list("abc") * 20, "x": np.arange(60.0) % 7})
+    known = make_column_transformer((OneHotEncoder(sparse_output=False), ["word"]), (StandardScaler(), ["x"]))
+    views = {"t": frame, "other": DATA.views.arrays[0][:60]}
+    model = lf.GlobalAlignmentClustering(3, encoders={"t": known}, random_state=0).fit(views)
+    lf.save(model, tmp_path / "m")
+    again = lf.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.predict(views), model.labels_)
+    own = FunctionTransformer(np.log1p)
+    model = lf.GlobalAlignmentClustering(3, encoders={"t": own}, random_state=0).fit({**views, "t": frame[["x"]]})
+    with pytest.raises(ValueError, match=r"encoders\['t'\] is an object of class .*FunctionTransformer.*Standard"):
+        lf.save(model, tmp_path / "n")
+    assert not (tmp_path / "n").exists()

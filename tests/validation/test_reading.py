@@ -82,3 +82,32 @@ def test_new_samples_must_have_the_columns_of_the_schema():
     few, _ = read_views({"b": B[:1], "a": A[:1]}, RULES, schema)
     assert few.names == ("a", "b")
     assert len(few) == 1
+
+
+MIXED = pd.DataFrame({"region": ["a", "b", "a", "c"] * 3, "x": A[:, 0], "y": A[:, 1], "same": 1.0})
+
+
+@pytest.mark.parametrize("views", ["auto", {"who": ["region"], "numbers": ["x", "y"]}])
+def test_groups_of_numbers_in_a_mixed_table_are_read_again(views):
+    rules = replace(RULES, views=views)
+    found, schema = read_views(MIXED, rules)
+    again, _ = read_views(MIXED[["y", "region", "x"]].assign(more=1), replace(rules, missing=True), schema)
+    for first, second in zip(found.arrays, again.arrays, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_columns_that_were_left_out_may_be_absent():
+    with pytest.warns(UserWarning, match="Column 'same' has the same value in all rows"):
+        found, schema = read_views({"m": MIXED}, RULES)
+    again, _ = read_views({"m": MIXED.drop(columns="same")}, RULES, schema)
+    np.testing.assert_array_equal(found.arrays[0], again.arrays[0])
+    with pytest.raises(ValueError, match=r"does not have the columns \['region'\]"):
+        read_views({"m": MIXED.drop(columns="region")}, RULES, schema)
+
+
+def test_an_enum_of_polars_is_ordered():
+    sizes = pl.Enum(["S", "M", "L"])
+    frame = pl.DataFrame({"size": pl.Series(["M", "S", "L", None] * 3, dtype=sizes), "x": A[:, 0]})
+    _, schema = read_views({"v": frame}, RULES)
+    assert schema.views[0].table.kinds == {"size": "ordered", "x": "number"}
+    assert schema.views[0].table.codings[0].levels == ("S", "M", "L")

@@ -25,6 +25,7 @@ from latefusion.experiments import (
 )
 from latefusion.progress import progress_steps
 from latefusion.types import MultiViewDataset, Views
+from latefusion.validation import InputRules, read_views
 
 EXAMPLES = """\
 The baselines come first: k-means on single views and on all columns, spectral clustering, the mean kernel.
@@ -124,7 +125,7 @@ def compare(
         if single:
             begin_step("single views")
             rows += run_single_views(
-                problem.views,
+                read_views(problem.views, InputRules("KMeans", similarity=_similarity(problem)))[0],
                 n_clusters,
                 target=problem.target,
                 random_state=seed,
@@ -137,6 +138,10 @@ def compare(
             if isinstance(model, LateFusionClustering) and rows[-1].labels is not None:
                 ours = model
     return rows if ours is None else with_label_free_scores(rows, ours.criterion(), ours.labels_)
+
+
+def _similarity(problem: Problem) -> str:
+    return "precomputed" if problem.kind == "kernels" else "auto"
 
 
 def _draw(data: MultiViewDataset, n_samples: int | None, seed: int) -> Problem:

@@ -211,8 +211,8 @@ def empty_cells(data: MultiViewDataset) -> list[str]:
         if n_cells:
             shown = f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
             notes.append(
-                f"View {name!r} has {n_cells} missing value{'s' * (n_cells > 1)} ({shown}). They are imputed from the "
-                f"other columns."
+                f"View {name!r} has {n_cells} missing value{'s' * (n_cells > 1)} ({shown}), imputed from the other "
+                f"columns."
             )
     return notes
 

@@ -113,6 +113,12 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
                 "views= splits the columns of one table in memory. Pass chunked views one by one, for instance as "
                 "{'first': X[:, :10], 'second': X[:, 10:]}."
             )
+        for name in ("column_kinds", "encoders", "missing_values"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name}= requires tables in memory. Chunked views contain numbers only: encode them and impute "
+                    f"missing values first, and leave {name} out."
+                )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)
         described = [

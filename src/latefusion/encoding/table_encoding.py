@@ -255,8 +255,8 @@ def fit_table_encoding(columns: Mapping[str, Column], wanted: Mapping[str, Any] 
     return TableEncoding(tuple(columns), tuple(codings), left_out, tuple(notes))
 
 
-def unknown_categories(encoding: TableEncoding, columns: Mapping[str, Column]) -> list[str]:
-    """Notes on categories of new samples that no training sample has.
+def unknown_values(encoding: TableEncoding, columns: Mapping[str, Column]) -> list[str]:
+    """Notes on values of new samples that cannot be used: unknown categories, words that are not numbers or dates.
 
     Parameters
     ----------
@@ -269,15 +269,23 @@ def unknown_categories(encoding: TableEncoding, columns: Mapping[str, Column]) -
     """
     notes = []
     for coding in encoding.codings:
+        column = columns[coding.name]
         if isinstance(coding, LevelCoding):
-            words = as_words(columns[coding.name])
-            unknown = words.values[(coding.positions(words) < 0) & (words.values >= 0)]
-            if len(unknown):
-                assert words.words is not None
-                notes.append(
-                    f"Column {coding.name!r} has categories that were not in the training samples, such as "
-                    f"{words.words[unknown[0]]!r}, in {len(unknown)} rows. They are taken as missing."
-                )
+            column, what = as_words(column), "categories that were not in the training samples"
+            unknown = coding.positions(column) < 0
+        elif isinstance(coding, NumberCoding) and column.words is not None:
+            what = f"values that are not {coding.kind}s as in the training samples"
+            unknown = np.isnan(coding.numbers(column))
+        else:
+            continue
+        unknown &= ~column.missing
+        if unknown.any():
+            assert column.words is not None
+            first, n_rows = column.words[column.values[np.argmax(unknown)]], int(unknown.sum())
+            notes.append(
+                f"Column {coding.name!r} has {what}, such as {first!r:.40}, in {n_rows} row{'s' * (n_rows > 1)}. They "
+                f"are taken as missing."
+            )
     return notes
 
 
@@ -307,6 +315,11 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
     kind, notes = (wanted, []) if wanted is not None else recognize(name, column)
     if wanted is not None:
         _check_parsed(name, column, wanted)
+    if wanted == "ordered" and not column.ordered and column.words is not None:
+        raise ValueError(
+            f"Column {name!r} was declared as ordered, but the order of its categories is not known. Give them in "
+            f"ascending order, for example column_kinds={{{name!r}: {sorted(column.words)[:3]}}}."
+        )
     coding: Any
     if kind in ("number", "date", "duration"):
         coding = _fit_number(name, column, kind, notes)
@@ -318,7 +331,11 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
     else:
         coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
     if coding is None:
-        why = "has no words that some of its texts share" if kind == "text" else "has the same value in all rows"
+        why = "has the same value in all rows"
+        if kind == "text":
+            why = "has no words by which its texts differ"
+        elif kind == "category" and len(as_words(column).words or ()) > 1:
+            why = "has a different category in every row"
         coding = Left("constant", f"Column {name!r} {why} and is left out.")
     return coding, notes
 
@@ -378,8 +395,8 @@ def _unparsed(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> lis
     if not bad:
         return []
     return [
-        f"Column {name!r} holds {kind}s, but also {len(bad)} different words that are not, such as {bad[0]!r:.40}. "
-        f"They are taken as missing."
+        f"Column {name!r} holds {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
+        f"{bad[0]!r:.40}. They are taken as missing."
     ]
 
 

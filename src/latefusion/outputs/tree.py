@@ -12,6 +12,7 @@ tag              content
 ``objects``      shape and items of an array of objects
 ``sparse``       class, shape and parts of a compressed sparse matrix
 ``dtype``        name of a type of numbers
+``number_type``  the same, as a class of NumPy
 ``random_state`` state of a generator
 ``neighbors``    samples that a `NearestNeighbors` searches; it is fitted to them again
 ``kernel``       name of one of the kernels of this package
@@ -49,7 +50,7 @@ ARRAY_KINDS = "biufcUSMm"
 SCALAR_KINDS = "biufU"
 TAGS = (
     "list", "tuple", "slice", "range", "dict", "array", "scalar", "objects", "sparse", "dtype", "random_state",
-    "neighbors", "kernel", "transformer",
+    "neighbors", "kernel", "transformer", "number_type",
 )  # fmt: skip
 STATE = ("parameters", "attributes", "input_schema", "consensus_map")
 
@@ -181,6 +182,8 @@ def encode(value: Any, store: StoreArray, where: str = "model") -> Node:
         return {"sparse": {"class": cls.__name__, "shape": [int(side) for side in value.shape], **parts}}
     if isinstance(value, np.dtype):
         return {"dtype": value.str}
+    if isinstance(value, type) and issubclass(value, np.generic):
+        return {"number_type": np.dtype(value).str}
     if cls is np.random.RandomState:
         return {"random_state": inner(value.get_state(), where=where)}
     if cls is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
@@ -310,6 +313,9 @@ class _Decoder:
         if found.kind not in ARRAY_KINDS:
             raise SchemaError(f"it names the type {content!r:.60}")
         return found
+
+    def _number_type(self, content: Any) -> type:
+        return self._dtype(content).type
 
     def _random_state(self, content: Any) -> np.random.RandomState:
         state = np.random.RandomState()

@@ -194,7 +194,8 @@ def _other_column(series: Any) -> Column:
 
 def _in_order(column: Column, series: Any) -> Column:
     """The categories of an Enum, in their order."""
-    order = {str(one): position for position, one in enumerate(series.cat.get_categories().to_list())}
+    categories: Any = series.dtype.categories  # a series in polars, a tuple in narwhals
+    order = {str(one): position for position, one in enumerate(categories)}
     codes = np.array([order[word] for word in column.words or ()], dtype=np.intp)
     return Column(column.lookup(codes, -1), tuple(order), ordered=True, categories=True)
 

@@ -16,7 +16,7 @@ from latefusion.arrays import device_name, is_device_array, namespace
 from latefusion.encoding.columns import Column
 from latefusion.encoding.gaps import GapFilling, SparseFilling, fit_gap_filling, fit_sparse_filling
 from latefusion.encoding.label_coding import LabelCoding
-from latefusion.encoding.table_encoding import KINDS, fit_table_encoding, unknown_categories
+from latefusion.encoding.table_encoding import KINDS, fit_table_encoding, unknown_values
 from latefusion.similarities import GivenPartition, GraphSimilarity
 from latefusion.types import Array, Views
 from latefusion.validation.columns import reorder_columns
@@ -180,7 +180,7 @@ def _describe(given: Given, specs: Sequence[Any], rules: InputRules) -> tuple[Gi
             name,
             kind,
             width,
-            columns=columns.get(name) if is_frame(view) and (given.table_width is None or kind == "table") else None,
+            columns=columns.get(name) if is_frame(view) else None,
             labels=codings.get(name),
             transformer=encoders[name],
         )
@@ -217,8 +217,8 @@ def _check_column_kinds(given: Given, rules: InputRules) -> None:
     unknown = [one for one in (*flat, *nested) if str(one) not in known]
     if unknown:
         raise ValueError(
-            f"column_kinds contains columns that no view has: [{shown_list(unknown)}]. Only data frames have columns "
-            f"with names. Check the spelling."
+            f"Kinds are given for columns that no view has: [{shown_list(unknown)}]. Check their spelling. Only tables "
+            f"have columns with names."
         )
 
 
@@ -248,7 +248,12 @@ def _in_training_order(given: Given, rules: InputRules, schema: InputSchema) -> 
             if dropped and is_frame(frame):
                 frame = select_columns(frame, [one for one in columns_of(frame) if str(one) not in dropped])
             labeled[label] = frame
-            expected |= {label: view.columns} if view.columns is not None else {}
+            if view.columns is not None:
+                unused = set() if view.table is None else set(view.table.left_out)
+                if unused and is_frame(frame):
+                    frame = select_columns(frame, [one for one in columns_of(frame) if str(one) not in unused])
+                    labeled[label] = frame
+                expected[label] = [one for one in view.columns if str(one) not in unused]
     order = [view.name for view in schema.views if view.name in given.views]
     allow = rules.missing_columns == "allow"
     ordered = reorder_columns(labeled, expected, rules.estimator, allow=allow)
@@ -370,7 +375,7 @@ def _table_numbers(
     assert schema.table is not None
     for coding in schema.table.codings:
         columns.setdefault(coding.name, Column(np.full(n_samples, np.nan)))
-    for note in () if is_training else unknown_categories(schema.table, columns):
+    for note in () if is_training else unknown_values(schema.table, columns):
         warnings.warn(f"{label}: {note}", UserWarning, stacklevel=6)
     return schema.table(columns), schema
 
