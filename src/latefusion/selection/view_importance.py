@@ -224,10 +224,10 @@ def _stability_pairs(selected: Selected) -> list[tuple[NDArray[np.float64], NDAr
     return pairs
 
 
-def _labels_of(sources: Sequence[Source], selected: Selected, left_out: int) -> NDArray[np.intp]:
-    """Labels without one view, by the choice that was made for all views."""
+def _labels_of(sources: Sequence[Source], selected: Selected, left_out: int | None = None) -> NDArray[np.intp]:
+    """Labels, perhaps without one view, by the choice that was made for all views."""
     candidate, options = selected.candidate, selected.options
-    if options.prior is not None:
+    if options.prior is not None and left_out is not None:
         options = replace(options, prior=np.delete(options.prior, left_out))
     if len(sources) == 1:
         candidate = candidate._replace(weighting=WEIGHTINGS[0])
