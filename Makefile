@@ -53,6 +53,7 @@ coverage: $(VENV)/.installed
 # MUTANTS='*'` runs all. What has not changed since the last run is not run again. Survivors: `mutmut results`, `mutmut show`.
 MUTANTS := *7
 mutants: $(VENV)/.installed
+	mkdir -p mutants/src
 	$(ONE_THREAD) PYTHONPATH=$(CURDIR)/mutants/src $(BIN)/mutmut run --max-children 2 '$(MUTANTS)'
 	$(BIN)/mutmut results --all true | grep -v 'not checked' | sed -E 's/^ *latefusion\.([a-z]+)\..*: /\1 /' | sort | uniq -c
 
