@@ -1,9 +1,11 @@
 """Columns out of any objects, and words that are numbers, dates or durations."""
 
 import datetime
+import time
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,3 +142,36 @@ def test_lookup_hides_missing_values():
     assert column.hidden(np.array([True, False, False])).values.tolist() == [-1, -1, 0]
     assert column.without("b").values.tolist() == [-1, -1, 0]
     assert Column(np.array([1.0, 9.0])).without(9).missing.tolist() == [False, True]
+
+
+def test_missing_values_of_pandas_are_missing():
+    words = column_of([pd.NA, "a", pd.NaT])
+    assert words.values.tolist() == [-1, 0, -1]
+    dates = column_of([pd.NaT, DAY])
+    assert dates.values.dtype.kind == "M"
+    assert dates.missing.tolist() == [True, False]
+    assert column_of([pd.NaT, datetime.timedelta(1)]).missing.tolist() == [True, False]
+
+
+def test_a_marker_that_does_not_occur_changes_nothing():
+    words = Column(np.array([1, 0]), ("a", "b"))
+    assert words.without("c").values.tolist() == [1, 0]
+    dates = column_of([DAY, DAY])
+    assert dates.without(0) is dates
+    assert Column(np.array([1.0])).without("1").values.tolist() == [1.0]
+
+
+def test_times_of_other_zones_are_times_of_utc(monkeypatch):
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        noon, evening = parse_dates(["2024-01-01T12:00:00+00:00", "2024-01-01T12:00:00-06:00"]).values % 1
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert (noon, evening) == (0.5, 0.75)
+
+
+def test_hidden_dates_are_missing():
+    dates = column_of([DAY, DAY]).hidden(np.array([True, False]))
+    assert dates.missing.tolist() == [True, False]

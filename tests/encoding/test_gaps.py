@@ -4,9 +4,10 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from latefusion.encoding import gaps
-from latefusion.encoding.gaps import GapFilling, fit_gap_filling
+from latefusion.encoding.gaps import GapFilling, fit_gap_filling, fit_sparse_filling
 
 
 def low_rank(n_rows=120, n_columns=30, rank=3, noise=0.0, seed=0):
@@ -347,3 +348,20 @@ def test_all_fields_are_finite_arrays_and_numbers():
         value = getattr(filling, field.name)
         assert isinstance(value, (np.ndarray, float))
         assert np.isfinite(value).all()
+
+
+def test_gaps_of_a_sparse_view_get_the_mean_of_their_column():
+    dense = np.array([[0.0, 4.0], [np.nan, 2.0], [3.0, np.nan], [0.0, 0.0]])
+    filling = fit_sparse_filling(scipy.sparse.csr_array(dense))
+    np.testing.assert_allclose(filling.means, [1.0, 2.0])
+    np.testing.assert_allclose(filling(scipy.sparse.csr_array(dense)).toarray(), [[0, 4], [1, 2], [3, 2], [0, 0]])
+
+
+def test_without_factors_gaps_get_values_of_the_nearest_rows():
+    rng = np.random.default_rng(0)
+    group = np.arange(60) % 2
+    view = rng.normal(0, 0.1, (60, 4)) + 10 * group[:, None]
+    filling = fit_gap_filling(view, factors=False)
+    assert filling.loadings.shape == (4, 0)
+    new = np.array([[0.0, 0.0, np.nan, 0.0], [10.0, np.nan, 10.0, 10.0]])
+    np.testing.assert_allclose(filling(new), [[0, 0, 0, 0], [10, 10, 10, 10]], atol=0.3)

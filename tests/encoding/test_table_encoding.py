@@ -199,3 +199,67 @@ def test_dates_have_a_season_if_they_span_a_year():
 
 def test_numbers_become_words_as_people_write_them():
     assert as_words(Column(np.array([1.0, np.nan, 12345678.0, 0.5]))).words == ("0.5", "1", "12345678")
+
+
+def test_durations_are_seconds_and_dates_days():
+    durations = column_of([datetime.timedelta(minutes=1), datetime.timedelta(days=1), None])
+    coding = fit_table_encoding({"d": durations}, {"d": "duration"}).codings[0]
+    np.testing.assert_array_equal(coding.numbers(durations), [60.0, 86_400.0, np.nan])
+    days = column_of([datetime.date(1970, 1, 2), datetime.datetime(1970, 1, 3, 12)])
+    np.testing.assert_array_equal(fit_table_encoding({"d": days}).codings[0].numbers(days), [1.0, 2.5])
+
+
+def test_the_season_repeats_every_year():
+    coding = fit_table_encoding({"d": column_of(dates(900))}).codings[0]
+    spring, again, autumn = coding(
+        column_of([datetime.date(year, month, 1) for year, month in ((2020, 3), (2021, 3), (2020, 9))])
+    )
+    np.testing.assert_allclose(spring[1:], again[1:], atol=0.05)
+    assert np.linalg.norm(spring[1:] - autumn[1:]) > 1
+
+
+def test_new_numbers_must_have_the_unit_of_the_training():
+    coding = fit_table_encoding({"c": column_of(["$1", "$2", "$3"] * 5)}).codings[0]
+    assert np.isnan(coding(column_of(["€4", "€5"]))).all()
+
+
+def test_a_single_rare_category_is_not_lost():
+    assert fit_table_encoding({"c": column_of(["a"] * 5 + ["b"] * 4 + ["once"])}).codings[0].levels == ("a", "b", OTHER)
+
+
+def test_ranks_with_a_variance_of_one_are_used():
+    coding = fit_table_encoding({"c": column_of(["low"] * 5 + ["high"] * 5)}, {"c": ["low", "middle", "high"]}).codings[
+        0
+    ]
+    np.testing.assert_allclose(coding(column_of(["low", "middle", "high"])).ravel(), [-1, 0, 1])
+
+
+def test_notes_say_what_is_the_matter():
+    def note(values, **wanted):
+        return fit_table_encoding({"c": column_of(values)}, wanted).notes
+
+    assert note(["North", "north "] * 5 + ["south"] * 9) == (
+        "Column 'c' has categories that differ only by case or blanks, such as 'North' and 'north'. They are taken as "
+        "the same.",
+    )
+    assert note([f"n{row}" for row in range(9)]) == ("Column 'c' looks like an id and is left out.",)
+    assert note([f"n{row}" for row in range(9)], c="category") == (
+        "Column 'c' has a different category in every row and is left out.",
+    )
+    assert note(["x"] * 9) == ("Column 'c' has the same value in all rows and is left out.",)
+    assert note([3.0] * 9) == ("Column 'c' has the same value in all rows and is left out.",)
+    assert note(["alpha beta", "gamma delta", "eta zeta"], c="text") == (
+        "Column 'c' has no words by which its texts differ and is left out.",
+    )
+    assert note(["x", "y"] * 5, c="drop") == ()
+    assert note([None] * 9) == ("Column 'c' has no values and is left out.",)
+    assert note([1.0] + [None] * 99) == ("Column 'c' has only 1 value in 100 rows and is left out.",)
+
+
+def test_unusable_values_are_noted_for_every_column():
+    encoding = fit_table_encoding({"n": column_of([1.0, 2.0, 3.5] * 3), "c": column_of(["a", "b", "a"] * 3)})
+    assert len(unknown_values(encoding, {"n": column_of([1.0]), "c": column_of(["z"])})) == 1
+
+
+def test_three_different_numbers_named_as_ids_are_ids():
+    assert fit_table_encoding({"row_id": column_of([11, 7, 9])}).kinds == {"row_id": "id"}

@@ -308,7 +308,8 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
         return Left("drop", ""), []
     known = ~column.missing
     if known.sum() < max(2, LEAST_KNOWN * len(known)):
-        text = "has no values" if not known.any() else f"has only {known.sum()} values in {len(known)} rows"
+        counted = f"{known.sum()} value{'s' * bool(known.sum() > 1)}"
+        text = "has no values" if not known.any() else f"has only {counted} in {len(known)} rows"
         return Left("empty", f"Column {name!r} {text} and is left out."), []
     if wanted is not None and not isinstance(wanted, str):
         return _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
