@@ -131,16 +131,16 @@ def view_sources(
     directed : ndarray of bool of shape (n_views,)
         Views in which rows of zeros are missing.
     """
-    observed = [None] * len(specs) if mask is None else list(mask.T)
-    sources = [
-        view_source(views, view, spec, named, observed[view], is_table=inputs[view] == "table")
-        for view, spec in enumerate(specs)
-    ]
+
+    def fit(view: int, seen: NDArray[np.bool_] | None) -> Source:
+        return view_source(views, view, specs[view], named, seen, is_table=inputs[view] == "table")
+
+    sources = [fit(view, None if mask is None else mask[:, view]) for view in range(len(specs))]
     if mask is not None:
         found, directed = mask_zero_rows(sources, mask)
         if can_be_fused(found, n_clusters):
             # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
             for view in np.flatnonzero((found != mask).any(axis=0)).tolist():
-                sources[view] = view_source(views, view, specs[view], named, found[:, view])
+                sources[view] = fit(view, found[:, view])
             return sources, directed
     return sources, np.zeros(len(sources), dtype=bool)
