@@ -1,8 +1,9 @@
 """Which column contains the ids: words that differ in every row, but not values that happen to differ."""
 
+import numpy as np
 import pytest
 
-from latefusion.datasets import load_views
+from latefusion.datasets import load_files, load_views
 from latefusion.datasets.id_columns import take_ids
 from latefusion.datasets.options import TableOptions
 
@@ -55,3 +56,21 @@ def test_columns_that_were_not_the_ids_are_numbers_again(tmp_path):
     (tmp_path / "t.csv").write_text("n;sample_id;patient_id;b\n1;1,5;7;1\n2;2,5;?;2\n")
     (array,) = load_views(tmp_path / "t.csv").views.arrays
     assert array[0].tolist() == [1, 1.5, 7, 1]
+
+
+@pytest.mark.parametrize("name", ["customer_id", "userId", "order-ID", "Customer ID"])
+def test_a_first_column_with_a_name_of_ids_holds_the_ids(tmp_path, name):
+    (tmp_path / "a.csv").write_text(f"{name},x\n007,1\n12,2\n3,5\n")
+    (tmp_path / "b.csv").write_text(f"{name},y\n3,1\n007,2\n12,5\n")
+    data = load_files([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert data.views.sample_ids.tolist() == ["007", "12", "3"]
+    assert data.views.arrays[1].ravel().tolist() == [2, 5, 1]
+
+
+@pytest.mark.parametrize("text", ["paid,x\n7,1\n12,2\n3,5\n", "shop_id,x\n7,1\n7,2\n3,5\n"])
+def test_numbers_that_repeat_or_have_another_name_are_no_ids(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    data = load_files([tmp_path / "a.csv"])
+    assert data.views.sample_ids is None
+    assert data.views.arrays[0].shape == (3, 2)
+    assert data.views.arrays[0].dtype == np.float64

@@ -14,7 +14,7 @@ from latefusion.datasets.compression import uncompressed_name
 from latefusion.datasets.excel import is_workbook, read_sheet
 from latefusion.datasets.labels import LABEL_COLUMNS, plain
 from latefusion.datasets.options import TableOptions
-from latefusion.datasets.text_tables import ID_NAMES, SURE_ID_NAMES, line_of_row, text_columns
+from latefusion.datasets.text_tables import ID_ENDING, ID_NAMES, SURE_ID_NAMES, line_of_row, text_columns
 from latefusion.datasets.text_values import as_numbers
 
 Frame = Any
@@ -68,6 +68,8 @@ def take_ids(frame: Frame, file: Path, options: TableOptions, decimal: str = "."
         found, reason = first, "the first column, which has no name" if first == "" else "a usual name of ids"
     elif len(sure) == 1:
         found, reason = sure[0], "a usual name of ids"
+    elif first is not None and ID_ENDING.search(str(first)) and _differs_everywhere(frame[first]):
+        found, reason = first, "the first column, with a name of ids and a different value in every row"
     elif first is not None and plain(first) in LABEL_COLUMNS:
         reason = "no column of ids: the first column holds classes"
     elif first is not None and not is_number(frame[first]):
@@ -89,6 +91,11 @@ def take_ids(frame: Frame, file: Path, options: TableOptions, decimal: str = "."
             numbers = as_numbers(frame[column], decimal)
             frame[column] = frame[column] if numbers is None else numbers
     return IdColumn(values, reason)
+
+
+def _differs_everywhere(column: Any) -> bool:
+    """Whether a column has a different value in every row, and none is missing."""
+    return bool(column.is_unique and column.notna().all())
 
 
 def drop_empty_rows(frame: Frame, ids: IdColumn) -> tuple[Frame, IdColumn]:

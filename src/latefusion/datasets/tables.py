@@ -3,7 +3,8 @@
 A folder contains one table per view, with the name of the view (``genes.csv``, ``proteins.parquet``), and optionally a
 file ``labels.csv`` (or another name in `LABEL_FILES`). The sample ids are the first of these that exists: the column
 given by the user; the index of a Parquet file; the first column if it has no name or a name in `ID_NAMES`; the only
-column with a name in `SURE_ID_NAMES`; the first column if it contains text that differs in every row. Samples may be
+column with a name in `SURE_ID_NAMES`; the first column if its values differ in every row and it contains text or has a
+name such as ``customer_id``. Samples may be
 missing from tables. Without ids, the tables must have the same rows in the same order. In a transposed table the ids
 are the column names, and the first column contains the names of the features.
 

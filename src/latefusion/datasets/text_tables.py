@@ -36,6 +36,8 @@ ID_NAMES = (
 )  # fmt: skip
 # Names that mean ids in any column.
 SURE_ID_NAMES = ("id", "sampleid", "cellid", "patientid", "subjectid", "barcode")
+# Names such as customer_id, order-ID and userId; not those of words such as "paid".
+ID_ENDING = re.compile(r"[\W_][iI][dD]$|[a-z]I[dD]$")
 # In the order in which they are tried. Commas are last, since they may be decimal commas.
 CANDIDATES = ("\t", ";", "|", ",")
 # Lines used to detect the dialect, and bytes read at a time.
@@ -355,7 +357,7 @@ def text_columns(names: Sequence[str], options: TableOptions) -> list[str]:
     """Columns that may be ids and are read as text: 007 is not 7."""
     if options.id_column in names:
         return [str(options.id_column)]
-    first = names[0] if plain(names[0]) in ID_NAMES else None
+    first = names[0] if plain(names[0]) in ID_NAMES or ID_ENDING.search(names[0]) else None
     sure = [] if first else [name for name in names if plain(name) in SURE_ID_NAMES]
     return sure if first is None else [first, *sure]
 
