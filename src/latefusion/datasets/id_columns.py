@@ -122,7 +122,7 @@ def rows_with_ids(frame: Frame, ids: IdColumn, file: Path, options: TableOptions
 
 def checked_ids(ids: IdColumn, file: Path, options: TableOptions) -> NDArray[Any]:
     """Ids as text without blanks around it; raises an error for repeated ones."""
-    texts = [str(value).strip() for value in ids.values]
+    texts = list(map(str.strip, map(str, ids.values.tolist())))
     found = np.array(texts, dtype=str)
     if len(set(texts)) == len(texts):  # sorting below takes much longer
         return found
