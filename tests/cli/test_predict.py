@@ -94,7 +94,7 @@ def test_columns_in_another_order_are_reordered_by_name(folder, trained, capsys)
 def test_errors_name_the_problem(folder, trained, capsys):
     model = str(trained / "groups.model")
     assert "'.' is a folder. Give the name of a model file" in refusal(capsys, ".", "new_genes.csv")
-    assert "There is no model file 'x.model'" in refusal(capsys, "x.model", "new_genes.csv")
+    assert "File not found: 'x.model' (a model file)" in refusal(capsys, "x.model", "new_genes.csv")
     assert "is not a model file" in refusal(capsys, "new_genes.csv", "new_genes.csv")
     (folder / "cut.model").write_bytes((trained / "groups.model").read_bytes()[:5000])
     assert "is damaged or not a model file" in refusal(capsys, "cut.model", "new_genes.csv", "new_proteins.csv")

@@ -145,5 +145,5 @@ def test_effects_of_numbers_are_differences_in_standard_deviations():
 def test_unknown_clusters_are_refused():
     table = pd.DataFrame({"x": [0.0, 1, 2, 10, 11, 12], "word": list("aaabbb")})
     model = lf.GlobalAlignmentClustering(2, random_state=0).fit({"t": table})
-    with pytest.raises(ValueError, match=r"There is no cluster 7\. The clusters are 0, 1"):
+    with pytest.raises(ValueError, match=r"Unknown cluster 7\. The clusters are 0, 1"):
         features_of(model, {"t": table}, 7)

@@ -76,7 +76,7 @@ def values_of(table: Table, file: Path, options: TableOptions) -> Array:
     whole.columns = [str(column) for column in frame.columns]
     if is_text_table(file):
         integers = [at for at, dtype in enumerate(whole.dtypes) if getattr(dtype, "kind", "O") in "iu"]
-        for at in integers:  # whether a number is written 1 or 1.0 says nothing
+        for at in integers:  # 1 and 1.0 are the same number
             whole.isetitem(at, whole.iloc[:, at].astype(np.float64))
     return whole
 
@@ -164,7 +164,7 @@ def _simple(column: Column) -> Column:
     if kinds <= {bool, np.bool_}:
         return column if kinds else column.astype(np.float64)  # without any value it may be anything
     if kinds == {str}:
-        return column  # whoever stored digits as text meant it
+        return column  # digits stored as text may be codes, such as 007
     if not kinds & {bool, np.bool_} and (found := as_numbers(column)) is not None:
         return found
     for kind, convert in ((datetime.timedelta, _duration), (datetime.time, _duration), (datetime.date, _date)):

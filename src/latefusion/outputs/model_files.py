@@ -232,7 +232,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
     if file.is_dir():
         raise IsADirectoryError(f"{str(file)!r} is a folder. Give the name of a model file.")
     if not file.is_file():
-        raise FileNotFoundError(f"There is no model file {str(file)!r}. Check the path.")
+        raise FileNotFoundError(f"File not found: {str(file)!r} (a model file). Check the path.")
     with file.open("rb") as stream:
         try:
             _check_start(stream)

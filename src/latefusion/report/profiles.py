@@ -96,7 +96,7 @@ def features_of(model: Any, X: Any, cluster: Any, *, most: int = 10) -> list[Tra
     """
     data = gather(model, X, single_views=False)
     if str(cluster) not in data.clusters:
-        raise ValueError(f"There is no cluster {cluster!r}. The clusters are {', '.join(data.clusters)}.")
+        raise ValueError(f"Unknown cluster {cluster!r}. The clusters are {', '.join(data.clusters)}.")
     traits = cluster_traits(data, most_per_view=most)[data.clusters.index(str(cluster))]
     return sorted(traits, key=lambda one: -abs(one.effect))[:most]
 
