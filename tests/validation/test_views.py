@@ -436,12 +436,18 @@ GAPS = {
 
 
 @pytest.mark.parametrize("kind", GAPS)
-@pytest.mark.parametrize("method", [GlobalAlignmentClustering, lf.LateFusionClustering, lf.baselines.METHODS["A-MKKM"]])
+@pytest.mark.parametrize("method", [GlobalAlignmentClustering, LocalAlignmentClustering, lf.LateFusionClustering])
 def test_single_missing_values_and_columns_of_any_kind_are_accepted(kind, method):
     model = fit(GAPS[kind], method=method)
     assert model.observed_.all()
-    if hasattr(model, "predict"):
-        np.testing.assert_array_equal(model.predict(GAPS[kind]), model.labels_)
+    np.testing.assert_array_equal(model.predict(GAPS[kind]), model.labels_)
+
+
+@pytest.mark.parametrize("kind", GAPS)
+def test_comparison_methods_accept_them_as_well(kind):
+    model = fit(GAPS[kind], method=lf.baselines.METHODS["A-MKKM"])
+    assert model.observed_.all()
+    assert len(np.unique(model.labels_)) == 3
 
 
 def test_columns_that_cannot_be_used_are_left_out_with_a_note():
