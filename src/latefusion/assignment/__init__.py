@@ -1,19 +1,30 @@
-"""Consensus rows to labels: k-means, spectral rotation, pivoted QR. Each rule also labels new rows."""
+"""Consensus rows to labels: k-means, spectral rotation, pivoted QR, average linkage, a mixture, a linear discriminant.
 
+Each rule also labels new rows.
+"""
+
+from latefusion.assignment.linear import LinearDiscriminant, fit_linear_discriminant, fit_mixture
 from latefusion.assignment.rules import (
     ASSIGNMENTS,
     NearestCenter,
     RotatedAxes,
     assign_by_kmeans,
+    assign_by_linkage,
+    assign_by_mixture,
     assign_by_pivoted_qr,
     assign_by_rotation,
 )
 
 __all__ = [
     "ASSIGNMENTS",
+    "LinearDiscriminant",
     "NearestCenter",
     "RotatedAxes",
     "assign_by_kmeans",
+    "assign_by_linkage",
+    "assign_by_mixture",
     "assign_by_pivoted_qr",
     "assign_by_rotation",
+    "fit_linear_discriminant",
+    "fit_mixture",
 ]

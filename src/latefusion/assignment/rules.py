@@ -1,6 +1,6 @@
 """From an embedding to labels, by a rule that can be stored and applied to new rows.
 
-Every rule uses directions only: rows are divided by their norm first, as in the authors' code. A rule is an
+All assignments here use directions only: rows are divided by their norm first, as in the authors' code. A rule is an
 object with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second
 one, between 0 and 1). On its training rows, ``predict`` returns the labels of the assignment.
 """
@@ -14,15 +14,21 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from latefusion.arrays import is_device_array, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
+from latefusion.assignment.linear import LinearDiscriminant, fit_mixture
 from latefusion.types import Array
 
 # Up to this many samples all starts of k-means use all samples.
 SMALL_SAMPLES = 5000
+# Average linkage joins at most this many centers, or this many per cluster.
+LINKED_CENTERS = 200
+LINKED_CENTERS_PER_CLUSTER = 10
+LINKED_STEPS = 20
 
 
 class AssignmentRule(Protocol):
@@ -39,38 +45,48 @@ class AssignmentRule(Protocol):
 
 @dataclass(frozen=True)
 class NearestCenter:
-    """The label of the nearest of k centers on the unit sphere.
+    """The label of the nearest of some centers of directions.
 
     Attributes
     ----------
-    centers : ndarray of shape (n_clusters, n_components)
+    centers : array of shape (n_centers, n_components)
+    clusters : ndarray of shape (n_centers,) or None
+        The cluster of every center; None if every center is a cluster of its own.
     """
 
     centers: Array
+    clusters: NDArray[np.intp] | None = None
 
     def predict(self, embedding: Array) -> Array:
         """Labels of the rows."""
-        return map_rows(lambda rows: namespace(rows).argmin(self._squared_distances(rows), axis=1), embedding)
+        return map_rows(self._predict, embedding)
 
     def confidence(self, embedding: Array) -> Array:
-        """One minus the ratio of the distances to the nearest and to the second nearest center."""
+        """One minus the ratio of the distances to the nearest cluster and to the second nearest one."""
         return map_rows(self._confidence, embedding)
+
+    def _predict(self, embedding: Array) -> Array:
+        return namespace(embedding).argmin(self._squared_distances(embedding), axis=1)
 
     def _confidence(self, embedding: Array) -> Array:
         xp = namespace(embedding)
-        if self.centers.shape[0] == 1:
-            return xp.ones_like(embedding[:, 0])
         squared = self._squared_distances(embedding)
+        if squared.shape[1] == 1:
+            return xp.ones_like(embedding[:, 0])
         ordered = np.partition(squared, 1, axis=1) if isinstance(squared, np.ndarray) else xp.sort(squared, axis=1)
         nearest = xp.sqrt(ordered[:, :2])
         return 1.0 - nearest[:, 0] / xp.where(nearest[:, 1] > 0, nearest[:, 1], xp.ones_like(nearest[:, 1]))
 
     def _squared_distances(self, embedding: Array) -> Array:
+        """Squared distances to the clusters, which are those to their nearest centers."""
         xp = namespace(embedding)
         rows = _unit(embedding)
         norms = xp.sum(rows**2, axis=1)[:, None]
         squared = norms - 2 * rows @ self.centers.T + xp.sum(self.centers**2, axis=1)
-        return xp.clip(squared, min=0.0)
+        squared = xp.clip(squared, min=0.0)
+        if self.clusters is None:
+            return squared
+        return np.stack([squared[:, self.clusters == one].min(axis=1) for one in np.unique(self.clusters)], axis=1)
 
 
 @dataclass(frozen=True)
@@ -202,10 +218,67 @@ def assign_by_pivoted_qr(
     return rule.predict(embedding), rule
 
 
+def assign_by_linkage(
+    embedding: NDArray[Any], n_clusters: int, *, n_init: int = 1, random_state: Any = None
+) -> tuple[NDArray[np.intp], NearestCenter]:
+    """Average linkage of directions. With many samples, of the centers of many small clusters of them.
+
+    Finds small clusters beside large ones better than k-means does.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+    n_clusters : int
+    n_init : ignored
+        Accepted so that all assignments are called alike.
+    random_state : int, RandomState or None, default=None
+        For the small clusters.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : NearestCenter
+    """
+    centers = _unit(embedding)
+    n_centers = max(LINKED_CENTERS, LINKED_CENTERS_PER_CLUSTER * n_clusters)
+    if len(centers) > n_centers:
+        with one_thread():
+            small = KMeans(n_centers, n_init=1, max_iter=LINKED_STEPS, random_state=random_state).fit(centers)
+        centers = small.cluster_centers_
+    clusters = cut_tree(linkage(centers, "average"), n_clusters=[n_clusters])[:, 0]
+    rule = NearestCenter(centers, np.asarray(clusters, dtype=np.intp))
+    return rule.predict(embedding), rule
+
+
+def assign_by_mixture(
+    embedding: NDArray[Any], n_clusters: int, *, n_init: int = 10, random_state: Any = None
+) -> tuple[NDArray[np.intp], LinearDiscriminant]:
+    """A mixture of Gaussians with a common covariance on directions, started at the clusters of k-means.
+
+    Parameters
+    ----------
+    embedding : ndarray of shape (n_samples, n_components)
+    n_clusters : int
+    n_init : int, default=10
+        Number of starts of k-means.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : LinearDiscriminant
+    """
+    labels, _ = assign_by_kmeans(embedding, n_clusters, n_init=n_init, random_state=random_state)
+    rule = fit_mixture(embedding, labels, n_clusters)
+    return rule.predict(embedding), rule
+
+
 ASSIGNMENTS: dict[str, Callable[..., tuple[Array, AssignmentRule]]] = {
     "kmeans": assign_by_kmeans,
     "rotation": assign_by_rotation,
     "cluster_qr": assign_by_pivoted_qr,
+    "average": assign_by_linkage,
+    "mixture": assign_by_mixture,
 }
 
 

@@ -25,7 +25,13 @@ from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
 from latefusion.partitions.spectra import inverse_values
-from latefusion.selection.search import SearchOptions, draw_search_samples, number_of_vectors, select
+from latefusion.selection.search import (
+    SearchOptions,
+    assign_selected,
+    draw_search_samples,
+    number_of_vectors,
+    select,
+)
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
 
@@ -81,7 +87,11 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         self._state = selected
         encodings = [source.encoding for source in sources]
         rows, fitted = self._fit_selected(first, fitters, encodings)
-        self._store_rows(first, rows, fitted, encodings, generator)
+        rule, self.assign_labels_ = None, self.assign_labels
+        if self.assign_labels == "auto":
+            consensus = rows([first.read(searched, view) for view in range(views.n_views)], searched)
+            _, rule, self.assign_labels_ = assign_selected(selected, consensus.astype(views.dtype, copy=False), None)
+        self._store_rows(first, rows, fitted, encodings, generator, rule)
         del self._state  # of the sampled rows only
 
     def _fit_selected(

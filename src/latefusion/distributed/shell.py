@@ -136,16 +136,26 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         self.partitions_ = [together[:, p * n_clusters : (p + 1) * n_clusters] for p in range(n_partitions)]
 
     def _store_rows(
-        self, first: FirstPass, rows: RowMap, fitted: ConsensusMap, encodings: Sequence[Any], generator: Any
+        self,
+        first: FirstPass,
+        rows: RowMap,
+        fitted: ConsensusMap,
+        encodings: Sequence[Any],
+        generator: Any,
+        rule: Any = None,
     ) -> None:
-        """Store consensus, labels, confidence and novelty of all samples as lazy arrays, and the fitted map."""
+        """Store consensus, labels, confidence and novelty of all samples as lazy arrays, and the fitted map.
+
+        If no rule is given, one is fitted to all consensus rows.
+        """
         views, has_missing, n_clusters = first.views, first.observed.has_missing, fitted.coefficients.shape[1]
         full = partial(rows_with_confidence, rows, self.view_weights_) if has_missing else rows
         together = lazy_rows(views, full, "consensus", width=n_clusters + has_missing, dtype=views.dtype)
         self.consensus_ = together[:, :n_clusters] if has_missing else together
-        drawn = rows(first.drawn_rows, first.drawn).astype(views.dtype, copy=False)
-        all_rows = replace(views, names=("consensus of all views",), arrays=(self.consensus_,))
-        rule = fit_rule(all_rows, drawn, self.assign_labels, self.n_init, generator)
+        if rule is None:
+            drawn = rows(first.drawn_rows, first.drawn).astype(views.dtype, copy=False)
+            all_rows = replace(views, names=("consensus of all views",), arrays=(self.consensus_,))
+            rule = fit_rule(all_rows, drawn, self.assign_labels, self.n_init, generator)
         self.labels_, self.confidence_ = lazy_labels(rule, self.consensus_)
         if has_missing:
             self.confidence_ = self.confidence_ * together[:, n_clusters]

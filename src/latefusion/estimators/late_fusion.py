@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Integral
@@ -14,6 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from latefusion.arrays import threads_for
+from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, store_if_any, warn_not_converged
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
@@ -26,6 +28,7 @@ from latefusion.progress import report_progress
 from latefusion.selection import ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
+from latefusion.selection.dependence import unrelated_views
 from latefusion.selection.search import SearchOptions, Selected
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
@@ -88,8 +91,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         Cap on the number of iterations.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
-    assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
-        How the consensus is turned into labels.
+    assign_labels : {"auto", "kmeans", "average", "mixture", "rotation", "cluster_qr"}, default="auto"
+        How the consensus is turned into labels. "auto" chooses among k-means, average linkage and a mixture of
+        Gaussians with a common covariance, moves samples between clusters while the score rises, and fits a linear
+        discriminant to the result. The labels are those of the discriminant.
     n_init : int, default=10
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None
@@ -118,8 +123,13 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         case the concatenation of all views is one more view.
     regularization_ : float
         The chosen λ.
+    assign_labels_ : str
+        The chosen label assignment, before samples were moved.
     n_shared_components_ : int or None
         Number of shared components from which missing rows were imputed; None if no rows were imputed.
+    unrelated_views_ : list of str
+        Views that are statistically unrelated to all other views. They have no weight. Needs at least three
+        views, two of which are related.
     view_kinds_ : dict
         Kind of values in every view: "counts", "distribution", "measurements", "coordinates", "table", "kernel",
         "labels", "memberships" or "embedding"; "given" if the similarity is another object.
@@ -168,6 +178,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         **FUSION_CONSTRAINTS,
         "n_clusters": [*FUSION_CONSTRAINTS["n_clusters"], StrOptions({"auto"}), "array-like", range],
         "regularization": [*FUSION_CONSTRAINTS["regularization"], StrOptions({"auto"})],
+        "assign_labels": [StrOptions({"auto", *ASSIGNMENTS})],
     }
 
     def __init__(
@@ -188,7 +199,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         init: str = "align",
         max_iter: int = 100,
         tol: float = 1e-6,
-        assign_labels: str = "kmeans",
+        assign_labels: str = "auto",
         n_init: int = 10,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -285,7 +296,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         """
         state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):
-            return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.labels_)
+            return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.consensus_)
 
     def criterion(self) -> Callable[[NDArray[Any]], float]:
         """The score that candidates were compared by, for any clustering of the training samples.
@@ -350,6 +361,15 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     def _store_choices(self, selected: Selected) -> None:
         kinds = [source.kind for source in selected.sources]
         self.view_kinds_ = dict(zip(map(str, self.view_names_), kinds, strict=True))
+        unrelated = unrelated_views(selected.dependence)
+        self.unrelated_views_ = [str(name) for name, one in zip(self.view_names_, unrelated, strict=True) if one]
+        for name in self.unrelated_views_:
+            warnings.warn(
+                f"View {name!r} is statistically unrelated to all other views, so it has no weight in the "
+                f"consensus. Remove it, or check that its rows describe the same samples in the same order.",
+                UserWarning,
+                stacklevel=3,
+            )
         self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
         store_if_any(self, number_selection_=selected.number_selection)
@@ -381,8 +401,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        assign = self._state.options.assign
-        self.labels_, rule = search.assign_known(assign, self.consensus_, self._mask, self.n_clusters_)
+        self.labels_, rule, self.assign_labels_ = search.assign_selected(self._state, self.consensus_, self._mask)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from latefusion.assignment.rules import NearestCenter, RotatedAxes
+from latefusion.assignment import LinearDiscriminant, NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
 from latefusion.encoding.gaps import GapFilling, SparseFilling
@@ -120,7 +120,9 @@ ATTRIBUTES: dict[str, Any] = {
     "partition_names_": list[tuple[str, ...]],
     "partitions_": list[Numbers],
     "selection_": Selection,
+    "assign_labels_": str,
     "similarity_": str,
+    "unrelated_views_": list[str],
     "weighting_": str,
     "view_kinds_": dict[str, str],
 }
@@ -188,14 +190,15 @@ PARTS: dict[str, Part] = {
         n_views=int,
         blocks=tuple[Block, ...],
         coefficients=Numbers,
-        rule=NearestCenter | RotatedAxes,
+        rule=NearestCenter | RotatedAxes | LinearDiscriminant,
         fill=Fill,
         row_weights=NeighborWeights | None,
         directional=Flags | None,
         novelty=Novelty | None,
     ),
     "Block": _part(Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers),
-    "NearestCenter": _part(NearestCenter, centers=Numbers),
+    "NearestCenter": _part(NearestCenter, centers=Numbers, clusters=Numbers | None),
+    "LinearDiscriminant": _part(LinearDiscriminant, directions=Numbers, rows=Numbers, intercept=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),

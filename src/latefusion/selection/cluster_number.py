@@ -126,7 +126,13 @@ class NumberOfClusters:
         return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
 
 
-def choose_number(sources: Sequence[Source], numbers: Sequence[int], assign: Assign, seed: int) -> NumberOfClusters:
+def choose_number(
+    sources: Sequence[Source],
+    numbers: Sequence[int],
+    assign: Assign,
+    seed: int,
+    prior: NDArray[np.float64] | None = None,
+) -> NumberOfClusters:
     """Compare several numbers of clusters.
 
     Parameters
@@ -136,6 +142,8 @@ def choose_number(sources: Sequence[Source], numbers: Sequence[int], assign: Ass
     assign : callable
         Turns a consensus and a number of clusters into labels and a rule for new rows.
     seed : int
+    prior : ndarray of shape (n_views,), default=None
+        Factors of the views; equal by default.
 
     Returns
     -------
@@ -143,11 +151,12 @@ def choose_number(sources: Sequence[Source], numbers: Sequence[int], assign: Ass
     """
     generator = np.random.default_rng(seed)
     sources, splits = _halve(sources, generator)
+    trials = [_Trial(number, range(len(sources)), "both", assign, prior) for number in numbers]
     with progress_range(0.0, 0.5):
-        evidence = _evidence(sources, numbers, splits, assign)
+        evidence = _evidence(sources, trials, splits)
     clouds = [_cloud(source, generator) for source in sources]
     with progress_range(0.5, 1.0):
-        null = _evidence(clouds, numbers, splits, assign)
+        null = _evidence(clouds, trials, splits)
     return NumberOfClusters(tuple(evidence), tuple(null))
 
 
@@ -158,6 +167,7 @@ def stabilities(
     n_clusters: int,
     assign: Assign,
     seed: int,
+    prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
     """Stability of a number of clusters between halves of the samples, from several subsets of the views.
 
@@ -170,13 +180,15 @@ def stabilities(
     n_clusters : int
     assign : callable
     seed : int
+    prior : ndarray of shape (n_views,), default=None
+        Factors of the views; equal by default.
 
     Returns
     -------
     ndarray of shape (n_subsets, n_splits)
     """
     sources, splits = _halve(sources, np.random.default_rng(seed))
-    trials = [_Trial(n_clusters, views, similarity, assign) for views in subsets]
+    trials = [_Trial(n_clusters, views, similarity, assign, prior) for views in subsets]
     return np.array([_split_stability(sources, split, trials) for split in splits]).T
 
 
@@ -194,27 +206,25 @@ def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[S
 
 
 class _Trial(NamedTuple):
-    """A number of clusters, the views and similarities that they are made from, and how labels are assigned."""
+    """A number of clusters, the views, similarities and factors they are made from, and how labels are assigned."""
 
     n_clusters: int
     views: Collection[int]
     similarity: str
     assign: Assign
+    prior: NDArray[np.float64] | None
 
     def cluster(self, space: CandidateSpace) -> tuple[Any, Any, NDArray[Any]]:
         """Labels, their rule, and the coefficients of the consensus."""
-        own = replace(space, n_clusters=self.n_clusters)
+        own = replace(space, n_clusters=self.n_clusters, prior=self.prior)
         plan = {key: one for key, one in own.plan(self.similarity, WEIGHTINGS[0]).items() if key.view in self.views}
         (fused,) = own.fuse(plan, [1.0])
         labels, rule = self.assign(own.partitions.times(fused.coefficients), self.n_clusters, n_init=N_STARTS)
         return labels, rule, fused.coefficients
 
 
-def _evidence(
-    sources: Sequence[Source], numbers: Sequence[int], splits: Sequence[Split], assign: Assign
-) -> list[NumberEvidence]:
+def _evidence(sources: Sequence[Source], trials: Sequence[_Trial], splits: Sequence[Split]) -> list[NumberEvidence]:
     """Stability and information of every number."""
-    trials = [_Trial(number, range(len(sources)), "both", assign) for number in numbers]
     stability = []
     for position, split in enumerate(splits):
         report_progress("number of clusters", position / (len(splits) + 1))
@@ -225,7 +235,8 @@ def _evidence(
     found = []
     for trial, own in zip(trials, np.transpose(stability), strict=True):
         number, labels = trial.n_clusters, trial.cluster(space)[0]
-        information = np.mean([neighbor_information(labels, one, number) for one in neighbors]) * np.log(number)
+        informations = [neighbor_information(labels, one, number) for one in neighbors]
+        information = np.average(informations, weights=trial.prior) * np.log(number)
         found.append(NumberEvidence(number, float(own.mean()), standard_error(own), float(information)))
     return found
 

@@ -7,17 +7,23 @@ It is the mean of three informations between 0 and 1:
 - of the clustering about the clusterings of the single views, averaged over views.
 
 The first two measure whether clusters are connected in the data, the third whether the consensus represents all views.
-`docs/SELECTION.md` has the experiment that chose this criterion among others.
+Views count by how well their own clusterings agree with those of the other views.
+
+A mean over views is also high for a clustering that follows one view closely and ignores all others. So every score has
+a breadth, the effective number of views whose neighborhoods the clustering explains: (Σ_v x_v)² / Σ_v x_v² with x_v the
+second information in view v. `docs/SELECTION.md` has the experiments behind these choices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.metrics import neighbor_information, shared_information
@@ -29,6 +35,8 @@ JOINT_NEIGHBORS = 5
 VIEW_NEIGHBORS = 10
 # Parts of the samples that give the standard error of a score.
 N_FOLDS = 5
+# Least trust in a view, as a share of the largest.
+LEAST_TRUST = 0.05
 
 
 def view_neighbors(searches: Sequence[NeighborSearch], mask: NDArray[np.bool_] | None = None) -> list[NDArray[np.intp]]:
@@ -114,11 +122,47 @@ def _shared_neighbors(
     return np.where(shared, nearest, -1)
 
 
+def view_trust(
+    view_labels: Sequence[Sequence[NDArray[np.intp]]], presence: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How well the clusterings of every view agree with those of the other views.
+
+    Parameters
+    ----------
+    view_labels : sequence of sequence of ndarray of shape (n_samples,)
+        Clusterings of every view on its own; -1 if the view is missing.
+    presence : ndarray of shape (n_views,)
+        How much every view counts for the others.
+
+    Returns
+    -------
+    ndarray of shape (n_views,)
+        The adjusted mutual information of the best pair of clusterings, averaged over the other views, and at least 5 %
+        of its largest value. Ones if no views agree.
+    """
+    n_views = len(view_labels)
+    agreement = np.zeros((n_views, n_views))
+    for first, second in combinations(range(n_views), 2):
+        pairs = [_agreement(one, other) for one in view_labels[first] for other in view_labels[second]]
+        agreement[first, second] = agreement[second, first] = max(pairs)
+    others = presence.sum() - presence
+    trust: NDArray[np.float64] = agreement @ presence / np.where(others > 0, others, 1.0)
+    largest = np.max(trust[presence > 0], initial=0.0)
+    return np.maximum(trust, LEAST_TRUST * largest) if largest > 0 else np.ones(n_views)
+
+
+def _agreement(first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
+    """Adjusted mutual information of two clusterings on the samples that both label; at least zero."""
+    both = (first >= 0) & (second >= 0)
+    return max(0.0, adjusted_mutual_info_score(first[both], second[both])) if np.any(both) else 0.0
+
+
 class Score(NamedTuple):
-    """Score of a clustering: of all samples, and of parts of them."""
+    """Score of a clustering: of all samples, of parts of them, and its breadth."""
 
     value: float
     parts: NDArray[np.float64]
+    breadth: float
 
     @property
     def standard_error(self) -> float:
@@ -144,6 +188,8 @@ class Criterion:
         Clusterings of every view on its own; -1 if the view is missing.
     shares : ndarray of shape (n_views,)
         How much every view counts; they sum to one.
+    presence : ndarray of shape (n_views,)
+        How much every view counts in the breadth: as in the shares, but without trust.
     known : ndarray of bool of shape (n_samples,) or None
         Which samples have any view; None for all.
     """
@@ -152,18 +198,27 @@ class Criterion:
     view_neighbors: Sequence[NDArray[np.intp]]
     view_labels: Sequence[Sequence[NDArray[np.intp]]]
     shares: NDArray[Any]
+    presence: NDArray[Any]
     known: NDArray[np.bool_] | None = None
 
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
-        """Mean of the three informations."""
-        samples = np.arange(len(labels)) if self.known is None else np.flatnonzero(self.known)
+        """Mean of the three informations, and breadth."""
+        samples = self.samples
         # Shuffled, since an ordered data set could fill a part with one cluster.
         order = np.random.default_rng(0).permutation(samples)
         folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, len(samples) // 2))]
-        parts = np.array([self._score(labels, n_clusters, fold) for fold in folds])
-        return Score(self._score(labels, n_clusters, samples), parts)
+        parts = np.array([self.measure(labels, n_clusters, fold)[0] for fold in folds])
+        value, breadth = self.measure(labels, n_clusters, samples)
+        return Score(value, parts, breadth)
 
-    def _score(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> float:
+    @property
+    def samples(self) -> NDArray[np.intp]:
+        """Samples that have any view."""
+        return np.arange(len(self.view_labels[0][0])) if self.known is None else np.flatnonzero(self.known)
+
+    def measure(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> tuple[float, float]:
+        """Mean of the three informations, and breadth, on some samples."""
+
         def neighboring(neighbors: NDArray[np.intp]) -> float:
             return neighbor_information(labels, neighbors, n_clusters, samples=samples)
 
@@ -172,6 +227,9 @@ class Criterion:
             return shared_information(labels[known], others[known], n_clusters)
 
         joint = np.mean([neighboring(one) for one in self.joint_neighbors])
-        alone = [neighboring(one) for one in self.view_neighbors]
+        alone = np.array([neighboring(one) for one in self.view_neighbors])
         single = [np.mean([shared(one) for one in several]) for several in self.view_labels]
-        return float((joint + self.shares @ alone + self.shares @ single) / 3)
+        value = float((joint + self.shares @ alone + self.shares @ single) / 3)
+        explained = self.presence * alone
+        squares = float(np.sum(explained**2))
+        return value, float(np.sum(explained)) ** 2 / squares if squares > 0 else 0.0

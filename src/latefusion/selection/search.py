@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from numbers import Integral
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from latefusion.assignment import ASSIGNMENTS
+from latefusion.assignment import ASSIGNMENTS, fit_linear_discriminant, fit_mixture
 from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import (
@@ -34,9 +34,11 @@ from latefusion.selection.cluster_number import (
     NumberOfClusters,
     choose_number,
 )
-from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors
+from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors, view_trust
+from latefusion.selection.dependence import unrelated_views, view_dependence
+from latefusion.selection.refinement import refine
 from latefusion.selection.sources import NamedSimilarities
-from latefusion.selection.table import Candidate, Selection, choose
+from latefusion.selection.table import LEAST_BREADTH, Candidate, Selection, choose
 from latefusion.similarities import GivenPartition
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 
@@ -49,6 +51,8 @@ COMPARED_STARTS = 3
 # candidates do: clusters are less clear there, and a bad start is more likely.
 CANDIDATE_STARTS = 4
 REGULARIZATIONS = (1.0, 2.0, 4.0)
+# The label assignments among which ``assign_labels="auto"`` chooses; the first serves wherever there is no choice.
+AUTOMATIC = ("kmeans", "average", "mixture")
 # Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
 # clusters need only two.
 VECTORS_PER_CLUSTER = (2, 4)
@@ -106,9 +110,12 @@ class SearchOptions:
         limit = min(n_samples, NUMBER_SAMPLES) // (2 * LEAST_CLUSTER if isinstance(self.n_clusters, str) else 2)
         return [one for one in self.numbers if one <= limit] or self.numbers[:1]
 
-    def assign(self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None) -> Any:
+    def assign(
+        self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None, assign_labels: str | None = None
+    ) -> Any:
         """Labels of consensus rows, and the rule that gives labels to new rows."""
-        assign = ASSIGNMENTS[self.assign_labels]
+        name = assign_labels or self.assign_labels
+        assign = ASSIGNMENTS[AUTOMATIC[0] if name == "auto" else name]
         return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self.seed)
 
 
@@ -134,6 +141,8 @@ class Selected:
         The samples that the search used; None for all.
     criterion : Criterion
         The score of clusterings of these samples.
+    dependence : ndarray of shape (n_views, n_views)
+        How related views are, see `view_dependence`.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
     """
@@ -147,6 +156,7 @@ class Selected:
     shares: NDArray[np.float64]
     samples: NDArray[np.intp] | None
     criterion: Criterion
+    dependence: NDArray[np.float64]
     mean: NDArray[Any] | None = None
 
 
@@ -165,6 +175,8 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     space : CandidateSpace
         The partitions that the search fitted for the chosen imputation.
     """
+    dependence = view_dependence([one.coordinates for one in sources], observed_mask(sources), options.seed)
+    options = _set_aside(options, unrelated_views(dependence))
     number, n_clusters, begun = None, options.numbers[0], 0.0
     if not isinstance(options.n_clusters, Integral):
         with progress_range(0.0, NUMBER_SHARE):
@@ -182,7 +194,16 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
     space = spaces[best.n_shared_components]
     plan = space.plan(best.similarity, best.weighting)
-    return Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion), space
+    selected = Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion, dependence)
+    return selected, space
+
+
+def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOptions:
+    """The same options, without weight for views that are unrelated to all others."""
+    if not unrelated.any():
+        return options
+    prior = np.where(unrelated, 0.0, 1.0 if options.prior is None else options.prior)
+    return replace(options, prior=prior / prior[~unrelated].mean())
 
 
 def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateSpace, FusedSpectra]:
@@ -234,8 +255,11 @@ def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfCl
             f"to an integer, or remove this view."
         )
     # Given labels are the same in every half: their number of clusters would always be stable.
-    free = [one for one in sources if not isinstance(one.similarities.get("given"), GivenPartition)]
-    found = choose_number(free or sources, options.numbers_for(n_samples), options.assign, options.seed)
+    is_free = np.array([not isinstance(one.similarities.get("given"), GivenPartition) for one in sources])
+    used = np.flatnonzero(is_free if is_free.any() else ~is_free).tolist()
+    prior = None if options.prior is None else options.prior[used]
+    numbers = options.numbers_for(n_samples)
+    found = choose_number([sources[view] for view in used], numbers, options.assign, options.seed, prior)
     if not found.has_structure:
         warnings.warn(found.reason, UserWarning, stacklevel=2)
     return found
@@ -353,6 +377,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     partitions, n_clusters = space.partitions, space.n_clusters
     n_init = options.n_init if partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
+    assign_labels = AUTOMATIC[0] if options.assign_labels == "auto" else options.assign_labels
     seen = set()
     choices = list(product(SIMILARITY_SETS, WEIGHTINGS))
     for position, choice in enumerate(choices):
@@ -366,7 +391,7 @@ def _candidates(
             rows = partitions.times(fused.coefficients)
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
             score = criterion.score(labels, n_clusters)
-            candidate = Candidate(n_clusters, *choice, value, n_shared_components, score)
+            candidate = Candidate(n_clusters, *choice, value, n_shared_components, assign_labels, score)
             if options.verbose:
                 logger.info("%s", candidate)
             yield candidate
@@ -396,14 +421,62 @@ def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> C
             labels[observed] = options.assign(rows[observed], space.n_clusters, n_init=COMPARED_STARTS)[0]
             view_labels[key.view].append(labels)
     joint = [one.searches[-1] for one in spaces if len(one.searches) > one.n_views]
-    searches, weights = space.searches[: space.n_views], space.shares * space.presence
+    searches, presence = space.searches[: space.n_views], space.shares * space.presence
+    weights = presence * view_trust(view_labels, presence)
     return Criterion(
         joint_neighbors(searches, space.shares, mask, joint),
         view_neighbors(searches, mask),
         view_labels,
         weights / weights.sum(),
+        presence / presence.sum(),
         known_samples(mask),
     )
+
+
+def assign_selected(
+    selected: Selected, consensus: NDArray[Any], mask: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.intp], Any, str]:
+    """Labels of the consensus of all samples, and the rule that gives labels to new rows.
+
+    ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, and fits a
+    linear discriminant to the result, whose labels are returned. If the search used only some of the samples, so do
+    these steps, and the discriminant labels all.
+
+    Parameters
+    ----------
+    selected : Selected
+    consensus : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None if no view is missing.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : AssignmentRule
+    assign_labels : str
+        The chosen assignment.
+    """
+    options, candidate, criterion = selected.options, selected.candidate, selected.criterion
+    n_clusters = candidate.n_clusters
+    if options.assign_labels != "auto":
+        return *assign_known(options.assign, consensus, mask, n_clusters), options.assign_labels
+    rows = consensus if selected.samples is None else consensus[selected.samples]
+    known = criterion.samples
+    found: dict[str, NDArray[np.intp]] = {}
+    for name in AUTOMATIC:
+        labels = np.zeros(len(rows), dtype=np.intp)
+        if name == "mixture":
+            labels[known] = fit_mixture(rows[known], found["kmeans"][known], n_clusters).predict(rows[known])
+        else:
+            labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
+        found[name] = labels
+    least = LEAST_BREADTH * candidate.score.breadth
+    scores = {name: criterion.measure(labels, n_clusters, known) for name, labels in found.items()}
+    broad = [name for name, (_, breadth) in scores.items() if breadth >= least] or list(AUTOMATIC[:1])
+    best = max(broad, key=lambda name: scores[name][0])
+    labels = refine(found[best], n_clusters, criterion, least)
+    rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
+    return rule.predict(consensus), rule, best
 
 
 def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from latefusion.selection.criterion import Score, standard_error
 
+# Least breadth of a candidate, as a share of that of the default.
+LEAST_BREADTH = 2 / 3
+
 
 class Candidate(NamedTuple):
     """One way of fusing, and its score.
@@ -20,6 +23,7 @@ class Candidate(NamedTuple):
     weighting: str
     regularization: float
     n_shared_components: int | None
+    assign_labels: str
     score: Score
 
 
@@ -75,6 +79,8 @@ def _shown(value: Any) -> str:
 def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, Selection]:
     """Take the candidate of the highest score, or the first one if the gain is within the standard error.
 
+    A candidate that explains far fewer views than the first one is not taken.
+
     Parameters
     ----------
     candidates : sequence of Candidate
@@ -88,7 +94,8 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
     selection : Selection
     """
     default = candidates[0]
-    best = max(candidates, key=lambda one: one.score.value)
+    broad = [one for one in candidates if one.score.breadth >= LEAST_BREADTH * default.score.breadth]
+    best = max(broad, key=lambda one: one.score.value)
     gain = best.score.value - default.score.value
     error = standard_error(best.score.parts - default.score.parts)
     # A gain that is printed as 0.000 does not justify leaving the default.
@@ -108,7 +115,12 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
 
 def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
     score = candidate.score
-    row = candidate._asdict() | {"score": score.value, "standard_error": score.standard_error, "chosen": chosen}
+    row = candidate._asdict() | {
+        "score": score.value,
+        "standard_error": score.standard_error,
+        "breadth": score.breadth,
+        "chosen": chosen,
+    }
     if candidate.n_shared_components is None:
         del row["n_shared_components"]
     return row

@@ -23,6 +23,7 @@ from latefusion.progress import report_progress
 from latefusion.selection.candidates import WEIGHTINGS, Plan
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stabilities
 from latefusion.selection.criterion import standard_error
+from latefusion.selection.dependence import unrelated_views
 from latefusion.selection.search import Selected, fit_spaces
 from latefusion.solvers import compress_partitions, solve_alignment
 
@@ -61,6 +62,8 @@ class ViewVerdict(NamedTuple):
         Standard error of the gain.
     left_out : int
         Samples that have no other view; they are excluded from all of the above.
+    unrelated : bool
+        Whether the view is statistically unrelated to all other views, and therefore has no weight.
     """
 
     view: str
@@ -69,6 +72,14 @@ class ViewVerdict(NamedTuple):
     gain: float
     standard_error: float
     left_out: int = 0
+    unrelated: bool = False
+
+    @property
+    def advice(self) -> str:
+        """What to do with the view: "keep" if the clusters are less stable without it, "remove", or "optional"."""
+        if self.unrelated or self.gain > 2 * self.standard_error:
+            return "remove"
+        return "keep" if self.gain < -2 * self.standard_error else "optional"
 
     def __str__(self) -> str:
         """The verdict in a sentence."""
@@ -79,9 +90,11 @@ class ViewVerdict(NamedTuple):
             f"Without {self.view!r}: {self.changed:.0%} of the labels change; stability {effect} "
             f"({self.gain:+.3f} ± {self.standard_error:.3f})."
         )
-        if self.left_out == 0:
-            return verdict
-        return f"{verdict} {self.left_out} samples have no other view and are excluded."
+        if self.left_out > 0:
+            verdict += f" {self.left_out} samples have no other view and are excluded."
+        if self.unrelated:
+            verdict += " It is statistically unrelated to all other views and has no weight. Remove it."
+        return verdict
 
 
 def weights_of_views(weights: NDArray[Any], plan: Plan, shares: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,15 +167,17 @@ def weight_intervals(
     return WeightIntervals(weights, lower, upper)
 
 
-def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray[np.intp]) -> list[ViewVerdict]:
+def leave_one_view_out(selected: Selected, names: Sequence[str], consensus: NDArray[Any]) -> list[ViewVerdict]:
     """The effect of leaving out each view: labels that change, and the change of stability.
+
+    Labels with and without a view are assigned in the same way, without moving samples between clusters.
 
     Parameters
     ----------
     selected : Selected
     names : sequence of str
         Of the views.
-    labels : ndarray of shape (n_samples,)
+    consensus : ndarray of shape (n_samples, n_clusters)
 
     Returns
     -------
@@ -173,6 +188,8 @@ def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray
         raise ValueError("There is only one view, so that none can be left out.")
     _check_halves(selected.sources, names)
     report_progress("stability", 0.0)
+    labels = selected.options.assign(consensus, selected.candidate.n_clusters)[0]
+    unrelated = unrelated_views(selected.dependence)
     verdicts = []
     for view, (name, (whole, found)) in enumerate(zip(names, _stability_pairs(selected), strict=True)):
         report_progress(f"without {name}", STABILITY_SHARE + (1 - STABILITY_SHARE) * view / len(names))
@@ -188,6 +205,7 @@ def leave_one_view_out(selected: Selected, names: Sequence[str], labels: NDArray
                 float(gains.mean()),
                 standard_error(gains),
                 len(labels) - len(before),
+                bool(unrelated[view]),
             )
         )
     return verdicts
@@ -210,16 +228,18 @@ def _stability_pairs(selected: Selected) -> list[tuple[NDArray[np.float64], NDAr
     """For every view, stability with it and without it, between the same halves."""
     sources, candidate, options = selected.sources, selected.candidate, selected.options
     arguments = candidate.similarity, candidate.n_clusters, options.assign, options.seed
+    prior = options.prior
     everything = range(len(sources))
     others = [{*everything} - {view} for view in everything]
     if observed_mask(sources) is None:
-        whole, *without = stabilities(sources, [everything, *others], *arguments)
+        whole, *without = stabilities(sources, [everything, *others], *arguments, prior)
         return [(whole, found) for found in without]
     pairs = []
     for view in everything:
         rest, kept = without_view(sources, view)
-        (whole,) = stabilities(take_samples(sources, kept), [everything], *arguments)
-        (found,) = stabilities(rest, [range(len(rest))], *arguments)
+        (whole,) = stabilities(take_samples(sources, kept), [everything], *arguments, prior)
+        left = None if prior is None else np.delete(prior, view)
+        (found,) = stabilities(rest, [range(len(rest))], *arguments, left)
         pairs.append((whole, found))
     return pairs
 

@@ -1,0 +1,111 @@
+"""Whether views are statistically related: a test of independence for every pair of views.
+
+With K and L the centered Gaussian kernels of two views on n common samples, their dependence is the inner product
+⟨K, L⟩ (the Hilbert-Schmidt independence criterion). If the views are independent, the samples of one of them may be
+permuted. The mean and the variance of ⟨K, L⟩ over all permutations have a closed form (Kazi-Aoual et al., Computational
+Statistics & Data Analysis, 1995), so that no permutation is drawn.
+
+A view that is unrelated to all others cannot contribute to a consensus, but it can replace it: random numbers in a few
+columns have smoother neighborhoods than real measurements in many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics.pairwise import euclidean_distances
+
+from latefusion.types import Array
+
+# Two views are related if their dependence exceeds its mean under independence by this many standard deviations: a
+# p-value of about 0.01 for kernels of rank one, where the distribution has the heaviest tail, and far less otherwise.
+RELATED = 4.0
+# Samples that are compared, and the fewest that can be.
+MOST_SAMPLES = 500
+FEWEST_SAMPLES = 20
+
+
+def view_dependence(
+    coordinates: Sequence[Array], mask: NDArray[np.bool_] | None = None, seed: int = 0
+) -> NDArray[np.float64]:
+    """Dependence of every pair of views, in standard deviations above its mean under independence.
+
+    Parameters
+    ----------
+    coordinates : sequence of arrays of shape (n_observed, n_features)
+        Points whose distances are those of a view, of the samples that have it.
+    mask : ndarray of bool of shape (n_samples, n_views), default=None
+        Which samples have which views; all by default.
+    seed : int, default=0
+        For the samples that are compared, if there are many.
+
+    Returns
+    -------
+    ndarray of shape (n_views, n_views)
+        Symmetric. NaN on the diagonal, and for views with too few samples in common.
+    """
+    if mask is None:
+        mask = np.ones((coordinates[0].shape[0], len(coordinates)), dtype=bool)
+    samples = np.flatnonzero(mask.any(axis=1))
+    if len(samples) > MOST_SAMPLES:
+        samples = np.sort(np.random.default_rng(seed).choice(samples, MOST_SAMPLES, replace=False))
+    kernels = []
+    for view, observed in zip(coordinates, mask.T, strict=True):
+        rows = np.cumsum(observed) - 1
+        kernels.append(_gaussian(view[rows[samples[observed[samples]]]]))
+    found = np.full((len(kernels), len(kernels)), np.nan)
+    for pair in combinations(range(len(kernels)), 2):
+        both = np.asarray(mask[samples][:, pair].all(axis=1))
+        if np.count_nonzero(both) >= FEWEST_SAMPLES:
+            own = [np.flatnonzero(both[mask[samples, view]]) for view in pair]
+            common = [_centered(kernels[view][np.ix_(rows, rows)]) for view, rows in zip(pair, own, strict=True)]
+            found[pair] = found[pair[::-1]] = _standardized_product(*common)
+    return found
+
+
+def unrelated_views(dependence: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Views that are unrelated to all others, while some others are related.
+
+    Parameters
+    ----------
+    dependence : ndarray of shape (n_views, n_views)
+        As `view_dependence` returns it.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_views,)
+        None of two views: which of them is to be left out cannot be decided. A view that could not be compared with all
+        others is not unrelated.
+    """
+    np.fill_diagonal(dependence := dependence.copy(), -np.inf)
+    unrelated: NDArray[np.bool_] = np.all(dependence < RELATED, axis=1)  # False for NaN
+    return unrelated if np.any(dependence >= RELATED) else np.zeros(len(dependence), dtype=bool)
+
+
+def _gaussian(points: Array) -> NDArray[np.float64]:
+    """Gaussian kernel with the mean squared distance as width."""
+    squared = euclidean_distances(points, squared=True).astype(np.float64, copy=False)
+    width = squared.mean() if squared.size else 0.0
+    return np.exp(-squared / width) if width > 0 else np.ones_like(squared)
+
+
+def _centered(kernel: NDArray[np.float64]) -> NDArray[np.float64]:
+    means = kernel.mean(axis=0)
+    centered: NDArray[np.float64] = kernel - means - means[:, None] + means.mean()
+    return centered
+
+
+def _standardized_product(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """⟨K, L⟩ less its mean, over its standard deviation, under permutations of the samples of one kernel."""
+    n = len(first)
+    moments = [(np.trace(one), np.sum(one**2), np.sum(np.diagonal(one) ** 2)) for one in (first, second)]
+    off = [(n - 1) * squares - trace**2 for trace, squares, _ in moments]
+    on = [n * (n + 1) * diagonal - (n - 1) * (trace**2 + 2 * squares) for trace, squares, diagonal in moments]
+    mean = moments[0][0] * moments[1][0] / (n - 1)
+    variance = 2 * off[0] * off[1] / ((n - 1) ** 2 * (n + 1) * (n - 2))
+    variance += on[0] * on[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
+    rounding = np.finfo(np.float64).eps * moments[0][1] * moments[1][1]
+    return float((np.sum(first * second) - mean) / np.sqrt(variance)) if variance > rounding else 0.0

@@ -1,0 +1,98 @@
+"""Refinement of a clustering: samples move to the cluster that their neighbors and the single views speak for.
+
+The criterion of `latefusion.selection.criterion` is a mean of mutual informations. With T_g the table of label pairs of
+neighbors in graph g, and T_o the table of labels against the clustering o of a single view, the contribution of sample
+i in cluster c is, up to constants,
+
+    Σ_g w_g 2 Σ_j A_g[i, j] log(T_g[c, l_j] T_g / (T_g[c] T_g[l_j])) + Σ_o w_o log(T_o[c, o_i] T_o / (T_o[c] T_o[o_i]))
+
+with dots summed out, A_g the symmetric adjacency matrix with entries that sum to one, and w the weights of the
+criterion. Every round moves all samples at once to their best cluster, and is kept if the criterion rises.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from latefusion.selection.criterion import Criterion
+
+MAX_ROUNDS = 10
+
+
+def refine(
+    labels: NDArray[np.intp], n_clusters: int, criterion: Criterion, least_breadth: float = 0.0
+) -> NDArray[np.intp]:
+    """Move samples between clusters while the criterion rises.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+    n_clusters : int
+    criterion : Criterion
+        Of the same samples.
+    least_breadth : float, default=0.0
+        A round that makes the breadth smaller than this is not kept.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        No cluster of `labels` is empty. Samples without any view keep their labels.
+    """
+    samples = criterion.samples
+    graphs = _graphs(criterion, len(labels))
+    value, _ = criterion.measure(labels, n_clusters, samples)
+    for _ in range(MAX_ROUNDS):
+        moved = labels.copy()
+        moved[samples] = np.argmax(_gains(labels, n_clusters, criterion, graphs)[samples], axis=1)
+        if len(np.unique(moved)) < len(np.unique(labels)):
+            break
+        found, breadth = criterion.measure(moved, n_clusters, samples)
+        if found <= value or breadth < least_breadth:
+            break
+        labels, value = moved, found
+    return labels
+
+
+def _graphs(criterion: Criterion, n_samples: int) -> list[tuple[float, Any]]:
+    """Weight and symmetric adjacency matrix of every neighbor graph of the criterion."""
+    joint = [(1.0 / len(criterion.joint_neighbors), one) for one in criterion.joint_neighbors]
+    views = zip(criterion.shares.tolist(), criterion.view_neighbors, strict=True)
+    return [(weight, _adjacency(neighbors, n_samples)) for weight, neighbors in [*joint, *views]]
+
+
+def _adjacency(neighbors: NDArray[np.intp], n_samples: int) -> Any:
+    known = neighbors >= 0
+    rows, columns = np.nonzero(known)[0], neighbors[known]
+    entries = np.full(len(rows), 0.5 / max(1, len(rows)))
+    adjacency = scipy.sparse.csr_array((entries, (rows, columns)), shape=(n_samples, n_samples))
+    return (adjacency + adjacency.T).tocsr()
+
+
+def _gains(
+    labels: NDArray[np.intp], n_clusters: int, criterion: Criterion, graphs: list[tuple[float, Any]]
+) -> NDArray[np.float64]:
+    """The contribution of every sample to the criterion in every cluster, shape (n_samples, n_clusters)."""
+    indicators = np.eye(n_clusters)[labels]
+    gains = np.zeros_like(indicators)
+    for weight, adjacency in graphs:
+        near = adjacency @ indicators
+        table = indicators.T @ near
+        gains += 2 * weight * near @ _log_ratios(table, adjacency.nnz).T
+    for share, several in zip(criterion.shares, criterion.view_labels, strict=True):
+        for own in several:
+            known = np.flatnonzero(own >= 0)
+            table = np.zeros((n_clusters, int(own.max()) + 1))
+            np.add.at(table, (labels[known], own[known]), 1.0 / len(known))
+            gains[known] += share / len(several) / len(known) * _log_ratios(table, len(known)).T[own[known]]
+    return gains
+
+
+def _log_ratios(table: NDArray[np.float64], n_pairs: int) -> NDArray[np.float64]:
+    """Logarithms of joint over independent probabilities; half a pair per row is added, so that all are positive."""
+    table = table + 0.5 / len(table) / max(1, n_pairs)
+    ratios: NDArray[np.float64] = np.log(table * table.sum() / np.outer(table.sum(axis=1), table.sum(axis=0)))
+    return ratios
