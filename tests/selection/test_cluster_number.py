@@ -65,7 +65,8 @@ def test_kernels_have_a_number_of_clusters_too():
 
 def test_stability_without_views_compares_the_same_halves():
     data = lf.datasets.make_views(n_samples=160, n_clusters=3, n_uninformative=1, random_state=2)
-    model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
+    with pytest.warns(UserWarning, match="'noise_0' is statistically unrelated"):
+        model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
     subsets = [range(4), *({*range(4)} - {view} for view in range(4))]
 
     def stability(subsets):

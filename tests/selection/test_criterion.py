@@ -91,7 +91,7 @@ def test_few_samples_are_all_neighbors(n_samples):
 @pytest.fixture(scope="module")
 def criterion():
     view_labels = [[DATA.target, np.roll(DATA.target, 1)], [DATA.target]]
-    return Criterion(*find(VIEWS, np.ones(2)), view_labels, np.array([0.25, 0.75]))
+    return Criterion(*find(VIEWS, np.ones(2)), view_labels, np.array([0.25, 0.75]), np.array([0.5, 0.5]))
 
 
 def test_score_is_the_mean_of_the_three_informations(criterion):
@@ -135,7 +135,7 @@ def test_samples_of_which_nothing_is_known_change_no_score(criterion):
         [with_strangers(one) for one in own] for own in (criterion.joint_neighbors, criterion.view_neighbors)
     )
     view_labels = [[np.concatenate([np.full(7, -1), one]) for one in own] for own in criterion.view_labels]
-    other = Criterion(joint, views, view_labels, criterion.shares, np.arange(n_samples + 7) >= 7)
+    other = Criterion(joint, views, view_labels, criterion.shares, criterion.presence, np.arange(n_samples + 7) >= 7)
     found = other.score(np.concatenate([np.zeros(7, dtype=int), labels]), 3)
     assert found.value == criterion.score(labels, 3).value
     np.testing.assert_array_equal(found.parts, criterion.score(labels, 3).parts)
@@ -156,7 +156,7 @@ def test_a_score_knows_its_uncertainty(criterion):
 def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
     labels = np.arange(100) % 5
     neighbors = (np.arange(100)[:, None] + [5, 10]) % 100
-    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1)).score(labels, 5)
+    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1), np.ones(1)).score(labels, 5)
     assert score.value == pytest.approx(1)
     assert score.parts.min() > 0.7
 
@@ -165,7 +165,7 @@ def test_samples_that_come_in_turns_leave_every_part_with_all_clusters():
 def test_few_samples_have_a_score_without_uncertainty(n_samples):
     neighbors = np.array([[1], [0], [0]])[:n_samples]
     labels = np.arange(n_samples) % 2
-    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1)).score(labels, 2)
+    score = Criterion([neighbors], [neighbors], [[labels]], np.ones(1), np.ones(1)).score(labels, 2)
     assert np.isfinite(score.value)
     assert score.standard_error == 0
 
@@ -197,7 +197,7 @@ def test_view_labels_of_samples_that_have_the_view_count():
     neighborhoods = find([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
     partly = np.where(np.arange(40) % 2, labels, -1)
     scores = [
-        Criterion(*neighborhoods, [[labels_alone]], np.ones(1)).score(labels, 2).value
+        Criterion(*neighborhoods, [[labels_alone]], np.ones(1), np.ones(1)).score(labels, 2).value
         for labels_alone in (labels, partly)
     ]
     assert scores[0] == pytest.approx(scores[1])

@@ -6,8 +6,9 @@ from latefusion.selection.criterion import Score
 from latefusion.selection.table import Candidate, choose
 
 
-def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0):
-    return Candidate(3, kind, "equal", regularization, None, Score(value, value + np.array(spread_by)))
+def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0, breadth=2.0):
+    score = Score(value, value + np.array(spread_by), breadth)
+    return Candidate(3, kind, "equal", regularization, None, "kmeans", score)
 
 
 def select(candidates):
@@ -61,3 +62,11 @@ def test_a_gain_that_is_printed_as_zero_is_no_reason_to_leave_the_default():
     assert chosen(selection) == 0
     assert "0.000" not in selection.reason
     assert chosen(select([candidate(0.5), candidate(0.5006, kind="graph")])) == 1
+
+
+def test_a_candidate_that_explains_one_view_only_is_not_chosen():
+    """A mean over views is also won by following one view closely; the default explains two."""
+    default, narrow, broad = candidate(0.5), candidate(0.9, breadth=1.3), candidate(0.7, breadth=1.4)
+    assert chosen(select([default, narrow])) == 0
+    assert chosen(select([default, narrow, broad])) == 2
+    assert chosen(select([candidate(0.5, breadth=1.5), narrow])) == 1

@@ -13,7 +13,8 @@ from latefusion.selection.view_importance import _labels_of
 @pytest.fixture(scope="module")
 def model():
     data = lf.datasets.make_views(n_samples=200, n_clusters=3, n_uninformative=1, random_state=0)
-    return lf.LateFusionClustering(3, random_state=0).fit(data.views)
+    with pytest.warns(UserWarning, match="'noise_0' is statistically unrelated"):
+        return lf.LateFusionClustering(3, random_state=0).fit(data.views)
 
 
 def test_intervals_hold_the_weights_and_narrow_with_the_level(model):
@@ -21,8 +22,7 @@ def test_intervals_hold_the_weights_and_narrow_with_the_level(model):
     assert np.all(wide.lower <= wide.upper)
     assert np.all(wide.upper - wide.lower >= narrow.upper - narrow.lower)
     np.testing.assert_array_equal(wide.weights, model.view_weights_)
-    # Drawing samples again can only make a view of noise look more like the consensus, not less.
-    assert np.all((wide.lower[:3] <= wide.weights[:3]) & (wide.weights[:3] <= wide.upper[:3]))
+    assert np.all((wide.lower <= wide.weights) & (wide.weights <= wide.upper))
 
 
 def test_intervals_are_the_same_every_time(model):
@@ -50,7 +50,8 @@ def test_dropping_noise_changes_nothing_and_dropping_signal_costs_stability(mode
     verdicts = {verdict.view: verdict for verdict in model.leave_one_view_out()}
     assert list(verdicts) == list(model.view_names_)
     noise = verdicts.pop("noise_0")
-    assert noise.changed <= 0.03
+    assert noise.changed == 0
+    assert noise.gain == 0
     assert noise.gain > max(verdict.gain for verdict in verdicts.values())
     assert str(noise).startswith("Without 'noise_0': ")
 

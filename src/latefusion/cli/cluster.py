@@ -154,8 +154,7 @@ def run(options: argparse.Namespace) -> None:
     answer["novel"] = count_novel(found)
     if options.explain:
         answer["dropping"] = [
-            {**one._asdict(), "worse": bool(one.gain > 2 * one.standard_error), "text": str(one)}
-            for one in explanation.verdicts or ()
+            {**one._asdict(), "worse": one.advice == "remove", "text": str(one)} for one in explanation.verdicts or ()
         ]
         answer["warnings"] += [
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes

@@ -28,7 +28,7 @@ from latefusion.progress import report_progress
 from latefusion.selection import ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
-from latefusion.selection.dependence import unrelated_views
+from latefusion.selection.dependence import unrelated_note, unrelated_views
 from latefusion.selection.search import SearchOptions, Selected
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
@@ -364,12 +364,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         unrelated = unrelated_views(selected.dependence)
         self.unrelated_views_ = [str(name) for name, one in zip(self.view_names_, unrelated, strict=True) if one]
         for name in self.unrelated_views_:
-            warnings.warn(
-                f"View {name!r} is statistically unrelated to all other views, so it has no weight in the "
-                f"consensus. Remove it, or check that its rows describe the same samples in the same order.",
-                UserWarning,
-                stacklevel=3,
-            )
+            warnings.warn(unrelated_note(name, is_used=False), UserWarning, stacklevel=3)
         self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
         store_if_any(self, number_selection_=selected.number_selection)

@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from latefusion.arrays import take_rows, to_numpy
+from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.metrics import pairwise_agreement, subspace_agreement
 from latefusion.report.gather import ReportData, ViewData
+from latefusion.selection.dependence import MOST_SAMPLES, unrelated_views, view_dependence
 
 # Two views are redundant if both their clusters (adjusted Rand index) and their partitions agree at least this much.
 REDUNDANT = 0.98
@@ -81,6 +85,40 @@ def agreement_table(data: ReportData) -> tuple[list[str], NDArray[np.float64]]:
     return [*(name for name, _ in known), "consensus"], table
 
 
+def find_unrelated(data: ReportData) -> list[str]:
+    """Views that are statistically unrelated to all others.
+
+    Parameters
+    ----------
+    data : ReportData
+
+    Returns
+    -------
+    list of str
+        Those that the model has found; for models that do not look for them, those of a test of all views if all of
+        them are features.
+    """
+    found: list[str] | None = getattr(data.model, "unrelated_views_", None)
+    if found is not None:
+        return found
+    if len(data.views) < 3 or any(view.kind not in ("features", "table") for view in data.views):
+        return []
+    samples = np.flatnonzero(data.observed.any(axis=1))
+    samples = np.sort(np.random.default_rng(0).permutation(samples)[:MOST_SAMPLES])
+    mask = data.observed[samples]
+    dependence = view_dependence(
+        [_coordinates(view, samples[own]) for view, own in zip(data.views, mask.T, strict=True)], mask
+    )
+    return [view.name for view, one in zip(data.views, unrelated_views(dependence), strict=True) if one]
+
+
+def _coordinates(view: ViewData, samples: NDArray[np.intp]) -> Any:
+    """Scaled features of some samples."""
+    rows = take_rows(view.array, samples)
+    rows = rows if issparse(rows) else to_numpy(rows)
+    return rows if view.kind == "table" or not len(samples) else fit_preparation(column_statistics(rows))(rows)
+
+
 @dataclass(frozen=True)
 class Importance:
     """Views that matter, and views that could be removed.
@@ -116,13 +154,14 @@ def view_importance(
     """
     known = [view for view in data.views if view.labels is not None]
     important: list[str] = []
-    removable: dict[str, str] = {}
+    removable = dict.fromkeys(find_unrelated(data), "it is statistically unrelated to all other views")
     for verdict in explanation.verdicts or ():
-        if verdict.gain < -2 * verdict.standard_error:
+        if verdict.advice == "keep" and verdict.view not in removable:
             important.append(verdict.view)
         elif verdict.gain > 2 * verdict.standard_error:
-            removable[verdict.view] = (
-                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.standard_error:.3f})"
+            removable.setdefault(
+                verdict.view,
+                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.standard_error:.3f})",
             )
     for position, name in enumerate(names[:-1]):
         if len(names) > 2 and table[position, -1] < UNRELATED and name not in important:

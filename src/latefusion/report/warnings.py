@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.report.gather import ReportData, ViewData, shorten
+from latefusion.report.importance import find_unrelated
+from latefusion.selection.dependence import unrelated_note
 from latefusion.validation import loose_views
 
 # Samples with a lower confidence are between clusters.
@@ -43,6 +45,8 @@ def data_warnings(data: ReportData) -> list[str]:
         if view.kind == "features":
             found += zero_rows(view, np.asarray(used)[:, position]) if len(data.views) > 1 else []
             found += _columns(view, scaled=hasattr(data.model, "view_kinds_"))
+    is_used = not hasattr(data.model, "unrelated_views_")
+    found += [unrelated_note(name, is_used=is_used) for name in find_unrelated(data)]
     return found + _copies(data.views)
 
 

@@ -122,9 +122,7 @@ def _shared_neighbors(
     return np.where(shared, nearest, -1)
 
 
-def view_trust(
-    view_labels: Sequence[Sequence[NDArray[np.intp]]], presence: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def view_trust(view_labels: Sequence[Sequence[NDArray[np.intp]]], presence: NDArray[np.float64]) -> NDArray[np.float64]:
     """How well the clusterings of every view agree with those of the other views.
 
     Parameters

@@ -85,6 +85,26 @@ def unrelated_views(dependence: NDArray[np.float64]) -> NDArray[np.bool_]:
     return unrelated if np.any(dependence >= RELATED) else np.zeros(len(dependence), dtype=bool)
 
 
+def unrelated_note(name: str, *, is_used: bool) -> str:
+    """A warning about a view that is unrelated to all others.
+
+    Parameters
+    ----------
+    name : str
+    is_used : bool
+        Whether the view has a weight in the consensus nevertheless.
+
+    Returns
+    -------
+    str
+    """
+    effect = "It may distort the consensus" if is_used else "It has no weight in the consensus"
+    return (
+        f"View {name!r} is statistically unrelated to all other views. {effect}. Remove it, or check that its rows "
+        f"describe the same samples in the same order."
+    )
+
+
 def _gaussian(points: Array) -> NDArray[np.float64]:
     """Gaussian kernel with the mean squared distance as width."""
     squared = euclidean_distances(points, squared=True).astype(np.float64, copy=False)

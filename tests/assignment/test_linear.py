@@ -1,0 +1,88 @@
+"""Linear discriminants of given clusters, and the mixture whose posteriors are one."""
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.mixture import GaussianMixture
+
+from latefusion.assignment import LinearDiscriminant, fit_linear_discriminant, fit_mixture
+
+
+def clusters(sizes, scale=0.2, seed=0):
+    generator = np.random.default_rng(seed)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    return np.eye(len(sizes))[labels] + scale * generator.standard_normal((len(labels), len(sizes))), labels
+
+
+def test_well_separated_clusters_come_back():
+    rows, labels = clusters([60, 30, 10])
+    rule = fit_linear_discriminant(rows, labels, 3)
+    np.testing.assert_array_equal(rule.predict(rows), labels)
+
+
+def test_posteriors_are_those_of_scikit_learn():
+    """On rows of unit length the directions repeat the rows; with many samples hardly anything is shrunk."""
+    rows, labels = clusters([4000, 2000, 1000], scale=0.5)
+    rule = fit_linear_discriminant(rows, labels, 3)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    model = LinearDiscriminantAnalysis(solver="lsqr").fit(np.hstack([units, rows]), labels)
+    posteriors = np.sort(model.predict_proba(np.hstack([units, rows])), axis=1)
+    np.testing.assert_allclose(rule.confidence(rows), posteriors[:, -1] - posteriors[:, -2], atol=0.02)
+
+
+@pytest.mark.parametrize("fit", [fit_linear_discriminant, fit_mixture])
+def test_names_of_clusters_do_not_matter(fit):
+    rows, labels = clusters([50, 30, 20], scale=0.5)
+    names = np.array([2, 0, 1])
+    np.testing.assert_array_equal(fit(rows, names[labels], 3).predict(rows), names[fit(rows, labels, 3).predict(rows)])
+
+
+def test_units_of_the_rows_do_not_matter():
+    rows, labels = clusters([50, 30, 20], scale=0.5)
+    first, second = (fit_linear_discriminant(scale * rows, labels, 3) for scale in (1.0, 1e-3))
+    np.testing.assert_array_equal(first.predict(rows), second.predict(1e-3 * rows))
+    np.testing.assert_allclose(first.confidence(rows), second.confidence(1e-3 * rows), atol=1e-6)
+
+
+def test_every_sample_may_be_a_cluster():
+    rows = np.random.default_rng(0).standard_normal((5, 5))
+    np.testing.assert_array_equal(fit_linear_discriminant(rows, np.arange(5), 5).predict(rows), np.arange(5))
+
+
+@pytest.mark.parametrize("fit", [fit_linear_discriminant, fit_mixture])
+def test_an_empty_cluster_gets_no_sample(fit):
+    rows, labels = clusters([50, 30])
+    rule = fit(rows, 2 * labels, 3)
+    assert set(rule.predict(rows)) == {0, 2}
+    assert np.all((rule.confidence(rows) >= 0) & (rule.confidence(rows) <= 1))
+
+
+def test_confidence_is_the_difference_of_the_two_largest_posteriors():
+    rule = LinearDiscriminant(np.zeros((2, 3)), np.zeros((2, 3)), np.log([0.5, 0.3, 0.2]))
+    np.testing.assert_allclose(rule.confidence(np.ones((4, 2))), 0.2)
+    np.testing.assert_array_equal(rule.predict(np.ones((4, 2))), 0)
+
+
+def test_one_cluster_is_certain():
+    rows = np.random.default_rng(0).standard_normal((10, 1))
+    rule = fit_linear_discriminant(rows, np.zeros(10, dtype=int), 1)
+    np.testing.assert_array_equal(rule.predict(rows), 0)
+    np.testing.assert_array_equal(rule.confidence(rows), 1)
+
+
+def test_a_block_of_rows_is_labeled_like_all_rows():
+    rows, labels = clusters([4000, 3000], scale=0.6)
+    for rule in (fit_linear_discriminant(rows, labels, 2), fit_mixture(rows, labels, 2)):
+        np.testing.assert_array_equal(rule.predict(rows)[5:9], rule.predict(rows[5:9]))
+        np.testing.assert_array_equal(rule.confidence(rows)[5:9], rule.confidence(rows[5:9]))
+
+
+def test_the_mixture_is_that_of_scikit_learn():
+    """Both maximize the likelihood of Gaussians with a common covariance, from the same start."""
+    rows, labels = clusters([300, 150, 50], scale=0.35)
+    units = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    means = np.array([units[labels == one].mean(axis=0) for one in range(3)])
+    model = GaussianMixture(3, covariance_type="tied", means_init=means, random_state=0, max_iter=200).fit(units)
+    order = np.argmax(model.means_, axis=1)
+    found = fit_mixture(rows, labels, 3).predict(rows)
+    assert np.mean(found == order[model.predict(units)]) > 0.99

@@ -1,0 +1,129 @@
+"""The test of independence between views, and views that it sets aside."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import latefusion as lf
+from latefusion.selection.dependence import (
+    FEWEST_SAMPLES,
+    RELATED,
+    _centered,
+    _standardized_product,
+    unrelated_views,
+    view_dependence,
+)
+
+DATA = lf.datasets.make_views(120, 3, n_views=2, n_features=[30, 20], random_state=0)
+VIEWS = DATA.views.arrays
+
+
+def noise(seed, n_samples=120, n_features=2):
+    return np.random.default_rng(seed).standard_normal((n_samples, n_features))
+
+
+def test_moments_are_those_of_all_permutations():
+    """Mean and variance of the closed form, against many permutations."""
+    generator = np.random.default_rng(0)
+    points = [generator.standard_normal((40, 2)), generator.exponential(size=(40, 1))]
+    first, second = (_centered(one @ one.T) for one in points)
+    drawn = np.array([np.sum(first * second[np.ix_(o, o)]) for o in (generator.permutation(40) for _ in range(20_000))])
+    expected = (np.sum(first * second) - drawn.mean()) / drawn.std()
+    assert _standardized_product(first, second) == pytest.approx(expected, abs=0.05)
+
+
+def test_views_of_the_same_clusters_are_related_and_noise_is_not():
+    found = view_dependence([*VIEWS, noise(0)])
+    assert found[0, 1] > 10 * RELATED / 4
+    assert np.all(found[2, :2] < RELATED)
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_array_equal(unrelated_views(found), [False, False, True])
+
+
+def test_rows_in_another_order_make_a_view_unrelated():
+    third = lf.datasets.make_views(120, 3, n_views=3, n_features=20, random_state=0).views.arrays
+    shuffled = third[2][np.random.default_rng(0).permutation(120)]
+    assert not unrelated_views(view_dependence(third)).any()
+    np.testing.assert_array_equal(unrelated_views(view_dependence([*third[:2], shuffled])), [False, False, True])
+
+
+@given(st.integers(0, 10_000), st.sampled_from([1, 2, 3, 30]), st.booleans())
+def test_independent_views_rarely_seem_related(seed, n_features, is_binary):
+    """At most a few per cent of the pairs exceed the bound for kernels of rank one; here, none exceeds twice of it."""
+    own = noise(seed, n_features=n_features)
+    found = view_dependence([VIEWS[0], (own > 0).astype(float) if is_binary else own])
+    assert found[0, 1] < 2 * RELATED
+
+
+def test_of_two_views_neither_is_set_aside():
+    assert not unrelated_views(view_dependence([VIEWS[0], noise(0)])).any()
+
+
+def test_nothing_is_set_aside_if_no_views_are_related():
+    assert not unrelated_views(view_dependence([noise(0), noise(1), noise(2)])).any()
+
+
+def test_neither_order_units_nor_container_matter():
+    reference = view_dependence([*VIEWS, noise(0)])
+    order = np.random.default_rng(1).permutation(120)
+    np.testing.assert_allclose(view_dependence([one[order] for one in (*VIEWS, noise(0))]), reference)
+    np.testing.assert_allclose(view_dependence([1e6 * VIEWS[0], sp.csr_array(VIEWS[1]), noise(0)]), reference)
+
+
+def test_a_constant_view_is_unrelated():
+    found = view_dependence([*VIEWS, np.ones((120, 1))])
+    np.testing.assert_array_equal(unrelated_views(found), [False, False, True])
+
+
+def test_views_are_compared_on_common_samples():
+    mask = np.ones((120, 2), dtype=bool)
+    mask[:30, 0] = mask[90:, 1] = False
+    seen = [view[own] for view, own in zip(VIEWS, mask.T, strict=True)]
+    complete = [view[30:90] for view in VIEWS]
+    # The widths of the kernels are those of all samples of a view, so that only the order of magnitude is equal.
+    assert view_dependence(seen, mask)[0, 1] == pytest.approx(view_dependence(complete)[0, 1], rel=0.1)
+
+
+def test_views_with_too_few_common_samples_are_not_judged():
+    mask = np.ones((120, 3), dtype=bool)
+    mask[FEWEST_SAMPLES - 1 :, 2] = False
+    views = [*VIEWS, noise(0)[: FEWEST_SAMPLES - 1]]
+    found = view_dependence(views, mask)
+    assert np.isnan(found[2]).all()
+    assert not unrelated_views(found).any()
+
+
+@pytest.mark.parametrize("n_features", [1, 2, 30])
+@pytest.mark.parametrize("n_clusters", [3, "auto"])
+def test_an_unrelated_view_changes_no_label(n_features, n_clusters):
+    views = dict(DATA.views.items())
+    expected = lf.LateFusionClustering(n_clusters, random_state=0).fit(views)
+    with pytest.warns(UserWarning, match="View 'noise' is statistically unrelated to all other views"):
+        model = lf.LateFusionClustering(n_clusters, random_state=0).fit(views | {"noise": noise(1, 120, n_features)})
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert model.unrelated_views_ == ["noise"]
+    assert expected.unrelated_views_ == []
+    assert model.view_weights_[2] == 0
+    np.testing.assert_allclose(model.view_weights_[:2], expected.view_weights_, atol=1e-6)
+
+
+def test_verdicts_advise_to_remove_an_unrelated_view():
+    with pytest.warns(UserWarning, match="unrelated"):
+        model = lf.LateFusionClustering(3, random_state=0).fit({**dict(DATA.views.items()), "noise": noise(1)})
+    *related, verdict = model.leave_one_view_out()
+    assert verdict.unrelated
+    assert verdict.advice == "remove"
+    assert verdict.changed == 0
+    assert str(verdict).endswith("It is statistically unrelated to all other views and has no weight. Remove it.")
+    assert not any(one.unrelated for one in related)
+
+
+def test_a_shuffled_view_is_reported():
+    """The most common cause: tables that were sorted differently."""
+    data = lf.datasets.make_views(120, 3, n_views=3, n_features=20, random_state=0)
+    views = dict(data.views.items())
+    views["view_1"] = views["view_1"][np.random.default_rng(0).permutation(120)]
+    with pytest.warns(UserWarning, match="'view_1' .* same samples in the same order"):
+        lf.LateFusionClustering(3, random_state=0).fit(views)
