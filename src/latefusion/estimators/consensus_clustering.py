@@ -39,8 +39,8 @@ EXTRA_DIRECTIONS = 3
 # A partition counts by the square of its number of clusters, up to this multiple of n_clusters: a partition of fewer
 # clusters does not say how to separate n_clusters of them, and agreement with it favors merged clusters.
 FINEST = 2
-# Exponent of the share of partitions with at least k clusters, in the evidence for k clusters.
-NUMBER_POWER = 0.25
+# How much the numbers of clusters of the partitions count as evidence, compared with the eigenvalues.
+NUMBER_SHARE = 0.25
 
 
 class PartitionLabels(NamedTuple):
@@ -104,7 +104,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int, "auto" or None, default="auto"
         Number of clusters. "auto" (or None) selects the number k after which the evidence decreases most: the
-        eigenvalue of direction k - 1 of the mean co-membership, times the fourth root of the share of partitions with
+        eigenvalue of direction k - 1 of the mean co-membership, plus a quarter of the weighted share of partitions with
         at least k clusters. At most the number of clusters of the finest partition.
     kind : {"auto", "labels", "memberships", "embedding"} or one of these per partition, default="auto"
         Kind of the partitions, see `GivenPartition`.
@@ -122,7 +122,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
         How the rows of U are turned into labels, before samples are moved. The result of every start of k-means is
         refined; of the others only the best one.
-    n_init : int, default=10
+    n_init : int, default=20
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None
         For the label assignment.
@@ -204,7 +204,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         max_iter: int = 100,
         tol: float = 1e-6,
         assign_labels: str = "kmeans",
-        n_init: int = 10,
+        n_init: int = 20,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -371,7 +371,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
         # k clusters have k - 1 directions beside the constant one.
         as_fine = (widths >= np.arange(1, finest + 2)[:, None]) @ counts / counts.sum()
-        evidence = padded * as_fine**NUMBER_POWER
+        evidence = padded + NUMBER_SHARE * as_fine
         return 2 + int(np.argmax(evidence[:-1] - evidence[1:]))
 
     def _starts(self, shared: NDArray[np.float64]) -> list[NDArray[np.intp]]:
