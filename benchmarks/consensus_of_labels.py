@@ -210,29 +210,36 @@ def report(rows):
             each = " ".join(f"{a:.3f}" for a in accuracy)
             print(f"{method:42s} {np.mean(accuracy):.3f}  {nmi}  {agreement}  {each}{found}")
     print("\n* mean adjusted Rand index with the inputs")
+    names = list(dict.fromkeys(row["set"] for row in rows))
+    if len(names) > 1:
+        print_by_set("ACC per data set, mean over ranges and seeds", names, by_set(rows, names, "accuracy"))
+
+
+def by_set(rows, names, key):
+    """Means of every method on every data set."""
+    return {
+        method: [float(np.mean([r[key] for r in rows if r["method"] == method and r["set"] == name])) for name in names]
+        for method in METHODS
+    }
+
+
+def print_by_set(title, names, scores):
+    """Scores per data set; the last line has those of the method that is the best on all other sets."""
+    width = max(5, *map(len, names))
+    print(f"\n{title:45s} mean   {'  '.join(f'{name:{width}s}' for name in names)}")
+    left_out = []
+    for held in range(len(names)):
+        best = max(scores, key=lambda method: np.sum(np.delete(scores[method], held)))
+        left_out.append(scores[best][held])
+    for method, values in {**scores, "best method on the other sets": left_out}.items():
+        print(f"{method:45s} {np.mean(values):.4f} {'  '.join(f'{value:<{width}.3f}' for value in values)}")
 
 
 def report_published(rows):
     """Agreement with the inputs per method, in the sample and if the method is chosen on the other data sets."""
     names = list(dict.fromkeys(row["set"] for row in rows))
     for what, chosen in (("median number", [row for row in rows if row["is_median"]]), ("3, 4, 5 and median", rows)):
-        print(f"\n{f'published, {what} of clusters':42s} mean   {'  '.join(f'{name:5s}' for name in names)}")
-        scores = {
-            method: [
-                float(np.mean([r["agreement"] for r in chosen if r["method"] == method and r["set"] == name]))
-                for name in names
-            ]
-            for method in METHODS
-        }
-        for method, values in scores.items():
-            print(f"{method:42s} {np.mean(values):.4f} {'  '.join(f'{value:.3f}' for value in values)}")
-        left_out = []
-        for held in range(len(names)):
-            best = max(scores, key=lambda method: np.sum(np.delete(scores[method], held)))
-            left_out.append(scores[best][held])
-        print(
-            f"{'best method on the other sets':42s} {np.mean(left_out):.4f} {'  '.join(f'{v:.3f}' for v in left_out)}"
-        )
+        print_by_set(f"published, {what} of clusters", names, by_set(chosen, names, "agreement"))
     numbers = {row["set"]: (row["number_found"], row["n_clusters"]) for row in rows if row["is_median"]}
     print("numbers found (median of the inputs):", ", ".join(f"{n} {k} ({m})" for n, (k, m) in numbers.items()))
 
@@ -259,7 +266,8 @@ def side_by_side(path):
     data = lf.datasets.load_views(path)
     X = np.hstack([StandardScaler().fit_transform(np.asarray(view)) for view in data.views.arrays])
     n_classes = len(np.unique(data.target))
-    return X, data.target, ((2, 2 * n_classes), (max(2, n_classes // 2), 2 * n_classes)), n_classes
+    lowest = dict.fromkeys((2, max(2, n_classes // 2)))
+    return X, data.target, [(low, 2 * n_classes) for low in lowest], n_classes
 
 
 def main():

@@ -14,8 +14,8 @@ def compared(view, kind="labels", weight=1.0):
     given = GivenPartition(kind).fit_map(view)
     columns = given.columns(view)
     products = (columns.T @ columns).toarray()
-    n_assigned = round(given.assigned @ products @ given.assigned)
-    return ComparedPartition.of(given.co_membership(n_assigned), given.assigned, products, weight), columns
+    factor = given.co_membership(given.assigned @ products @ given.assigned)
+    return ComparedPartition.of(factor, given.assigned, products, weight), columns
 
 
 def agreement(view, labels, kind="labels"):

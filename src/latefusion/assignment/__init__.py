@@ -2,6 +2,7 @@
 
 from latefusion.assignment.rules import (
     ASSIGNMENTS,
+    LargestVote,
     NearestCenter,
     RotatedAxes,
     assign_by_kmeans,
@@ -11,6 +12,7 @@ from latefusion.assignment.rules import (
 
 __all__ = [
     "ASSIGNMENTS",
+    "LargestVote",
     "NearestCenter",
     "RotatedAxes",
     "assign_by_kmeans",

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import require_memory
-from latefusion.assignment import ASSIGNMENTS, RotatedAxes
+from latefusion.assignment import ASSIGNMENTS, LargestVote
 from latefusion.base import ALIGNMENT_CONSTRAINTS, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
@@ -142,8 +142,8 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         same clustering, 0 for independent ones. For labels it is the chi-squared statistic of their contingency table
         over n, divided by one less than the larger number of clusters.
     confidence_ : ndarray of shape (n_samples,)
-        Difference of the two largest votes relative to the largest, from 0 (two clusters fit equally well) to 1 (the
-        agreement would increase in one cluster only).
+        Difference between the two largest votes, relative to the largest one in the same cluster: from 0 (two clusters
+        fit equally well) to 1. Samples that are unassigned in some partitions have fewer votes.
     novelty_ : ndarray of shape (n_samples,) or None
         How far the clusters of a sample are from those of the other samples: 0 if other samples have the same clusters
         in all partitions, above 1 for rare combinations. None beyond 100 000 samples; then
@@ -341,8 +341,9 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         compared = _compared(maps, products, counts, self.n_clusters_)
         refined = [refine_labels(columns, compared, labels, self.n_clusters_) for labels in self._starts(shared)]
         votes = max(refined, key=lambda one: one[:2]).votes
-        fitted, rule = _table_map([votes[own] for own in _slices(maps)]), RotatedAxes(np.eye(self.n_clusters_))
+        fitted = _table_map([votes[own] for own in _slices(maps)])
         self.consensus_ = fitted.rows(views)
+        rule = LargestVote.of(self.consensus_)
         self.labels_ = rule.predict(self.consensus_)
         self.confidence_ = rule.confidence(self.consensus_)
         self.agreement_ = _agreement(views, maps, self.labels_, self.n_clusters_)
@@ -483,7 +484,7 @@ def _compared(
     found = []
     for given, weight, own in zip(maps, weights / weights.sum(), _slices(maps), strict=True):
         within, assigned = products[own, own], given.assigned
-        factor = given.co_membership(round(assigned @ within @ assigned))
+        factor = given.co_membership(float(assigned @ within @ assigned))
         found.append(ComparedPartition.of(factor, assigned, within, float(weight)))
     return found
 

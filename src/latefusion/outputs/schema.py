@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from latefusion.assignment.rules import NearestCenter, RotatedAxes
+from latefusion.assignment.rules import LargestVote, NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
 from latefusion.encoding.gaps import GapFilling, SparseFilling
@@ -188,7 +188,7 @@ PARTS: dict[str, Part] = {
         n_views=int,
         blocks=tuple[Block, ...],
         coefficients=Numbers,
-        rule=NearestCenter | RotatedAxes,
+        rule=NearestCenter | RotatedAxes | LargestVote,
         fill=Fill,
         row_weights=NeighborWeights | None,
         directional=Flags | None,
@@ -197,6 +197,7 @@ PARTS: dict[str, Part] = {
     "Block": _part(Block, view=int, name=str, encoding=Encoding, extension=Extension, projection=Numbers),
     "NearestCenter": _part(NearestCenter, centers=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
+    "LargestVote": _part(LargestVote, margins=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),

@@ -69,7 +69,7 @@ class GivenMap:
             return np.ones(len(self.weights))
         return _last(len(self.weights))
 
-    def co_membership(self, n_assigned: int) -> NDArray[np.float64]:
+    def co_membership(self, n_assigned: float) -> NDArray[np.float64]:
         """The matrix whose product with the columns is a factor X of the co-membership XXᵀ.
 
         For labels and memberships, X are the memberships. An embedding of r directions has the co-membership of r + 1
@@ -77,7 +77,7 @@ class GivenMap:
 
         Parameters
         ----------
-        n_assigned : int
+        n_assigned : float
             Number n of training samples that are assigned.
 
         Returns
@@ -89,7 +89,8 @@ class GivenMap:
         if self.kind == "memberships":
             return np.eye(len(self.weights))[:, :-1]
         directions = np.column_stack([np.sqrt(n_assigned) * self.weights, self.assigned])
-        return directions / np.sqrt(self.width + 1)
+        factor: NDArray[np.float64] = directions / np.sqrt(self.width + 1)
+        return factor
 
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Rows of Φ; zero for samples that are unassigned."""
