@@ -34,7 +34,8 @@ axes.set(xlabel="agreement with the consensus", xlim=(0, 1))
 axes.spines[["top", "right"]].set_visible(False)
 
 # %%
-# The number of clusters is where the eigenvalues of the mean co-membership decrease most.
+# The number of clusters is where the evidence decreases most: the eigenvalues of the mean co-membership, plus a quarter
+# of the share of clusterings with at least as many clusters.
 figure, axes = pyplot.subplots(figsize=(6, 3), layout="constrained")
 axes.plot(np.arange(2, len(model.eigenvalues_) + 2), model.eigenvalues_, "o-", color="#3f90da")
 axes.axvline(model.n_clusters_ + 0.5, color="0.6", linestyle=":")

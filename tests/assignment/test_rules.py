@@ -9,7 +9,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from latefusion.assignment import ASSIGNMENTS, NearestCenter, RotatedAxes, assign_by_kmeans, assign_by_rotation
+from latefusion.assignment import (
+    ASSIGNMENTS,
+    LargestVote,
+    NearestCenter,
+    RotatedAxes,
+    assign_by_kmeans,
+    assign_by_rotation,
+)
 from latefusion.assignment.rules import _fill_empty
 from tests.properties import examples
 
@@ -191,3 +198,12 @@ def test_one_start_of_the_rotation_needs_no_luck():
     labels = [assign_by_rotation(rows, 6, n_init=1, random_state=seed)[0] for seed in range(4)]
     for other in labels[1:]:
         np.testing.assert_array_equal(other, labels[0])
+
+
+def test_votes_are_confident_relative_to_the_clearest_sample_of_the_cluster():
+    votes = np.array([[5.0, 1.0, -2.0], [3.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, -3.0, 7.0], [2.0, 2.0, -9.0]])
+    rule = LargestVote.of(votes)
+    np.testing.assert_array_equal(rule.predict(votes), [0, 0, 2, 2, 0])
+    np.testing.assert_allclose(rule.confidence(votes), [1.0, 0.5, 0.125, 1.0, 0.0])
+    np.testing.assert_allclose(rule.confidence(10 * votes[:1]), 1.0)
+    np.testing.assert_allclose(LargestVote.of(votes[:, :1]).confidence(votes[:, :1]), 1.0)

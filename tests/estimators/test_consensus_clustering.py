@@ -62,6 +62,50 @@ def test_the_number_of_clusters_is_found(number, seed):
     assert lf.consensus(runs, random_state=0).n_clusters_ == number
 
 
+def test_the_numbers_of_clusters_of_the_labelings_are_evidence(seed):
+    """Two pairs of clusters that are hard to tell apart: the first eigenvalue is by far the largest."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(4, size=600)
+    runs = []
+    for _ in range(8):
+        pair = np.where(rng.random(600) < 0.1, rng.integers(2, size=600), truth // 2)
+        within = np.where(rng.random(600) < 0.43, rng.integers(2, size=600), truth % 2)
+        runs.append(2 * pair + within)
+    model = lf.consensus(runs, random_state=0)
+    assert np.argmax(-np.diff(model.eigenvalues_)) == 0
+    assert model.n_clusters_ == 4
+    assert lf.consensus([one // 2 for one in runs], random_state=0).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.6])
+def test_labels_agree_with_the_labelings_at_least_as_well_as_k_means_on_indicators(truth, share, seed):
+    rng = np.random.default_rng(seed + 20)
+    runs = [noisy(truth, share, rng) for _ in range(7)]
+    columns = np.hstack([np.eye(4)[one] for one in runs])
+    others = KMeans(4, n_init=10, random_state=0).fit_predict(columns)
+    model = lf.consensus(runs, 4, weights="equal", random_state=0)
+    here, there = (np.mean([adjusted_rand(one, labels) for one in runs]) for labels in (model.labels_, others))
+    assert here >= there - 1e-3
+
+
+def test_labels_are_the_largest_votes_and_votes_add_up(labelings):
+    model = lf.consensus(labelings, 4, random_state=0)
+    np.testing.assert_array_equal(np.argmax(model.consensus_, axis=1), model.labels_)
+    unassigned = np.full(300, -1)
+    alone = [
+        model.transform([one if place == kept else unassigned for place, one in enumerate(labelings)])
+        for kept in range(len(labelings))
+    ]
+    np.testing.assert_allclose(np.sum(alone, axis=0), model.consensus_, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_clusters", [8, 16])
+def test_more_clusters_than_any_labeling_has(truth, n_clusters, seed):
+    rng = np.random.default_rng(seed)
+    model = lf.consensus([noisy(truth, 0.5, rng) for _ in range(4)], n_clusters, random_state=0)
+    assert len(np.unique(model.labels_)) == n_clusters
+
+
 def test_names_types_and_order_of_labelings_do_not_matter(labelings, seed):
     rng = np.random.default_rng(seed)
     renamed = [rng.permutation(50)[one] for one in labelings]

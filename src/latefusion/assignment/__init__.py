@@ -6,6 +6,7 @@ Each rule also labels new rows.
 from latefusion.assignment.linear import LinearDiscriminant, fit_linear_discriminant, fit_mixture
 from latefusion.assignment.rules import (
     ASSIGNMENTS,
+    LargestVote,
     NearestCenter,
     RotatedAxes,
     assign_by_kmeans,
@@ -17,6 +18,7 @@ from latefusion.assignment.rules import (
 
 __all__ = [
     "ASSIGNMENTS",
+    "LargestVote",
     "LinearDiscriminant",
     "NearestCenter",
     "RotatedAxes",

@@ -117,6 +117,44 @@ class RotatedAxes:
         return _unit(embedding) @ self.rotation
 
 
+@dataclass(frozen=True)
+class LargestVote:
+    """The label of the largest coordinate, where rows are votes for every cluster.
+
+    Attributes
+    ----------
+    margins : ndarray of shape (n_clusters,)
+        Largest difference between the first and the second vote in the training samples of every cluster.
+    """
+
+    margins: Array
+
+    @classmethod
+    def of(cls, votes: NDArray[Any]) -> LargestVote:
+        """The rule for training votes of shape (n_samples, n_clusters)."""
+        margins = np.zeros(votes.shape[1])
+        np.maximum.at(margins, np.argmax(votes, axis=1), _margins(votes))
+        return cls(margins)
+
+    def predict(self, embedding: Array) -> Array:
+        """Labels of the rows."""
+        return np.argmax(embedding, axis=1)
+
+    def confidence(self, embedding: Array) -> Array:
+        """Difference between the two largest votes relative to the largest one in the cluster, at most 1."""
+        if len(self.margins) == 1:
+            return np.ones(len(embedding))
+        largest = self.margins[self.predict(embedding)]
+        return np.minimum(_margins(embedding) / np.where(largest > 0, largest, 1.0), 1.0)
+
+
+def _margins(votes: NDArray[Any]) -> NDArray[Any]:
+    if votes.shape[1] == 1:
+        return np.zeros(len(votes))
+    ordered = np.partition(votes, -2, axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
 def assign_by_kmeans(
     embedding: NDArray[Any], n_clusters: int, *, n_init: int = 10, random_state: Any = None
 ) -> tuple[NDArray[np.intp], NearestCenter]:

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import require_memory
-from latefusion.assignment import ASSIGNMENTS
+from latefusion.assignment import ASSIGNMENTS, LargestVote
 from latefusion.base import ALIGNMENT_CONSTRAINTS, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.consensus_map import ConsensusMap
@@ -25,6 +26,7 @@ from latefusion.partitions.partitions import Block
 from latefusion.selection.candidates import sameness
 from latefusion.similarities.factor import FactorExtension
 from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator
+from latefusion.solvers.label_agreement import ComparedPartition, refine_labels
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
@@ -32,9 +34,13 @@ from latefusion.validation.opening import named_views
 from latefusion.validation.sample_ids import index_of
 from latefusion.validation.views import fingerprint
 
-# One more direction than clusters for every three clusters. If partitions split clusters in different ways, this is as
-# good as k directions on average, and never much worse.
+# One more direction than clusters for every three clusters: with k directions the starting labels are less diverse.
 EXTRA_DIRECTIONS = 3
+# A partition counts by the square of its number of clusters, up to this multiple of n_clusters: a partition of fewer
+# clusters does not say how to separate n_clusters of them, and agreement with it favors merged clusters.
+FINEST = 2
+# How much the numbers of clusters of the partitions count as evidence, compared with the eigenvalues.
+NUMBER_SHARE = 0.25
 
 
 class PartitionLabels(NamedTuple):
@@ -87,13 +93,19 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
 
     This is late fusion by global alignment in which the base partitions are Z_p, the normalized and centered cluster
     indicators. If a clustering has more clusters, W_p selects the directions that it shares with the others; if it has
-    fewer, all of its directions are used. The rows of U are converted to labels.
+    fewer, all of its directions are used.
+
+    The rows of U are converted to labels, from several starts. From each of them samples are moved between clusters
+    while the weighted mean of the adjusted Rand indices with the clusterings increases, and the best result is
+    returned. In this mean a clustering counts by its weight and by the square of its number of clusters, since a
+    clustering of fewer than k clusters does not say how to separate k of them.
 
     Parameters
     ----------
     n_clusters : int, "auto" or None, default="auto"
-        Number of clusters. "auto" (or None) selects the number after which the eigenvalues of the mean co-membership
-        decrease most; at most the number of clusters of the finest partition.
+        Number of clusters. "auto" (or None) selects the number k after which the evidence decreases most: the
+        eigenvalue of direction k - 1 of the mean co-membership, plus a quarter of the weighted share of partitions with
+        at least k clusters. At most the number of clusters of the finest partition.
     kind : {"auto", "labels", "memberships", "embedding"} or one of these per partition, default="auto"
         Kind of the partitions, see `GivenPartition`.
     unassigned : object or list of objects, default=None
@@ -108,8 +120,9 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
     assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
-        How the consensus is turned into labels.
-    n_init : int, default=10
+        How the rows of U are turned into labels, before samples are moved. The result of every start of k-means is
+        refined; of the others only the best one.
+    n_init : int, default=20
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None
         For the label assignment.
@@ -118,9 +131,10 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample.
-    consensus_ : ndarray of shape (n_samples, n_shared_components)
-        The rows of U. A direction that more partitions share has a larger norm. There are a third more directions than
-        clusters.
+    consensus_ : ndarray of shape (n_samples, n_clusters)
+        Votes for every cluster: how much the mean agreement with the partitions would increase if a sample were added
+        to it. The label is that of the largest vote. The votes of a sample are a sum over the partitions in which it is
+        assigned.
     view_weights_ : ndarray of shape (n_views,)
         Weight β of every partition; their squares sum to one.
     agreement_ : ndarray of shape (n_views,)
@@ -128,7 +142,8 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         same clustering, 0 for independent ones. For labels it is the chi-squared statistic of their contingency table
         over n, divided by one less than the larger number of clusters.
     confidence_ : ndarray of shape (n_samples,)
-        From 0 (two clusters fit equally well) to 1.
+        Difference between the two largest votes, relative to the largest one in the same cluster: from 0 (two clusters
+        fit equally well) to 1. Samples that are unassigned in some partitions have fewer votes.
     novelty_ : ndarray of shape (n_samples,) or None
         How far the clusters of a sample are from those of the other samples: 0 if other samples have the same clusters
         in all partitions, above 1 for rare combinations. None beyond 100 000 samples; then
@@ -189,7 +204,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         max_iter: int = 100,
         tol: float = 1e-6,
         assign_labels: str = "kmeans",
-        n_init: int = 10,
+        n_init: int = 20,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -307,10 +322,12 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
             f"The contingency tables of partitions with {width} clusters in all",
             "Use fewer or coarser partitions.",
         )
-        spaces = Subspaces.of([given.weights for given in maps], (columns.T @ columns).toarray())
-        spaces = replace(spaces, factors=np.sqrt(self._counts(spaces, n_samples)))
+        products = (columns.T @ columns).toarray()
+        spaces = Subspaces.of([given.weights for given in maps], products)
+        counts = self._counts(spaces, n_samples)
+        spaces = replace(spaces, factors=np.sqrt(counts))
         self.eigenvalues_ = spaces.values
-        self.n_clusters_ = self._number(spaces.values)
+        self.n_clusters_ = self._number(spaces.values, spaces.widths, counts)
         _check_number(self.n_clusters_, columns, maps)
         coefficients, result = spaces.fuse(
             self.n_clusters_ + self.n_clusters_ // EXTRA_DIRECTIONS,
@@ -320,12 +337,14 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         )
         self._store_solution(result)
         self.view_weights_ = np.asarray(result.weights)
-        fitted = _table_map([given.weights @ own for given, own in zip(maps, coefficients, strict=True)])
+        shared = columns @ np.concatenate([given.weights @ own for given, own in zip(maps, coefficients, strict=True)])
+        compared = _compared(maps, products, counts, self.n_clusters_)
+        refined = [refine_labels(columns, compared, labels, self.n_clusters_) for labels in self._starts(shared)]
+        votes = max(refined, key=lambda one: one[:2]).votes
+        fitted = _table_map([votes[own] for own in _slices(maps)])
         self.consensus_ = fitted.rows(views)
-        assign = ASSIGNMENTS[self.assign_labels]
-        self.labels_, rule = assign(
-            self.consensus_, self.n_clusters_, n_init=self.n_init, random_state=self.random_state
-        )
+        rule = LargestVote.of(self.consensus_)
+        self.labels_ = rule.predict(self.consensus_)
         self.confidence_ = rule.confidence(self.consensus_)
         self.agreement_ = _agreement(views, maps, self.labels_, self.n_clusters_)
         self._store_map(replace(fitted, rule=rule), views, [Unchanged()] * self.n_views_, _assigned(views))
@@ -345,14 +364,24 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
             raise ValueError(f"weights must be numbers >= 0, not all zero; got {self.weights!r}.")
         return given / given.max()
 
-    def _number(self, values: NDArray[Any]) -> int:
-        """The number of clusters: given, or after which the eigenvalues decrease most."""
+    def _number(self, values: NDArray[Any], widths: NDArray[np.intp], counts: NDArray[np.float64]) -> int:
+        """The number of clusters: given, or after which the evidence decreases most."""
         if isinstance(self.n_clusters, Integral):
             return int(self.n_clusters)
-        finest = max(given.width for given in self.input_schema_.maps)
+        finest = int(widths.max())
         padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
         # k clusters have k - 1 directions beside the constant one.
-        return 2 + int(np.argmax(padded[:-1] - padded[1:]))
+        as_fine = (widths >= np.arange(1, finest + 2)[:, None]) @ counts / counts.sum()
+        evidence = padded + NUMBER_SHARE * as_fine
+        return 2 + int(np.argmax(evidence[:-1] - evidence[1:]))
+
+    def _starts(self, shared: NDArray[np.float64]) -> list[NDArray[np.intp]]:
+        """Labels of the rows of U; one result per start of k-means."""
+        assign = ASSIGNMENTS[self.assign_labels]
+        if self.assign_labels != "kmeans":
+            return [assign(shared, self.n_clusters_, n_init=self.n_init, random_state=self.random_state)[0]]
+        generator = check_random_state(self.random_state)
+        return [assign(shared, self.n_clusters_, n_init=1, random_state=generator)[0] for _ in range(self.n_init)]
 
 
 def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options: Any) -> ConsensusClustering:
@@ -363,7 +392,7 @@ def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options:
     partitions : list or dict of partitions, data frame or array
         Labels, memberships, embeddings and fitted clusterers, in any mixture; see `ConsensusClustering.fit`.
     n_clusters : int, "auto" or None, default="auto"
-        Number of clusters; by default the number after which the eigenvalues of the mean co-membership decrease most.
+        Number of clusters; by default selected, see `ConsensusClustering`.
     **options : keyword arguments
         All other parameters of `ConsensusClustering`.
 
@@ -444,6 +473,26 @@ def _check_number(n_clusters: int, columns: csr_array, maps: Sequence[GivenMap])
             f"n_clusters={n_clusters} is too large: the partitions together distinguish only {n_groups} groups of "
             f"samples. Use at most {n_groups} clusters, or add finer partitions."
         )
+
+
+def _compared(
+    maps: Sequence[GivenMap], products: NDArray[np.float64], counts: NDArray[np.float64], n_clusters: int
+) -> list[ComparedPartition]:
+    """The partitions as `refine_labels` compares them with labels; weights sum to one."""
+    n_compared = np.minimum([given.width + 1 for given in maps], FINEST * n_clusters)
+    weights = counts * n_compared**2
+    found = []
+    for given, weight, own in zip(maps, weights / weights.sum(), _slices(maps), strict=True):
+        within, assigned = products[own, own], given.assigned
+        factor = given.co_membership(float(assigned @ within @ assigned))
+        found.append(ComparedPartition.of(factor, assigned, within, float(weight)))
+    return found
+
+
+def _slices(maps: Sequence[GivenMap]) -> list[slice]:
+    """The columns of every partition."""
+    ends = np.cumsum([len(given.weights) for given in maps])
+    return [slice(end - len(given.weights), end) for given, end in zip(maps, ends, strict=True)]
 
 
 def _table_map(tables: Sequence[NDArray[Any]]) -> ConsensusMap:

@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from latefusion.assignment import LinearDiscriminant, NearestCenter, RotatedAxes
+from latefusion.assignment import LargestVote, LinearDiscriminant, NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
 from latefusion.encoding.gaps import GapFilling, SparseFilling
@@ -190,7 +190,7 @@ PARTS: dict[str, Part] = {
         n_views=int,
         blocks=tuple[Block, ...],
         coefficients=Numbers,
-        rule=NearestCenter | RotatedAxes | LinearDiscriminant,
+        rule=NearestCenter | RotatedAxes | LinearDiscriminant | LargestVote,
         fill=Fill,
         row_weights=NeighborWeights | None,
         directional=Flags | None,
@@ -200,6 +200,7 @@ PARTS: dict[str, Part] = {
     "NearestCenter": _part(NearestCenter, centers=Numbers, clusters=Numbers | None),
     "LinearDiscriminant": _part(LinearDiscriminant, directions=Numbers, rows=Numbers, intercept=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
+    "LargestVote": _part(LargestVote, margins=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),

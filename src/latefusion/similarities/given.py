@@ -62,6 +62,36 @@ class GivenMap:
         """Number of columns of Φ."""
         return int(self.weights.shape[1])
 
+    @property
+    def assigned(self) -> NDArray[np.float64]:
+        """The vector whose product with the columns is one for assigned samples and zero for others."""
+        if self.coding is not None:
+            return np.ones(len(self.weights))
+        return _last(len(self.weights))
+
+    def co_membership(self, n_assigned: float) -> NDArray[np.float64]:
+        """The matrix whose product with the columns is a factor X of the co-membership XXᵀ.
+
+        For labels and memberships, X are the memberships. An embedding of r directions has the co-membership of r + 1
+        clusters of equal sizes in the same subspace, n/(r + 1) times the projection on its directions and the constant.
+
+        Parameters
+        ----------
+        n_assigned : float
+            Number n of training samples that are assigned.
+
+        Returns
+        -------
+        ndarray of shape (n_columns, n_memberships)
+        """
+        if self.coding is not None:
+            return np.eye(len(self.weights))
+        if self.kind == "memberships":
+            return np.eye(len(self.weights))[:, :-1]
+        directions = np.column_stack([np.sqrt(n_assigned) * self.weights, self.assigned])
+        factor: NDArray[np.float64] = directions / np.sqrt(self.width + 1)
+        return factor
+
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> NDArray[Any]:
         """Rows of Φ; zero for samples that are unassigned."""
         features: NDArray[Any] = self.columns(view) @ self.weights
@@ -173,9 +203,14 @@ class GivenPartition:
             return GivenMap(weights, "labels", coding, self.clusterer, name)
         kind = _kind_of(view, name) if self.kind == "auto" else self.kind
         columns = _table_columns(_check_table(view, kind, name), kind)
-        constant = np.zeros(columns.shape[1])
-        constant[-1] = 1.0
-        return GivenMap(centered_basis(columns, constant), kind, name=name)
+        return GivenMap(centered_basis(columns, _last(columns.shape[1])), kind, name=name)
+
+
+def _last(length: int) -> NDArray[np.float64]:
+    """The last unit vector."""
+    vector = np.zeros(length)
+    vector[-1] = 1.0
+    return vector
 
 
 def centered_basis(columns: scipy.sparse.csr_array, constant: NDArray[Any]) -> NDArray[np.float64]:
