@@ -175,3 +175,15 @@ def test_times_of_other_zones_are_times_of_utc(monkeypatch):
 def test_hidden_dates_are_missing():
     dates = column_of([DAY, DAY]).hidden(np.array([True, False]))
     assert dates.missing.tolist() == [True, False]
+
+
+@examples(60)
+@given(
+    st.lists(st.sampled_from(["a", "b", "7", "-999"]), min_size=1, max_size=9), st.sampled_from(["a", -999, -999.0, 7])
+)
+def test_a_word_that_marks_missing_values_is_like_an_empty_cell(words, marker):
+    written = "-999" if marker == -999 else str(marker)
+    empty = column_of([*(None if word == written else word for word in words), "other"])
+    marked = column_of([*words, "other"]).without(marker)
+    assert marked.words == empty.words
+    assert marked.values.tolist() == empty.values.tolist()

@@ -89,8 +89,11 @@ class Column(NamedTuple):
         if marker is None or marker != marker:
             return self
         if self.words is not None:
-            found = self.words.index(str(marker)) if str(marker) in self.words else -1
-            return self._replace(values=np.where(self.values == found, -1, self.values))
+            if (word := written_as(marker)) not in self.words:
+                return self
+            at = self.words.index(word)
+            values = np.where(self.values == at, -1, self.values - (self.values > at))
+            return self._replace(values=values, words=self.words[:at] + self.words[at + 1 :])
         if self.values.dtype.kind in "mM" or isinstance(marker, str):
             return self
         return self._replace(values=np.where(self.values == marker, np.nan, self.values))

@@ -103,7 +103,7 @@ def reorder_columns(
         if missing and not allow:
             raise ValueError(
                 f"{label} does not have the columns [{shown_list(missing)}] that {estimator} was fitted on. Add them, "
-                f"or fit with missing_columns='allow' to take their values as missing."
+                f"or take their values as missing with missing_columns='allow'."
             )
         extra = [one for one in columns if one not in known]
         if extra:
