@@ -263,3 +263,31 @@ def test_unusable_values_are_noted_for_every_column():
 
 def test_three_different_numbers_named_as_ids_are_ids():
     assert fit_table_encoding({"row_id": column_of([11, 7, 9])}).kinds == {"row_id": "id"}
+
+
+def test_new_samples_are_read_with_the_decimal_sign_of_the_training_samples():
+    encoding = fit_table_encoding({"price": column_of(["3,5 €", "1.200,50 €", "7 €"])})
+    assert encoding.notes == ()
+    (coding,) = encoding.codings
+    np.testing.assert_array_equal(coding.numbers(column_of(["1,234 €"])), [1.234])
+    np.testing.assert_array_equal(coding.numbers(column_of(["1,234 €", "1,234.5 €"])), [1.234, np.nan])
+
+
+def test_a_note_says_what_was_assumed_for_ambiguous_numbers():
+    words = [f"{row},{100 + row} €" for row in range(1, 9)]
+    (note,) = fit_table_encoding({"price": column_of(words)}).notes
+    assert "'price' has numbers such as '1,101 €', in which ',' may be a decimal sign or separate thousands" in note
+    assert "It is taken to separate thousands. If this is wrong, read the file with decimal=','" in note
+    (note,) = fit_table_encoding({"price": column_of([word.replace(",", ".") for word in words])}).notes
+    assert "It is taken as the decimal sign. If this is wrong, read the file with decimal=','" in note
+    known = column_of(words)._replace(decimal=",")
+    encoding = fit_table_encoding({"price": known})
+    assert encoding.notes == ()
+    np.testing.assert_allclose(encoding.codings[0].numbers(known)[:2], [1.101, 2.102])
+
+
+def test_declared_kinds_name_values_that_are_taken_as_missing():
+    column = column_of(["3", "4", "5", "6", "many"])
+    for wanted in (None, {"x": "number"}):
+        (note,) = fit_table_encoding({"x": column}, wanted).notes
+        assert "'x' holds numbers, but also 1 other word, such as 'many'" in note

@@ -35,6 +35,7 @@ from latefusion.cli.inputs import (
     label_options,
     read,
     table_arguments,
+    translated,
     with_columns,
 )
 from latefusion.cli.standard_input import reproducible
@@ -167,7 +168,7 @@ def run(options: argparse.Namespace) -> None:
     gaps = empty_cells(data, options.missing_values)
     # The fit gives some of the same warnings.
     answer["warnings"] = list(
-        dict.fromkeys([*answer["warnings"], *noted, *notes, *gaps, *(str(one.message) for one in caught)])
+        dict.fromkeys([*answer["warnings"], *noted, *notes, *gaps, *(translated(str(one.message)) for one in caught)])
     )
     put_answer(answer, found, options, text_of)
 

@@ -88,6 +88,8 @@ class NumberCoding:
     kind : {"number", "duration", "date"}
     how : str
         Unit of numbers or format of dates, for columns of words.
+    decimal : str
+        Decimal sign of numbers, for columns of words.
     parts : tuple of str
         "value", or the parts of a date: "trend", "season", "time of day".
     means, scales : ndarray of shape (width,)
@@ -96,6 +98,7 @@ class NumberCoding:
     name: str
     kind: str
     how: str
+    decimal: str
     parts: tuple[str, ...]
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
@@ -111,7 +114,7 @@ class NumberCoding:
 
     def numbers(self, column: Column) -> NDArray[np.float64]:
         """The values: numbers in their unit, seconds, or days since 1970."""
-        return _numbers(column, self.kind, self.how)
+        return _numbers(column, self.kind, self.how, self.decimal)
 
 
 @dataclass(frozen=True)
@@ -313,7 +316,8 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
         return Left("empty", f"Column {name!r} {text} and is left out."), []
     if wanted is not None and not isinstance(wanted, str):
         return _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
-    kind, notes = (wanted, []) if wanted is not None else recognize(name, column)
+    kind = wanted if wanted is not None else recognize(name, column)
+    notes: list[str] = []
     if wanted is not None:
         _check_parsed(name, column, wanted)
     if wanted == "ordered" and not column.ordered and column.words is not None:
@@ -323,12 +327,11 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
         )
     coding: Any
     if kind in ("number", "date", "duration"):
-        coding = _fit_number(name, column, kind, notes)
+        coding, notes = _fit_number(name, column, kind)
     elif kind == "text":
         coding = fit_text(name, as_words(column))
     elif kind in ("category", "ordered"):
-        coding, more = _fit_levels(name, column, kind)
-        notes += more
+        coding, notes = _fit_levels(name, column, kind)
     else:
         coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
     if coding is None:
@@ -341,8 +344,8 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
     return coding, notes
 
 
-def recognize(name: str, column: Column) -> tuple[str, list[str]]:
-    """The kind of a column, and notes.
+def recognize(name: str, column: Column) -> str:
+    """The kind of a column.
 
     Parameters
     ----------
@@ -352,22 +355,25 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
 
     Returns
     -------
-    kind : str
+    str
         One of `KINDS`, or "id".
-    notes : list of str
     """
     if column.words is None:
         by_type = {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
-        return ("id" if by_type == "number" and _counts_rows(name, column.values) else by_type), []
+        return "id" if by_type == "number" and _counts_rows(name, column.values) else by_type
     if column.categories:
-        return "ordered" if column.ordered else "category", []
+        return "ordered" if column.ordered else "category"
     words = column.words
-    candidates = {"number": parse_numbers(words), "date": parse_dates(words), "duration": parse_durations(words)}
+    candidates = {
+        "number": parse_numbers(words, assumed=column.decimal),
+        "date": parse_dates(words),
+        "duration": parse_durations(words),
+    }
     for kind, parsed in candidates.items():
         if parsed.share >= PARSED_SHARE:
             if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
-                return "id", []
-            return kind, _unparsed(name, kind, words, parsed)
+                return "id"
+            return kind
     counts = column.counts()
     n_words = np.average([len(word.split()) for word in words], weights=np.maximum(counts, 1))
     times: dict[str, int] = {}
@@ -375,8 +381,8 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
         times[_normal(word)] = times.get(_normal(word), 0) + count
     are_names = sum(count == 1 for count in times.values()) > NAMES_SHARE * counts.sum()
     if n_words >= TEXT_WORDS and (are_names or len(times) > MOST_PHRASES):
-        return "text", []
-    return ("id" if are_names else "category"), []
+        return "text"
+    return "id" if are_names else "category"
 
 
 def as_words(column: Column) -> Column:
@@ -391,22 +397,32 @@ def as_words(column: Column) -> Column:
     return Column(found, tuple(written))
 
 
-def _unparsed(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> list[str]:
+def _notes_on_words(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> list[str]:
+    """Notes on words that could not be parsed, or in two ways."""
+    notes = []
+    if parsed.ambiguous:
+        sign = "," if "," in parsed.ambiguous else "."
+        taken = "is taken as the decimal sign" if sign == parsed.decimal else "is taken to separate thousands"
+        other = "." if parsed.decimal == "," else ","
+        notes.append(
+            f"Column {name!r} has numbers such as {parsed.ambiguous!r:.40}, in which {sign!r} may be a decimal sign or "
+            f"separate thousands. It {taken}. If this is wrong, read the file with decimal={other!r}, or write the "
+            f"numbers without separators of thousands."
+        )
     bad = [word for word, value in zip(words, parsed.values, strict=True) if np.isnan(value)]
-    if not bad:
-        return []
-    return [
-        f"Column {name!r} holds {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
-        f"{bad[0]!r:.40}. They are taken as missing."
-    ]
+    if bad:
+        notes.append(
+            f"Column {name!r} holds {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
+            f"{bad[0]!r:.40}. They are taken as missing."
+        )
+    return notes
 
 
 def _check_parsed(name: str, column: Column, kind: str) -> None:
     """Raise an error for a column of words that cannot be what the user said."""
-    parse = {"number": parse_numbers, "date": parse_dates, "duration": parse_durations}.get(kind)
-    if parse is None or column.words is None:
+    if kind not in ("number", "date", "duration") or column.words is None:
         return
-    parsed = parse(column.words)
+    parsed = _parse(column, kind)
     if parsed.share < PARSED_SHARE:
         bad = next(word for word, value in zip(column.words, parsed.values, strict=True) if np.isnan(value))
         raise ValueError(
@@ -424,12 +440,10 @@ def _counts_rows(name: str, values: NDArray[np.float64]) -> bool:
     return bool(ID_NAME.search(name)) or bool(counts)
 
 
-def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:
+def _numbers(column: Column, kind: str, how: str, decimal: str) -> NDArray[np.float64]:
     """The values of a column as numbers, seconds or days."""
     if column.words is not None:
-        parse = {"number": parse_numbers, "date": parse_dates}.get(kind)
-        parsed = parse_durations(column.words) if parse is None else parse(column.words, how)
-        return column.lookup(parsed.values)
+        return column.lookup(_parse(column, kind, how, decimal).values)
     if column.values.dtype.kind not in "mM":
         return np.asarray(column.values, dtype=np.float64)
     unit = np.timedelta64(1, "s")
@@ -438,17 +452,28 @@ def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:
     return seconds / SECONDS_PER_DAY if kind == "date" else seconds
 
 
-def _fit_number(name: str, column: Column, kind: str, notes: list[str]) -> NumberCoding | None:
-    how = ""
-    if column.words is not None and kind in ("number", "date"):
-        parsed = (parse_numbers if kind == "number" else parse_dates)(column.words)
-        how = parsed.how
-    values = _numbers(column, kind, how)
+def _parse(column: Column, kind: str, how: str | None = None, decimal: str | None = None) -> Parsed:
+    """The words of a column as numbers, seconds or days, in the given way or in the one that suits them."""
+    assert column.words is not None
+    if kind == "duration":
+        return parse_durations(column.words)
+    if kind == "date":
+        return parse_dates(column.words, how)
+    return parse_numbers(column.words, how, decimal, assumed=column.decimal)
+
+
+def _fit_number(name: str, column: Column, kind: str) -> tuple[NumberCoding | None, list[str]]:
+    if column.words is None:
+        how, decimal, notes, values = "", "", [], _numbers(column, kind, "", "")
+    else:
+        parsed = _parse(column, kind)
+        how, decimal, notes = parsed.how, parsed.decimal, _notes_on_words(name, kind, column.words, parsed)
+        values = column.lookup(parsed.values)
     known = values[~np.isnan(values)]
     if len(known) and not np.all(np.isfinite(known)):
         raise ValueError(f"Column {name!r} contains infinite values. Replace them, or leave them empty.")
     if len(known) < 2 or known.min() == known.max():
-        return None
+        return None, notes
     parts = ("value",) if kind != "date" else _parts_of(known)
     coordinates = _time_parts(known, parts)
     means, deviations = coordinates.mean(axis=0), coordinates.std(axis=0)
@@ -456,7 +481,7 @@ def _fit_number(name: str, column: Column, kind: str, notes: list[str]) -> Numbe
     owners = np.repeat(np.arange(len(parts)), [1 if part in ("value", "trend") else 2 for part in parts])
     variances = np.bincount(owners, deviations**2)
     scales = 1 / np.sqrt(np.maximum(variances[owners], np.finfo(float).tiny) * len(parts))
-    return NumberCoding(name, kind, how, parts, means, scales)
+    return NumberCoding(name, kind, how, decimal, parts, means, scales), notes
 
 
 def _parts_of(days: NDArray[np.float64]) -> tuple[str, ...]:
