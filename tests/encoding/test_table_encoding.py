@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.encoding.columns import Column, column_of
+from latefusion.encoding.columns import ISO, Column, column_of
 from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_values
 from tests.properties import examples
 
@@ -291,3 +291,57 @@ def test_declared_kinds_name_values_that_are_taken_as_missing():
     for wanted in (None, {"x": "number"}):
         (note,) = fit_table_encoding({"x": column}, wanted).notes
         assert "'x' holds numbers, but also 1 other word, such as 'many'" in note
+
+
+WRITTEN_YEARS = {
+    "years": ([1987, 1999, 2004, None, 2024], "%Y"),
+    "years as words": (["1987", "1999", "2004", "?", "2024"], "%Y"),
+    "months": ([198701, 199901, 200401, None, 202401], "%Y%m"),
+    "days": ([19870101, 19990101, 20040101, None, 20240101], ISO),
+    "days as words": (["19870101", "19990101", "20040101", "", "20240101"], ISO),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN_YEARS)
+def test_numbers_are_dates_if_the_user_says_so(case):
+    values, form = WRITTEN_YEARS[case]
+    column = column_of(values)
+    assert fit_table_encoding({"when": column}).kinds == {"when": "number"}
+    encoding = fit_table_encoding({"when": column}, {"when": "date"})
+    (coding,) = encoding.codings
+    assert (coding.kind, coding.how, coding.parts) == ("date", form, ("trend",))
+    assert encoding.notes == ()
+    expected = [(datetime.date(year, 1, 1) - datetime.date(1970, 1, 1)).days for year in (1987, 1999, 2004, 2024)]
+    np.testing.assert_array_equal(coding.numbers(column), [*expected[:3], np.nan, expected[3]])
+    np.testing.assert_array_equal(coding.numbers(column.take(np.array([4]))), expected[3:])
+
+
+def test_years_as_numbers_and_as_dates_have_the_same_coordinates():
+    years = column_of(RNG.integers(1987, 2025, N).tolist())
+    number, date = (fit_table_encoding({"year": years}, {"year": kind}) for kind in ("number", "date"))
+    np.testing.assert_allclose(number({"year": years}), date({"year": years}), atol=2e-3)
+
+
+@pytest.mark.parametrize("values", [[3, 5, 8], [1.5, 2.5, 3.5], [99999999, 88888888, 77777777]])
+def test_other_numbers_are_not_dates(values):
+    with pytest.raises(ValueError, match=r"'x' was declared as date, but '.+' is not a date, and only 0%"):
+        fit_table_encoding({"x": column_of(values)}, {"x": "date"})
+
+
+def test_dates_on_the_same_day_of_every_year_have_no_season():
+    yearly = column_of([datetime.date(year, 6, 30) for year in range(2000, 2020)])
+    assert fit_table_encoding({"day": yearly}).codings[0].parts == ("trend",)
+    quarterly = column_of([datetime.date(year, month, 1) for year in range(2000, 2010) for month in (1, 4, 7, 10)])
+    assert fit_table_encoding({"day": quarterly}).codings[0].parts == ("trend", "season")
+
+
+def test_new_samples_may_have_words_where_the_training_samples_had_numbers_or_timestamps():
+    encoding = fit_table_encoding({"x": column_of([1.0, 2.0, 4.0]), "day": column_of(dates(30)[:3])})
+    new = {"x": column_of(["1,5", "2,25", "many"]), "day": column_of(["2024-02-29", "soon", None])}
+    numbers, days = (coding.numbers(new[coding.name]) for coding in encoding.codings)
+    np.testing.assert_array_equal(numbers, [1.5, 2.25, np.nan])
+    np.testing.assert_array_equal(days, [19782, np.nan, np.nan])
+    notes = unknown_values(encoding, new)
+    assert len(notes) == 2
+    assert "'x' has values that are not numbers as in the training samples, such as 'many', in 1 row" in notes[0]
+    assert "'day' has values that are not dates as in the training samples, such as 'soon', in 1 row" in notes[1]

@@ -50,6 +50,9 @@ _NAMED_MONTHS = (
 )  # fmt: skip
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %H:%M:%S.%f")
 ISO = "ISO 8601"
+# Dates written as numbers, if the user says that they are dates: 1987, 198712, and by ISO 8601 19871231.
+YEARS = "%Y"
+_DIGITS = (ISO, YEARS, "%Y%m")
 
 
 class Column(NamedTuple):
@@ -334,7 +337,7 @@ def parse_durations(words: Sequence[str]) -> Parsed:
     return Parsed(np.array(seconds, dtype=np.float64), "s")
 
 
-def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
+def parse_dates(words: Sequence[str], how: str | None = None, *, digits: bool = False) -> Parsed:
     """Dates and times as days since 1970.
 
     Parameters
@@ -342,6 +345,8 @@ def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
     words : sequence of str
     how : str, default=None
         The format, "ISO 8601" or as `datetime.strptime` takes it; by default the one that reads most words.
+    digits : bool, default=False
+        Whether numbers may be dates: years, 198712 and 19871231.
 
     Returns
     -------
@@ -355,7 +360,8 @@ def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
     """
     if how is None:
         first = [word for word in words if re.search(r"\d", word)][:FIRST_WORDS]
-        shares = {form: _parse_with(first, form).share for form in _formats(first)}
+        forms = [*_formats(first), *(_DIGITS if digits else ())]
+        shares = {form: _parse_with(first, form).share for form in forms}
         how = max(shares, key=lambda form: shares[form], default=ISO)
     return _parse_with(words, how)
 

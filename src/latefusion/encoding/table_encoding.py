@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.columns import (
+    ISO,
     PARSED_SHARE,
     SECONDS_PER_DAY,
     Column,
@@ -51,6 +52,8 @@ NAMES_SHARE = 0.5
 TEXT_WORDS = 3.0
 MOST_PHRASES = 50
 YEAR = 365.2425
+# Least variance of the season, which is at most one: dates within about two days of the year have no season.
+LEAST_SEASON = 1e-3
 # Columns of one kind in a summary.
 SHOWN = 6
 # Parts of a date, with the length of the period in days.
@@ -87,7 +90,7 @@ class NumberCoding:
     name : str
     kind : {"number", "duration", "date"}
     how : str
-        Unit of numbers or format of dates, for columns of words.
+        Unit of numbers or format of dates, for columns of words; empty for columns of numbers and timestamps.
     decimal : str
         Decimal sign of numbers, for columns of words.
     parts : tuple of str
@@ -276,14 +279,14 @@ def unknown_values(encoding: TableEncoding, columns: Mapping[str, Column]) -> li
         if isinstance(coding, LevelCoding):
             column, what = as_words(column), "categories that were not in the training samples"
             unknown = coding.positions(column) < 0
-        elif isinstance(coding, NumberCoding) and column.words is not None:
+        elif isinstance(coding, NumberCoding):
+            column = _dates_as_words(column) if coding.kind == "date" else column
             what = f"values that are not {coding.kind}s as in the training samples"
             unknown = np.isnan(coding.numbers(column))
         else:
             continue
         unknown &= ~column.missing
-        if unknown.any():
-            assert column.words is not None
+        if unknown.any() and column.words is not None:
             first, n_rows = column.words[column.values[np.argmax(unknown)]], int(unknown.sum())
             notes.append(
                 f"Column {coding.name!r} has {what}, such as {first!r:.40}, in {n_rows} row{'s' * (n_rows > 1)}. They "
@@ -420,9 +423,10 @@ def _notes_on_words(name: str, kind: str, words: Sequence[str], parsed: Parsed) 
 
 def _check_parsed(name: str, column: Column, kind: str) -> None:
     """Raise an error for a column of words that cannot be what the user said."""
+    column = _dates_as_words(column) if kind == "date" else column
     if kind not in ("number", "date", "duration") or column.words is None:
         return
-    parsed = _parse(column, kind)
+    parsed = _parse(column, kind, digits=True)
     if parsed.share < PARSED_SHARE:
         bad = next(word for word, value in zip(column.words, parsed.values, strict=True) if np.isnan(value))
         raise ValueError(
@@ -442,6 +446,8 @@ def _counts_rows(name: str, values: NDArray[np.float64]) -> bool:
 
 def _numbers(column: Column, kind: str, how: str, decimal: str) -> NDArray[np.float64]:
     """The values of a column as numbers, seconds or days."""
+    if kind == "date":
+        column = _dates_as_words(column)
     if column.words is not None:
         return column.lookup(_parse(column, kind, how, decimal).values)
     if column.values.dtype.kind not in "mM":
@@ -452,21 +458,29 @@ def _numbers(column: Column, kind: str, how: str, decimal: str) -> NDArray[np.fl
     return seconds / SECONDS_PER_DAY if kind == "date" else seconds
 
 
-def _parse(column: Column, kind: str, how: str | None = None, decimal: str | None = None) -> Parsed:
+def _dates_as_words(column: Column) -> Column:
+    """A column of dates, with numbers such as 1987 and 19871231 as words; timestamps stay."""
+    return as_words(column) if column.values.dtype.kind == "f" else column
+
+
+def _parse(
+    column: Column, kind: str, how: str | None = None, decimal: str | None = None, *, digits: bool = False
+) -> Parsed:
     """The words of a column as numbers, seconds or days, in the given way or in the one that suits them."""
     assert column.words is not None
     if kind == "duration":
         return parse_durations(column.words)
     if kind == "date":
-        return parse_dates(column.words, how)
-    return parse_numbers(column.words, how, decimal, assumed=column.decimal)
+        return parse_dates(column.words, ISO if how == "" else how, digits=digits)
+    return parse_numbers(column.words, how, decimal or None, assumed=column.decimal)
 
 
 def _fit_number(name: str, column: Column, kind: str) -> tuple[NumberCoding | None, list[str]]:
+    column = _dates_as_words(column) if kind == "date" else column
     if column.words is None:
         how, decimal, notes, values = "", "", [], _numbers(column, kind, "", "")
     else:
-        parsed = _parse(column, kind)
+        parsed = _parse(column, kind, digits=True)
         how, decimal, notes = parsed.how, parsed.decimal, _notes_on_words(name, kind, column.words, parsed)
         values = column.lookup(parsed.values)
     known = values[~np.isnan(values)]
@@ -487,7 +501,7 @@ def _fit_number(name: str, column: Column, kind: str) -> tuple[NumberCoding | No
 def _parts_of(days: NDArray[np.float64]) -> tuple[str, ...]:
     """The parts of dates that vary: the trend, the season if they span a year, the time of day if there is one."""
     parts = ["trend"]
-    if np.ptp(days) >= YEAR:
+    if np.ptp(days) >= YEAR and _time_parts(days, ["season"]).var(axis=0).sum() >= LEAST_SEASON:
         parts.append("season")
     if np.any(days % 1.0 != 0):
         parts.append("time of day")
