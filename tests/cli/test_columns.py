@@ -213,7 +213,7 @@ def test_errors_of_the_fit_name_options(folder, capsys):
     assert main(["cluster", "all.csv", "-k", "2"]) == 1
     message = capsys.readouterr().err
     assert "has no column that can be used: {'note': 'constant'}" in message
-    assert "with --category, --drop or similar" in message
+    assert "with --category, --number or similar" in message
     assert "column_kinds" not in message
 
 

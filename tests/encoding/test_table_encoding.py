@@ -186,7 +186,7 @@ def test_some_words_among_numbers_are_missing_and_noted():
     encoding = fit_table_encoding({"age": column})
     assert encoding.kinds == {"age": "number"}
     assert encoding.notes == (
-        "Column 'age' holds numbers, but also 1 other word, such as 'unknown'. They are taken as missing.",
+        "Column 'age' contains numbers, but also 1 other word, such as 'unknown', in 1 row. They are taken as missing.",
     )
 
 
@@ -242,7 +242,9 @@ def test_notes_say_what_is_the_matter():
         "Column 'c' has categories that differ only by case or blanks, such as 'North' and 'north'. They are taken as "
         "the same.",
     )
-    assert note([f"n{row}" for row in range(9)]) == ("Column 'c' looks like an id and is left out.",)
+    assert note([f"n{row}" for row in range(9)]) == (
+        "Column 'c' looks like an id and is left out. To use it, set its kind with column_kinds.",
+    )
     assert note([f"n{row}" for row in range(9)], c="category") == (
         "Column 'c' has a different category in every row and is left out.",
     )
@@ -290,7 +292,7 @@ def test_declared_kinds_name_values_that_are_taken_as_missing():
     column = column_of(["3", "4", "5", "6", "many"])
     for wanted in (None, {"x": "number"}):
         (note,) = fit_table_encoding({"x": column}, wanted).notes
-        assert "'x' holds numbers, but also 1 other word, such as 'many'" in note
+        assert "'x' contains numbers, but also 1 other word, such as 'many', in 1 row" in note
 
 
 WRITTEN_YEARS = {
@@ -345,3 +347,25 @@ def test_new_samples_may_have_words_where_the_training_samples_had_numbers_or_ti
     assert len(notes) == 2
     assert "'x' has values that are not numbers as in the training samples, such as 'many', in 1 row" in notes[0]
     assert "'day' has values that are not dates as in the training samples, such as 'soon', in 1 row" in notes[1]
+
+
+def test_an_ordered_column_with_one_of_its_categories_is_constant():
+    encoding = fit_table_encoding({"size": column_of(["S", "S", "XS"] * 4)}, {"size": ["S", "M"]})
+    assert encoding.kinds == {"size": "constant"}
+    assert len(encoding.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["1", "2", "more"], "67% of its different values are numbers, but 'more' is not"),
+        (["2020-01-01", "2020-01-02", "soon"], "67% of its different values are dates, but 'soon' is not"),
+        (["1", "a", "b"], None),
+        (["north", "south", "east"], None),
+    ],
+)
+def test_categories_that_are_nearly_numbers_are_noted(words, note):
+    encoding = fit_table_encoding({"c": column_of(words * 5)})
+    assert encoding.kinds == {"c": "category"}
+    assert [f"Column 'c' is taken as category: {note}" in one for one in encoding.notes] == [True] * (note is not None)
+    assert fit_table_encoding({"c": column_of(words * 5)}, {"c": "category"}).notes == ()

@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> None:
         answer["warnings"] += [
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes
         ]
-    gaps = empty_cells(data, options.missing_values)
+    gaps = empty_cells(data, model)
     # The fit gives some of the same warnings.
     answer["warnings"] = list(
         dict.fromkeys([*answer["warnings"], *noted, *notes, *gaps, *(translated(str(one.message)) for one in caught)])

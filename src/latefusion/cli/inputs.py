@@ -25,6 +25,7 @@ from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
+from latefusion.encoding.table_encoding import KINDS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.report import Features
 from latefusion.scverse.counts import comparable, modality_kind
@@ -172,7 +173,7 @@ def translated(message: str) -> str:
     message = message.replace("transpose names", "--transpose names").replace("separator= ", "--separator ")
     message = re.sub(r"\bdecimal='(.)'", r"--decimal \1", message)
     message = re.sub(r"column_kinds=(\{[^}]*\})", kinds, message).replace(
-        "column_kinds", "--category, --drop or similar"
+        "column_kinds", "--category, --number or similar"
     )
     message = message.replace("missing_columns='allow'", "--missing-columns allow")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
@@ -221,13 +222,22 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
             )
 
 
-def empty_cells(data: MultiViewDataset, marker: Any = None) -> list[str]:
-    """A note for every view with missing values in rows that have others; a marker stands for more of them."""
+def empty_cells(data: MultiViewDataset, model: Any = None) -> list[str]:
+    """A note for every view with missing values in rows that have others, without columns that a model leaves out."""
+    marker = getattr(model, "missing_values", None)
+    unused = {
+        column
+        for kinds in getattr(model, "column_kinds_", {}).values()
+        for column, kind in kinds.items()
+        if kind not in KINDS or kind == "drop"
+    }
     notes = []
     for position, (name, array) in enumerate(data.views.items()):
         if issparse(array):
             continue
         empty = _empty(array, marker)
+        used = [column not in unused for column in data.feature_names.get(name, range(empty.shape[1]))]
+        empty = empty if all(used) else empty[:, used]
         observed = ~empty.all(axis=1) & (data.views.mask is None or data.views.mask[:, position])
         n_cells, share = int(empty[observed].sum()), empty[observed].mean() if observed.any() else 0.0
         if n_cells:

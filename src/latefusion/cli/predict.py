@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
         "confidence": None if found.confidence is None else float(np.median(found.confidence)),
         "novel": count_novel(found),
         "views": present_in(present, trained),
-        "warnings": [*notes, *empty_cells(data, getattr(model, "missing_values", None)), *absences(present, trained)],
+        "warnings": [*notes, *empty_cells(data, model), *absences(present, trained)],
         "output": None if options.output is None else str(options.output),
     }
     put_answer(answer, found, options, _text)

@@ -177,4 +177,4 @@ def _kind(name: str, held: Any, distinct: int, n_rows: int) -> str:
         return "boolean"
     if is_number(held):
         return "number"
-    return recognize(name, column_of(held.to_numpy(dtype=object))._replace(decimal=held.attrs.get(DECIMAL, "")))
+    return recognize(name, column_of(held.to_numpy(dtype=object))._replace(decimal=held.attrs.get(DECIMAL, "")))[0]

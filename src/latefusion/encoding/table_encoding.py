@@ -42,6 +42,8 @@ from latefusion.encoding.text_coding import TextCoding, fit_text
 KINDS = ("number", "category", "ordered", "date", "duration", "text", "drop")
 # A column is left out if fewer than this share of its values are known.
 LEAST_KNOWN = 0.05
+# A note says so if at least this share of the different categories of a column are numbers or dates.
+NEARLY = 0.5
 # Categories that fewer samples have are one category, "other", and so are those beyond the most frequent ones.
 LEAST_COUNT = 2
 MOST_LEVELS = 200
@@ -155,6 +157,14 @@ class LevelCoding:
         other = known.get(_normal(OTHER), -1)
         of_words = np.array([known.get(_normal(word), other) for word in words.words or ()], dtype=np.intp)
         return words.lookup(of_words, -1)
+
+
+class RefusedColumn(ValueError):
+    """A column that cannot have the kind that the user gave, with the row of a value that prevents it."""
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class Left(NamedTuple):
@@ -317,26 +327,28 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
         counted = f"{known.sum()} value{'s' * bool(known.sum() > 1)}"
         text = "has no values" if not known.any() else f"has only {counted} in {len(known)} rows"
         return Left("empty", f"Column {name!r} {text} and is left out."), []
+    coding: Any
     if wanted is not None and not isinstance(wanted, str):
-        return _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
-    kind = wanted if wanted is not None else recognize(name, column)
-    notes: list[str] = []
+        coding, notes = _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
+        return coding or Left("constant", f"Column {name!r} has the same value in all rows and is left out."), notes
+    kind, notes = (wanted, []) if wanted is not None else recognize(name, column)
     if wanted is not None:
         _check_parsed(name, column, wanted)
     if wanted == "ordered" and not column.ordered and column.words is not None:
-        raise ValueError(
+        raise RefusedColumn(
             f"Column {name!r} was declared as ordered, but the order of its categories is not known. Give them in "
             f"ascending order, for example column_kinds={{{name!r}: {sorted(column.words)[:3]}}}."
         )
-    coding: Any
     if kind in ("number", "date", "duration"):
         coding, notes = _fit_number(name, column, kind)
     elif kind == "text":
         coding = fit_text(name, as_words(column))
     elif kind in ("category", "ordered"):
-        coding, notes = _fit_levels(name, column, kind)
+        coding, more = _fit_levels(name, column, kind)
+        notes += more
     else:
-        coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
+        note = f"Column {name!r} looks like an id and is left out. To use it, set its kind with column_kinds."
+        coding = Left(kind, note)
     if coding is None:
         why = "has the same value in all rows"
         if kind == "text":
@@ -347,8 +359,8 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
     return coding, notes
 
 
-def recognize(name: str, column: Column) -> str:
-    """The kind of a column.
+def recognize(name: str, column: Column) -> tuple[str, list[str]]:
+    """The kind of a column, and notes.
 
     Parameters
     ----------
@@ -358,14 +370,16 @@ def recognize(name: str, column: Column) -> str:
 
     Returns
     -------
-    str
+    kind : str
         One of `KINDS`, or "id".
+    notes : list of str
+        What it would be without some of its values.
     """
     if column.words is None:
         by_type = {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
-        return "id" if by_type == "number" and _counts_rows(name, column.values) else by_type
+        return ("id" if by_type == "number" and _counts_rows(name, column.values) else by_type), []
     if column.categories:
-        return "ordered" if column.ordered else "category"
+        return "ordered" if column.ordered else "category", []
     words = column.words
     candidates = {
         "number": parse_numbers(words, assumed=column.decimal),
@@ -375,8 +389,8 @@ def recognize(name: str, column: Column) -> str:
     for kind, parsed in candidates.items():
         if parsed.share >= PARSED_SHARE:
             if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
-                return "id"
-            return kind
+                return "id", []
+            return kind, []
     counts = column.counts()
     n_words = np.average([len(word.split()) for word in words], weights=np.maximum(counts, 1))
     times: dict[str, int] = {}
@@ -384,8 +398,22 @@ def recognize(name: str, column: Column) -> str:
         times[_normal(word)] = times.get(_normal(word), 0) + count
     are_names = sum(count == 1 for count in times.values()) > NAMES_SHARE * counts.sum()
     if n_words >= TEXT_WORDS and (are_names or len(times) > MOST_PHRASES):
-        return "text"
-    return "id" if are_names else "category"
+        return "text", []
+    return ("id", []) if are_names else ("category", _nearly(name, column, candidates))
+
+
+def _nearly(name: str, column: Column, candidates: Mapping[str, Parsed]) -> list[str]:
+    """A note on categories most of which are numbers, dates or durations."""
+    kind = max(candidates, key=lambda one: candidates[one].share)
+    parsed = candidates[kind]
+    if parsed.share < NEARLY:
+        return []
+    assert column.words is not None
+    other = column.words[int(np.argmax(np.isnan(parsed.values)))]
+    return [
+        f"Column {name!r} is taken as category: {parsed.share:.0%} of its different values are {kind}s, but "
+        f"{other!r:.40} is not. Correct such values if it should be a column of {kind}s."
+    ]
 
 
 def as_words(column: Column) -> Column:
@@ -400,7 +428,7 @@ def as_words(column: Column) -> Column:
     return Column(found, tuple(written))
 
 
-def _notes_on_words(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> list[str]:
+def _notes_on_words(name: str, kind: str, column: Column, parsed: Parsed) -> list[str]:
     """Notes on words that could not be parsed, or in two ways."""
     notes = []
     if parsed.ambiguous:
@@ -412,11 +440,13 @@ def _notes_on_words(name: str, kind: str, words: Sequence[str], parsed: Parsed) 
             f"separate thousands. It {taken}. If this is wrong, read the file with decimal={other!r}, or write the "
             f"numbers without separators of thousands."
         )
-    bad = [word for word, value in zip(words, parsed.values, strict=True) if np.isnan(value)]
-    if bad:
+    bad = np.flatnonzero(np.isnan(parsed.values))
+    n_rows = int(column.counts()[bad].sum())
+    if n_rows:
+        assert column.words is not None
         notes.append(
-            f"Column {name!r} holds {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
-            f"{bad[0]!r:.40}. They are taken as missing."
+            f"Column {name!r} contains {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
+            f"{column.words[bad[0]]!r:.40}, in {n_rows} row{'s' * (n_rows > 1)}. They are taken as missing."
         )
     return notes
 
@@ -428,10 +458,11 @@ def _check_parsed(name: str, column: Column, kind: str) -> None:
         return
     parsed = _parse(column, kind, digits=True)
     if parsed.share < PARSED_SHARE:
-        bad = next(word for word, value in zip(column.words, parsed.values, strict=True) if np.isnan(value))
-        raise ValueError(
-            f"Column {name!r} was declared as {kind}, but {bad!r:.40} is not a {kind}, and only {parsed.share:.0%} of "
-            f"its different values are. Correct the values, or declare another kind."
+        bad = int(np.argmax(np.isnan(parsed.values)))
+        raise RefusedColumn(
+            f"Column {name!r} was declared as {kind}, but {column.words[bad]!r:.40} is not a {kind}, and only "
+            f"{parsed.share:.0%} of its different values are. Correct the values, or declare another kind.",
+            int(np.argmax(column.values == bad)),
         )
 
 
@@ -481,11 +512,14 @@ def _fit_number(name: str, column: Column, kind: str) -> tuple[NumberCoding | No
         how, decimal, notes, values = "", "", [], _numbers(column, kind, "", "")
     else:
         parsed = _parse(column, kind, digits=True)
-        how, decimal, notes = parsed.how, parsed.decimal, _notes_on_words(name, kind, column.words, parsed)
+        how, decimal, notes = parsed.how, parsed.decimal, _notes_on_words(name, kind, column, parsed)
         values = column.lookup(parsed.values)
     known = values[~np.isnan(values)]
     if len(known) and not np.all(np.isfinite(known)):
-        raise ValueError(f"Column {name!r} contains infinite values. Replace them, or leave them empty.")
+        raise RefusedColumn(
+            f"Column {name!r} contains infinite values. Replace them, or leave them empty.",
+            int(np.argmax(np.isinf(values))),
+        )
     if len(known) < 2 or known.min() == known.max():
         return None, notes
     parts = ("value",) if kind != "date" else _parts_of(known)
@@ -539,6 +573,12 @@ def _fit_levels(
             notes.append(
                 f"Column {name!r} has values that are not among its ordered categories, such as {unknown[0]!r}. They "
                 f"are taken as missing."
+            )
+        if len(unknown) == len(counts):
+            raise RefusedColumn(
+                f"Column {name!r} was declared as ordered, but none of its values is among the categories "
+                f"{', '.join(order or words.words)}; it has {unknown[0]!r:.40}. Check the spelling of the categories.",
+                int(np.argmax(words.values >= 0)),
             )
         sizes = np.array([counts.get(level, 0) for level in levels], dtype=np.float64)
         names = [shown.get(level, level) for level in levels] if order is None else list(order)
