@@ -225,3 +225,15 @@ def test_options_that_a_method_does_not_have_are_named(folder, capsys, words):
     message = capsys.readouterr().err
     assert f"does not support {words[0]}" in message
     assert "Use one of late-fusion, LF-MVC-GAM, LF-MVC-LAM." in message
+
+
+def test_notes_on_new_samples_use_the_names_of_the_views(folder, capsys):
+    run(capsys, "--save", "m.model")
+    table = pd.read_csv("all.csv")
+    table.loc[5, "spend_fun"] = None
+    table.drop(columns="colour").to_csv("new_all.csv", index=False)
+    assert main(["predict", "m.model", "new_all.csv", "--missing-columns", "allow"]) == 0
+    printed = capsys.readouterr()
+    assert "View 'all' does not have the columns ['colour']. Their values are taken as missing." in printed.err
+    assert "View 'all' has 1 missing value (" in printed.out
+    assert "'new_all'" not in printed.out

@@ -34,7 +34,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
-from latefusion.types import Views
+from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
 Files are matched with the views of the model by name. The name of a view may be part of a longer file name
@@ -70,6 +70,7 @@ def run(options: argparse.Namespace) -> None:
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
             views, matched = match_views(views, trained)
+            data = _renamed(data, views)
         elif getattr(model, "views", None) is not None:
             views = one_table(views)
     if matched and not options.quiet:
@@ -99,6 +100,13 @@ def run(options: argparse.Namespace) -> None:
         "output": None if options.output is None else str(options.output),
     }
     put_answer(answer, found, options, _text)
+
+
+def _renamed(data: MultiViewDataset, views: Views) -> MultiViewDataset:
+    """The data set with the names of the views in the model, for notes."""
+    names = dict(zip(data.views.names, views.names, strict=True))
+    columns = {names[name]: own for name, own in data.feature_names.items()}
+    return MultiViewDataset(**{**vars(data), "views": views, "feature_names": columns})
 
 
 def present_in(views: Views, trained: tuple[str, ...]) -> list[dict[str, Any]]:
