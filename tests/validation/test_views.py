@@ -512,9 +512,7 @@ def test_columns_that_were_not_fitted_are_ignored_with_a_note():
 
 def test_absent_columns_are_missing_values_where_this_is_allowed():
     model = fit([FA, FB]).set_params(missing_columns="allow")
-    with pytest.warns(
-        UserWarning, match=r"'view_0' does not have the columns \['b', 'd'\]\. Their values are"
-    ):
+    with pytest.warns(UserWarning, match=r"'view_0' does not have the columns \['b', 'd'\]\. Their values are"):
         labels = model.predict([FA[["a", "c"]], FB])
     np.testing.assert_array_equal(labels, model.predict([FA.assign(b=np.nan, d=np.nan), FB]))
 
