@@ -409,7 +409,10 @@ ELSEWHERE = {
     ),
     "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "['b', 'd']", "missing_columns='allow'"]),
     "fewer columns of a table": (lambda: predict(FA, FA[["a", "c"]]), ["X does not have", "['b', 'd']"]),
-    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["No view has a value", "12 samples", "Check"]),
+    "nothing new": (
+        lambda: predict({"p": A}, {"p": A * np.nan}),
+        ["All views are missing for all 12 samples", "Check"],
+    ),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (
@@ -484,7 +487,7 @@ def test_columns_that_cannot_be_used_are_left_out_with_a_note():
         fit({"p": A, "q": pd.DataFrame({"y": ["u"] * 12})})
     with pytest.raises(ValueError, match=r"View 'q' has no values in its columns \['x', 'y'\]\. Remove the view"):
         fit({"p": A, "q": pd.DataFrame({"x": [None] * 12, "y": [None] * 12}, dtype=object)})
-    with pytest.raises(ValueError, match="No view has a value for any of the 12 samples"):
+    with pytest.raises(ValueError, match="All views are missing for all 12 samples"):
         fit({"p": A * np.nan, "q": B * np.nan})
 
 

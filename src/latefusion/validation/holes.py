@@ -133,7 +133,7 @@ def check_some_view(views: Views) -> None:
     unseen = np.flatnonzero(~views.mask.any(axis=1))
     if len(unseen) == len(views) > SHOWN:
         raise ValueError(
-            f"No view has a value for any of the {len(views)} samples. Check that the right columns and rows were read."
+            f"All views are missing for all {len(views)} samples. Check that the right columns and rows were read."
         )
     if len(unseen):
         ids: Sequence[Any] = (unseen if views.sample_ids is None else views.sample_ids[unseen]).tolist()
