@@ -11,10 +11,12 @@ from latefusion.cli import main
 from latefusion.cli.columns import (
     add_column_arguments,
     column_kinds,
+    number_or_word,
     read_view_file,
     view_columns,
     view_weights,
 )
+from latefusion.encoding.table_encoding import KINDS
 
 RNG = np.random.default_rng(0)
 GROUP = RNG.integers(0, 2, 80)
@@ -47,6 +49,7 @@ def folder(tmp_path, monkeypatch):
 def test_options_become_kinds():
     options = parsed("--category", "zip", "--drop", "note", "--ordered", "size=S, M,L", "--date", "since")
     assert column_kinds(options) == {"zip": "category", "since": "date", "note": "drop", "size": ["S", "M", "L"]}
+    assert column_kinds(parsed("--duration", "time", "--number", "n")) == {"time": "duration", "n": "number"}
     assert column_kinds(parsed()) is None
 
 
@@ -136,3 +139,101 @@ def test_weights_of_views(folder, capsys):
 def test_unknown_columns_are_refused(folder, capsys):
     assert main(["cluster", "all.csv", "-k", "2", "--category", "zipp"]) == 1
     assert "columns that no view has: ['zipp']" in capsys.readouterr().err
+
+
+def test_every_kind_has_an_option():
+    others = {"ordered"}  # takes the categories as well
+    assert {*column_kinds(parsed(*(word for kind in KINDS if kind not in others for word in (f"--{kind}", kind))))} == {
+        *KINDS
+    } - others
+
+
+def test_durations(folder, capsys):
+    table = pd.read_csv("all.csv")
+    table["spend_fun"] = [f"{1 + one}:{row % 60:02d}" for row, one in enumerate(GROUP)]
+    table["zip"] = 3600 + 60 * GROUP
+    table.to_csv("all.csv", index=False)
+    found = run(capsys, "--duration", "zip", "--duration", "spend_fun")["columns"]["all"]
+    assert (found["zip"], found["spend_fun"]) == ("duration", "duration")
+    assert main(["cluster", "all.csv", "-k", "2", "--duration", "colour"]) == 1
+    assert "Column 'colour' was declared as duration, but" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("text", "value"), [("-999", -999), ("9.5", 9.5), ("unknown", "unknown"), ("1e3", 1000.0)])
+def test_a_marker_is_a_number_if_it_can_be_one(text, value):
+    assert number_or_word(text) == value
+    assert type(number_or_word(text)) is type(value)
+    assert parsed("--missing-values", text).missing_values == value
+
+
+@pytest.mark.parametrize(
+    ("column", "marker"),
+    [("spend_fun", "-999"), ("spend_fun", "unknown"), ("colour", "unknown"), ("spend_food", "-999")],
+)
+def test_a_marker_stands_for_empty_cells(folder, capsys, column, marker):
+    table = pd.read_csv("all.csv", dtype=str)
+    expected, written = table.copy(), table.copy()
+    expected.loc[::7, column], written.loc[::7, column] = None, marker
+    expected.to_csv("all.csv", index=False)
+    gaps = run(capsys, "-o", "expected.csv", "--force")
+    written.to_csv("all.csv", index=False)
+    found = run(capsys, "-o", "labels.csv", "--missing-values", marker, "--save", "m.model")
+    pd.testing.assert_frame_equal(pd.read_csv("labels.csv"), pd.read_csv("expected.csv"))
+    assert found["warnings"] == gaps["warnings"]
+    assert any("missing values" in one for one in found["warnings"])
+    assert main(["predict", "m.model", "all.csv", "-o", "again.csv", "--quiet"]) == 0
+    pd.testing.assert_frame_equal(pd.read_csv("again.csv"), pd.read_csv("labels.csv"))
+
+
+def test_absent_columns_are_missing_values_if_allowed(folder, capsys):
+    run(capsys, "--save", "strict.model")
+    run(capsys, "--save", "lenient.model", "--missing-columns", "allow")
+    table = pd.read_csv("all.csv")
+    table.drop(columns="colour").to_csv("few.csv", index=False)
+    table.assign(colour="").to_csv("empty.csv", index=False)
+    assert main(["predict", "strict.model", "few.csv"]) == 1
+    message = capsys.readouterr().err
+    assert "View 'all' does not have the columns ['colour'] that LateFusionClustering was fitted on" in message
+    assert "take their values as missing with --missing-columns allow." in message
+    labels = {}
+    for name, words in {
+        "lenient": ["lenient.model", "few.csv"],
+        "allowed": ["strict.model", "few.csv", "--missing-columns", "allow"],
+        "gaps": ["strict.model", "empty.csv"],
+    }.items():
+        assert main(["predict", *words, "-o", f"{name}.csv", "--quiet"]) == 0
+        labels[name] = (folder / f"{name}.csv").read_text()
+    assert labels["lenient"] == labels["allowed"] == labels["gaps"]
+    assert main(["predict", "lenient.model", "few.csv", "--missing-columns", "error"]) == 1
+
+
+def test_errors_of_the_fit_name_options(folder, capsys):
+    table = pd.read_csv("all.csv")
+    table[["id", "note"]].to_csv("all.csv", index=False)
+    assert main(["cluster", "all.csv", "-k", "2"]) == 1
+    message = capsys.readouterr().err
+    assert "has no column that can be used: {'note': 'constant'}" in message
+    assert "with --category, --number or similar" in message
+    assert "column_kinds" not in message
+
+
+@pytest.mark.parametrize(
+    "words", [["--category", "zip"], ["--weight", "all=2"], ["--missing-values", "9"], ["--missing-columns", "allow"]]
+)
+def test_options_that_a_method_does_not_have_are_named(folder, capsys, words):
+    assert main(["cluster", "all.csv", "-k", "2", "--method", "MKKM", *words]) == 1
+    message = capsys.readouterr().err
+    assert f"does not support {words[0]}" in message
+    assert "Use one of late-fusion, LF-MVC-GAM, LF-MVC-LAM." in message
+
+
+def test_notes_on_new_samples_use_the_names_of_the_views(folder, capsys):
+    run(capsys, "--save", "m.model")
+    table = pd.read_csv("all.csv")
+    table.loc[5, "spend_fun"] = None
+    table.drop(columns="colour").to_csv("new_all.csv", index=False)
+    assert main(["predict", "m.model", "new_all.csv", "--missing-columns", "allow"]) == 0
+    printed = capsys.readouterr()
+    assert "View 'all' does not have the columns ['colour']. Their values are taken as missing." in printed.err
+    assert "View 'all' has 1 missing value (" in printed.out
+    assert "'new_all'" not in printed.out

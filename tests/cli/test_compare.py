@@ -77,3 +77,35 @@ def test_several_tables_with_classes_in_another(tmp_path, capsys, monkeypatch):
     assert [line.split()[0] for line in captured.out.splitlines()[-2:]] == ["concat-kmeans", "gam"]
     assert main([*words[:3], "--methods", "simplemkm"]) == 1
     assert "Did you mean SimpleMKKM?" in capsys.readouterr().err
+
+
+def test_messy_tables_are_compared_and_notes_are_shown_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng, group = np.random.default_rng(0), np.repeat([0, 1], 40)
+    customers = ["nr;region;sales;discount", *(
+        f"k{row};{'Nord' if one else 'Süd'};{1 + row % 7 + 3 * one}.{100 + row},50 €;{5 * one + row % 3},5 %"
+        for row, one in enumerate(group)
+    )]  # fmt: skip
+    customers[3] = "k2;?;;1,5 %"
+    customers[60] = customers[60].replace("Nord", " nord")
+    (tmp_path / "customers.csv").write_text("\n".join(customers), encoding="cp1252")
+    survey = pd.DataFrame({"nr": [f"k{row}" for row in range(80)], "visits": rng.poisson(2 + 8 * group)})
+    survey["when"] = [f"2024-0{1 + 4 * one}-{1 + row % 28:02d}" for row, one in enumerate(group)]
+    survey.iloc[4:].to_csv("survey.csv", index=False)
+    methods = ["concat-kmeans", "MKKM", "LF-MVC-GAM", "late-fusion"]
+    files = ["customers.csv", "survey.csv"]
+    assert main(["compare", *files, "-k", "2", "--json", "--methods", *methods]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_samples"] == 76
+    assert [row["method"] for row in found["methods"]] == methods
+    assert [row["note"] for row in found["methods"]] == [""] * len(methods)
+    assert all(row["clusters"] == 2 for row in found["methods"])
+    assert found["notes"][0].startswith("76 of 80 samples have all views")
+    assert found["notes"][1:] == [
+        "View 'customers': Column 'region' has categories that differ only by case or blanks, such as 'Nord' and "
+        "'nord'. They are taken as the same."
+    ]
+    assert main(["compare", *files, "-k", "2", "--methods", *methods]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.count("differ only by case or blanks") == 1
+    assert "failed" not in printed.out

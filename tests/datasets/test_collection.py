@@ -1,10 +1,13 @@
 """Views in several files: names, samples, classes."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from latefusion.datasets import load_files, load_views
+from latefusion.estimators import GlobalAlignmentClustering
 
 IDS = ["ann", "bob", "cem", "dan"]
 
@@ -157,3 +160,21 @@ def test_errors_of_transposed_tables_name_rows_and_columns_of_the_file(folder):
     (folder / "t.csv").write_text("gene,ann,bob\nTP53,1,2\n\nTP53,3,4\n")
     with pytest.raises(ValueError, match=r"'TP53' 2 times \(in column 'gene', in line 2 and in line 4\)"):
         load_views(folder / "t.csv", transpose=True)
+
+
+def test_every_table_keeps_the_decimal_sign_of_its_file(tmp_path):
+    rows = range(8)
+    german = ["id;price;share", *(f"p{row};{row + 1}.{100 + row} €;{row},5 %" for row in rows)]
+    english = ["id,price,x", *(f'p{row + 2},"${row + 1},{100 + row}",{row}.5' for row in rows)]
+    for name, lines in {"german": german, "english": english}.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    views = load_files([tmp_path / "german.csv", tmp_path / "english.csv"]).views
+    assert [array.attrs for array in views.arrays] == [{"decimal": ","}, {"decimal": "."}]
+    assert [array.attrs for array in views[np.arange(3)].arrays] == [{"decimal": ","}, {"decimal": "."}]
+    model = GlobalAlignmentClustering(2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(views)
+    tables = model.table_columns(views)
+    found = [schema.table.codings[0].numbers(tables[schema.name]["price"])[2] for schema in model.input_schema_.views]
+    assert found == [3102, 1100]

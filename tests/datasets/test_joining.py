@@ -38,6 +38,20 @@ def test_every_row_is_where_its_sample_is_and_nowhere_else(first, second, sparse
         assert (lacking == 0).all() if scipy.sparse.issparse(array) else np.isnan(lacking).all()
 
 
+@examples(40)
+@given(names, st.integers(1, 3), st.data())
+def test_tables_with_the_same_rows_are_joined_as_those_in_another_order(ids, n_views, data):
+    same = join_samples({"x" * (1 + at): part(ids, "x" * (1 + at)) for at in range(n_views)})
+    moved = [data.draw(st.permutations(ids)) for _ in range(n_views)]
+    other = join_samples({"x" * (1 + at): part(own, "x" * (1 + at)) for at, own in enumerate(moved)}, order=ids)
+    assert same.sample_ids.tolist() == other.sample_ids.tolist() == ids
+    assert same.names == other.names
+    assert same.mask is None
+    assert other.mask is None
+    for one, two in zip(same.arrays, other.arrays, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
 def test_same_samples_in_another_order_need_no_mask():
     views = join_samples({"x": part("abc", "x"), "xy": part("cab", "xy")})
     assert views.mask is None

@@ -238,3 +238,29 @@ def test_rows_are_found_in_their_lines(tmp_path, lines, has_names, n_comments, n
     frame, _ = read_text(path, TableOptions())
     assert frame.iloc[:, 1].tolist() == values
     assert [line_of_row(path, row, TableOptions()) for row in range(len(frame))] == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "decimal", "known"),
+    [
+        (["id;share;n", "a;3,5 %;1", "b;1,234 %;2"], ",", True),
+        (["id;price", "a;1.234,50 €", "b;7 €"], ",", True),
+        (["id,price,n", 'a,"$1,234.50",1', "b,$7,2"], ".", True),
+        (["id,price,x", 'a,"1,234 €",0.5', 'b,"2,345 €",1.5'], ".", True),
+        (["id,price", 'a,"1,234 €"', 'b,"2,345 €"'], ".", False),
+        (["id,n", "a,1", "b,2"], ".", False),
+        (["id,since", "a,01.02.2020", "b,03.04.2021"], ".", False),
+    ],
+)
+def test_amounts_show_the_decimal_sign_of_a_file(tmp_path, lines, decimal, known):
+    file = tmp_path / "x.csv"
+    file.write_text("\n".join(lines) + "\n")
+    frame, dialect = read_text(file, TableOptions())
+    assert (dialect.decimal, dialect.decimal_known) == (decimal, known)
+    assert frame.attrs == ({"decimal": decimal} if known else {})
+
+
+def test_the_decimal_sign_of_the_user_is_known(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text('id,price\na,"1,234 €"\nb,"2,345 €"\n')
+    assert read_text(file, TableOptions(decimal=","))[0].attrs == {"decimal": ","}

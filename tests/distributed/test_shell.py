@@ -118,3 +118,12 @@ def test_a_sample_is_trusted_by_the_weight_of_its_views():
         lambda blocks, numbers: numbers[:, None], np.array([0.6, 0.8]), blocks, np.arange(3)
     )
     np.testing.assert_allclose(trusted, [[0, 1.0], [1, 0.8], [2, 0.6]])
+
+
+@pytest.mark.parametrize("parameter", [{"column_kinds": {"x": "category"}}, {"missing_values": -999}])
+def test_parameters_for_tables_are_refused_with_two_ways_out(parameter, planted, chunked):
+    (name,) = parameter
+    with pytest.raises(ValueError, match=f"^{name}= requires tables in memory") as caught:
+        distributed.GlobalAlignmentClustering(4, **parameter).fit(chunked(planted[0]))
+    assert f"for example by map_partitions, and leave {name} out" in str(caught.value)
+    assert "Or fit latefusion.GlobalAlignmentClustering" in str(caught.value)

@@ -81,6 +81,10 @@ NUMBERS = {
     "words among them": (["3", "many", "4"], [3, np.nan, 4], ""),
     "codes": (["A12", "B34", "C56"], [np.nan, np.nan, np.nan], ""),
     "other units": (["5 kg", "300 g", "6 kg"], [5, np.nan, 6], "kg"),
+    "one comma shows the sign of all": (["1,234 €", "3,5 €", "1.234,50 €"], [1.234, 3.5, 1234.5], "€"),
+    "another sign among them": (["3,5 %", "4,5 %", "1.234,5 %", "6.5 %"], [3.5, 4.5, 1234.5, np.nan], "%"),
+    "groups of two": (["Rs 1,00,000", "Rs 12,34,567"], [100000, 1234567], "Rs"),
+    "no groups": (["1,2,3", "1.2.3", "12,34.5", "4"], [np.nan, np.nan, np.nan, 4], ""),
 }
 
 
@@ -90,7 +94,57 @@ def test_words_that_are_numbers(kind):
     parsed = parse_numbers(words)
     np.testing.assert_array_equal(parsed.values, expected)
     assert parsed.how == unit
-    np.testing.assert_array_equal(parse_numbers(words, parsed.how).values, expected)
+    assert parsed.ambiguous == ""
+    np.testing.assert_array_equal(parse_numbers(words, parsed.how, parsed.decimal).values, expected)
+
+
+AMOUNTS = st.tuples(st.integers(-(10**9), 10**9), st.integers(0, 3), st.booleans())
+
+
+def written(amount, decimal):
+    """A number of thousandths with a decimal sign, with or without separators of thousands."""
+    thousandths, digits, grouped = amount
+    text = f"{thousandths / 1000:{',' * grouped}.{digits}f} €"
+    return text if decimal == "." else text.translate(str.maketrans(".,", ",."))
+
+
+@examples(100)
+@given(st.lists(AMOUNTS, min_size=1, max_size=8), st.sampled_from(".,"))
+def test_a_column_has_one_decimal_sign(amounts, decimal):
+    words = [written(amount, decimal) for amount in amounts]
+    expected = [round(float(f"{thousandths / 1000:.{digits}f}"), 3) for thousandths, digits, _ in amounts]
+    with_sign = parse_numbers(words, decimal=decimal)
+    np.testing.assert_allclose(with_sign.values, expected)
+    alone = np.concatenate([parse_numbers([word], with_sign.how, decimal).values for word in words])
+    np.testing.assert_array_equal(alone, with_sign.values)
+    of_file = parse_numbers(words, assumed=decimal)
+    assert of_file.ambiguous == ""
+    if any({".", ","} <= set(word) for word in words):  # a word with both signs shows which is the decimal sign
+        np.testing.assert_array_equal(parse_numbers(words).values, with_sign.values)
+
+
+@pytest.mark.parametrize(
+    ("words", "ambiguous"),
+    [
+        (["1,234 €", "2,500 €"], "1,234 €"),
+        (["7 kg", "1.234 kg"], "1.234 kg"),
+        (["1,234 €", "999.5 €"], ""),
+        (["1,234 €", "0,5 €"], ""),
+        (["1,234,567"], ""),
+        (["1,234 €", "502 €"], ""),
+        (["1,234 €", "502 €", "1995 €"], "1,234 €"),
+        (["12", "7"], ""),
+    ],
+)
+def test_ambiguous_numbers_are_named_unless_the_file_shows_its_sign(words, ambiguous):
+    assert parse_numbers(words).ambiguous == ambiguous
+    assert parse_numbers(words, assumed=",").ambiguous == ""
+    assert parse_numbers(["1,234 €"], assumed=",").values.tolist() == [1.234]
+    assert parse_numbers(["1,234 €"]).values.tolist() == [1234]
+
+
+def test_values_of_a_column_overrule_the_sign_of_the_file():
+    assert parse_numbers(["3,5 %", "1,234 %"], assumed=".").values.tolist() == [3.5, 1.234]
 
 
 @examples(25)
@@ -175,3 +229,15 @@ def test_times_of_other_zones_are_times_of_utc(monkeypatch):
 def test_hidden_dates_are_missing():
     dates = column_of([DAY, DAY]).hidden(np.array([True, False]))
     assert dates.missing.tolist() == [True, False]
+
+
+@examples(60)
+@given(
+    st.lists(st.sampled_from(["a", "b", "7", "-999"]), min_size=1, max_size=9), st.sampled_from(["a", -999, -999.0, 7])
+)
+def test_a_word_that_marks_missing_values_is_like_an_empty_cell(words, marker):
+    written = "-999" if marker == -999 else str(marker)
+    empty = column_of([*(None if word == written else word for word in words), "other"])
+    marked = column_of([*words, "other"]).without(marker)
+    assert marked.words == empty.words
+    assert marked.values.tolist() == empty.values.tolist()

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.encoding.columns import Column, column_of
+from latefusion.encoding.columns import ISO, Column, column_of
 from latefusion.encoding.table_encoding import MOST_LEVELS, OTHER, as_words, fit_table_encoding, unknown_values
 from tests.properties import examples
 
@@ -186,7 +186,7 @@ def test_some_words_among_numbers_are_missing_and_noted():
     encoding = fit_table_encoding({"age": column})
     assert encoding.kinds == {"age": "number"}
     assert encoding.notes == (
-        "Column 'age' holds numbers, but also 1 other word, such as 'unknown'. They are taken as missing.",
+        "Column 'age' contains numbers, but also 1 other word, such as 'unknown', in 1 row. They are taken as missing.",
     )
 
 
@@ -242,7 +242,9 @@ def test_notes_say_what_is_the_matter():
         "Column 'c' has categories that differ only by case or blanks, such as 'North' and 'north'. They are taken as "
         "the same.",
     )
-    assert note([f"n{row}" for row in range(9)]) == ("Column 'c' looks like an id and is left out.",)
+    assert note([f"n{row}" for row in range(9)]) == (
+        "Column 'c' looks like an id and is left out. To use it, set its kind with column_kinds.",
+    )
     assert note([f"n{row}" for row in range(9)], c="category") == (
         "Column 'c' has a different category in every row and is left out.",
     )
@@ -263,3 +265,107 @@ def test_unusable_values_are_noted_for_every_column():
 
 def test_three_different_numbers_named_as_ids_are_ids():
     assert fit_table_encoding({"row_id": column_of([11, 7, 9])}).kinds == {"row_id": "id"}
+
+
+def test_new_samples_are_read_with_the_decimal_sign_of_the_training_samples():
+    encoding = fit_table_encoding({"price": column_of(["3,5 €", "1.200,50 €", "7 €"])})
+    assert encoding.notes == ()
+    (coding,) = encoding.codings
+    np.testing.assert_array_equal(coding.numbers(column_of(["1,234 €"])), [1.234])
+    np.testing.assert_array_equal(coding.numbers(column_of(["1,234 €", "1,234.5 €"])), [1.234, np.nan])
+
+
+def test_a_note_says_what_was_assumed_for_ambiguous_numbers():
+    words = [f"{row},{100 + row} €" for row in range(1, 9)]
+    (note,) = fit_table_encoding({"price": column_of(words)}).notes
+    assert "'price' has numbers such as '1,101 €', in which ',' may be a decimal sign or separate thousands" in note
+    assert "It is taken to separate thousands. If this is wrong, read the file with decimal=','" in note
+    (note,) = fit_table_encoding({"price": column_of([word.replace(",", ".") for word in words])}).notes
+    assert "It is taken as the decimal sign. If this is wrong, read the file with decimal=','" in note
+    known = column_of(words)._replace(decimal=",")
+    encoding = fit_table_encoding({"price": known})
+    assert encoding.notes == ()
+    np.testing.assert_allclose(encoding.codings[0].numbers(known)[:2], [1.101, 2.102])
+
+
+def test_declared_kinds_name_values_that_are_taken_as_missing():
+    column = column_of(["3", "4", "5", "6", "many"])
+    for wanted in (None, {"x": "number"}):
+        (note,) = fit_table_encoding({"x": column}, wanted).notes
+        assert "'x' contains numbers, but also 1 other word, such as 'many', in 1 row" in note
+
+
+WRITTEN_YEARS = {
+    "years": ([1987, 1999, 2004, None, 2024], "%Y"),
+    "years as words": (["1987", "1999", "2004", "?", "2024"], "%Y"),
+    "months": ([198701, 199901, 200401, None, 202401], "%Y%m"),
+    "days": ([19870101, 19990101, 20040101, None, 20240101], ISO),
+    "days as words": (["19870101", "19990101", "20040101", "", "20240101"], ISO),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN_YEARS)
+def test_numbers_are_dates_if_the_user_says_so(case):
+    values, form = WRITTEN_YEARS[case]
+    column = column_of(values)
+    assert fit_table_encoding({"when": column}).kinds == {"when": "number"}
+    encoding = fit_table_encoding({"when": column}, {"when": "date"})
+    (coding,) = encoding.codings
+    assert (coding.kind, coding.how, coding.parts) == ("date", form, ("trend",))
+    assert encoding.notes == ()
+    expected = [(datetime.date(year, 1, 1) - datetime.date(1970, 1, 1)).days for year in (1987, 1999, 2004, 2024)]
+    np.testing.assert_array_equal(coding.numbers(column), [*expected[:3], np.nan, expected[3]])
+    np.testing.assert_array_equal(coding.numbers(column.take(np.array([4]))), expected[3:])
+
+
+def test_years_as_numbers_and_as_dates_have_the_same_coordinates():
+    years = column_of(RNG.integers(1987, 2025, N).tolist())
+    number, date = (fit_table_encoding({"year": years}, {"year": kind}) for kind in ("number", "date"))
+    np.testing.assert_allclose(number({"year": years}), date({"year": years}), atol=2e-3)
+
+
+@pytest.mark.parametrize("values", [[3, 5, 8], [1.5, 2.5, 3.5], [99999999, 88888888, 77777777]])
+def test_other_numbers_are_not_dates(values):
+    with pytest.raises(ValueError, match=r"'x' was declared as date, but '.+' is not a date, and only 0%"):
+        fit_table_encoding({"x": column_of(values)}, {"x": "date"})
+
+
+def test_dates_on_the_same_day_of_every_year_have_no_season():
+    yearly = column_of([datetime.date(year, 6, 30) for year in range(2000, 2020)])
+    assert fit_table_encoding({"day": yearly}).codings[0].parts == ("trend",)
+    quarterly = column_of([datetime.date(year, month, 1) for year in range(2000, 2010) for month in (1, 4, 7, 10)])
+    assert fit_table_encoding({"day": quarterly}).codings[0].parts == ("trend", "season")
+
+
+def test_new_samples_may_have_words_where_the_training_samples_had_numbers_or_timestamps():
+    encoding = fit_table_encoding({"x": column_of([1.0, 2.0, 4.0]), "day": column_of(dates(30)[:3])})
+    new = {"x": column_of(["1,5", "2,25", "many"]), "day": column_of(["2024-02-29", "soon", None])}
+    numbers, days = (coding.numbers(new[coding.name]) for coding in encoding.codings)
+    np.testing.assert_array_equal(numbers, [1.5, 2.25, np.nan])
+    np.testing.assert_array_equal(days, [19782, np.nan, np.nan])
+    notes = unknown_values(encoding, new)
+    assert len(notes) == 2
+    assert "'x' has values that are not numbers as in the training samples, such as 'many', in 1 row" in notes[0]
+    assert "'day' has values that are not dates as in the training samples, such as 'soon', in 1 row" in notes[1]
+
+
+def test_an_ordered_column_with_one_of_its_categories_is_constant():
+    encoding = fit_table_encoding({"size": column_of(["S", "S", "XS"] * 4)}, {"size": ["S", "M"]})
+    assert encoding.kinds == {"size": "constant"}
+    assert len(encoding.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["1", "2", "more"], "67% of its different values are numbers, but 'more' is not"),
+        (["2020-01-01", "2020-01-02", "soon"], "67% of its different values are dates, but 'soon' is not"),
+        (["1", "a", "b"], None),
+        (["north", "south", "east"], None),
+    ],
+)
+def test_categories_that_are_nearly_numbers_are_noted(words, note):
+    encoding = fit_table_encoding({"c": column_of(words * 5)})
+    assert encoding.kinds == {"c": "category"}
+    assert [f"Column 'c' is taken as category: {note}" in one for one in encoding.notes] == [True] * (note is not None)
+    assert fit_table_encoding({"c": column_of(words * 5)}, {"c": "category"}).notes == ()

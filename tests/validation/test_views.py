@@ -1,5 +1,6 @@
 """The door: everything that may come in gives the same views, everything else an error that says what to do."""
 
+import datetime
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
@@ -207,6 +208,13 @@ def predict(trained_on, X, *, diagonals=None, **parameters):
     return fit(trained_on, **parameters).predict(X, diagonals=diagonals)
 
 
+def with_object(value):
+    """An array of objects, all but one of which are numbers."""
+    array = np.full((12, 4), 1.5, dtype=object)
+    array[7, 2] = value
+    return array
+
+
 def changed(array, row, column, value):
     array = np.array(array, dtype=np.result_type(array, type(value)))
     array[row, column] = value
@@ -227,7 +235,13 @@ FEATURES = {
     "none": ([A, None], ["'view_1'", "two dimensions"]),
     "three dimensions in a list": ([np.zeros((4, 4, 2))], ["'view_0'", "two dimensions", "(4, 4, 2)"]),
     "three dimensions": (np.zeros((12, 12, 2)), ["(12, 12, 2)", "similarity='precomputed'", "list or dict"]),
-    "ragged": ([[[1.0, 2.0], [3.0]], [[1.0], [2.0]]], ["'view_0'", "not a table"]),
+    "ragged": (
+        [[[1.0, 2.0], [3.0]], [[1.0], [2.0]]],
+        ["'view_0'", "not a table", "row 0 has 2 values and row 1 has 1"],
+    ),
+    "a list of nothing": ({"p": [[], [1.0]]}, ["'p'", "not a table", "row 0 has 0 values and row 1 has 1"]),
+    "numbers beside lists": ({"p": [[1.0, 2.0], 3.0]}, ["'p'", "not a table"]),
+    "nested": ({"p": [[1.0, [2.0]], [1.0, 3.0]]}, ["'p'", "not numbers", "row 0, column 1: [2.0] (a list)"]),
     "constant": ({"p": A, "q": np.ones((12, 2))}, ["'q'", "constant", "cannot separate", "Remove"]),
     "sparse constant": ({"p": A, "q": sp.csr_array(np.ones((12, 2)))}, ["'q'", "constant", "Remove"]),
     "constant table": (np.ones((12, 2)), ["'view_0'", "constant", "Remove"]),
@@ -237,6 +251,19 @@ FEATURES = {
     "tiny": ({"p": A, "q": B * 1e-300}, ["'q'", "constant up to rounding", "e-300", "Multiply"]),
     "tiny table": (A * 1e-300, ["'view_0'", "constant up to rounding", "Multiply"]),
     "objects": ({"p": A, "q": np.array([["u", "v"]] * 12, dtype=object)}, ["'q'", "not numbers", "'u'", "Encode"]),
+    **{
+        f"a {type(value).__name__} in an array": (
+            {"p": A, "q": with_object(value)},
+            [
+                "'q'",
+                "not numbers",
+                f"row 7, column 2: {value!r:.60} (a {type(value).__name__})",
+                "Encode",
+                "data frame",
+            ],
+        )
+        for value in ([1, 2], {"k": 1}, {3}, "u", 1j, (1,), np.arange(3), datetime.date(2020, 1, 1), 10**400)
+    },
     "text": ({"p": A, "q": np.array([["u"]] * 12)}, ["'q'", "not numbers", "Encode"]),
     "complex": ({"p": A, "q": B + 1j}, ["'q'", "complex", "real and imaginary"]),
     "dates": ({"p": A, "q": np.zeros((12, 2), "M8[s]")}, ["'q'", "datetime64[s]", "not numeric"]),
@@ -382,7 +409,10 @@ ELSEWHERE = {
     ),
     "fewer columns": (lambda: predict([FA], [FA[["a", "c"]]]), ["'view_0'", "['b', 'd']", "missing_columns='allow'"]),
     "fewer columns of a table": (lambda: predict(FA, FA[["a", "c"]]), ["X does not have", "['b', 'd']"]),
-    "nothing new": (lambda: predict({"p": A}, {"p": A * np.nan}), ["All views are missing for 12 samples", "Remove"]),
+    "nothing new": (
+        lambda: predict({"p": A}, {"p": A * np.nan}),
+        ["All views are missing for all 12 samples", "Check"],
+    ),
     "new huge": (lambda: predict({"p": A}, {"p": A * 1e300}), ["'p'", "magnitude"]),
     "no new samples": (lambda: predict({"p": A}, {"p": A[:0]}), ["'p'", "empty"]),
     "cross-kernel": (
@@ -455,6 +485,25 @@ def test_columns_that_cannot_be_used_are_left_out_with_a_note():
         fit({"p": A, "q": FB.assign(y="u")})
     with pytest.raises(ValueError, match=r"View 'q' has no column that can be used: \{'y': 'constant'\}"):
         fit({"p": A, "q": pd.DataFrame({"y": ["u"] * 12})})
+    with pytest.raises(ValueError, match=r"View 'q' has no values in its columns \['x', 'y'\]\. Remove the view"):
+        fit({"p": A, "q": pd.DataFrame({"x": [None] * 12, "y": [None] * 12}, dtype=object)})
+    with pytest.raises(ValueError, match="All views are missing for all 12 samples"):
+        fit({"p": A * np.nan, "q": B * np.nan})
+
+
+def test_values_that_contradict_a_kind_are_named_by_view_sample_and_column():
+    frame = FB.assign(y=["2020-01-01"] * 5 + ["soon", "later", "never"] + ["2020-01-02"] * 4).set_axis(IDS)
+    with pytest.raises(
+        ValueError, match="View 'q', sample 's5': Column 'y' was declared as date, but 'soon' is not a date"
+    ):
+        fit({"q": frame}, column_kinds={"y": "date"})
+    mask = np.array([[False, True]] * 3 + [[True, True]] * 9)
+    with pytest.raises(ValueError, match="View 'p', row 5: Column 'y' was declared as date, but 'soon'"):
+        fit(Views({"p": frame.reset_index(drop=True), "q": B}, mask=mask), column_kinds={"y": "date"})
+    with pytest.raises(ValueError, match="View 'q': Column 'y' was declared as ordered"):
+        fit({"q": frame}, column_kinds={"y": "ordered"})
+    with pytest.raises(ValueError, match=r"'y' was declared as ordered, but none of its values is among .* low, high"):
+        fit({"q": frame}, column_kinds={"y": ["low", "high"]})
 
 
 def test_columns_that_were_not_fitted_are_ignored_with_a_note():
@@ -465,10 +514,10 @@ def test_columns_that_were_not_fitted_are_ignored_with_a_note():
 
 
 def test_absent_columns_are_missing_values_where_this_is_allowed():
-    model = fit([FA, FB], missing_columns="allow")
-    np.testing.assert_array_equal(
-        model.predict([FA[["a", "c"]], FB]), model.predict([FA.assign(b=np.nan, d=np.nan), FB])
-    )
+    model = fit([FA, FB]).set_params(missing_columns="allow")
+    with pytest.warns(UserWarning, match=r"'view_0' does not have the columns \['b', 'd'\]\. Their values are"):
+        labels = model.predict([FA[["a", "c"]], FB])
+    np.testing.assert_array_equal(labels, model.predict([FA.assign(b=np.nan, d=np.nan), FB]))
 
 
 def test_a_number_may_mark_missing_values():

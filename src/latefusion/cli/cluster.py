@@ -30,10 +30,12 @@ from latefusion.cli.inputs import (
     described,
     empty_cells,
     find_method,
+    in_words_of_the_command_line,
     input_files,
     label_options,
     read,
     table_arguments,
+    translated,
     with_columns,
 )
 from latefusion.cli.standard_input import reproducible
@@ -64,6 +66,7 @@ examples:
   latefusion cluster cells.h5mu -k 5,10,20                     the best of these three numbers
   latefusion cluster kernels.mat -k 4 --method SimpleMKKM
   latefusion cluster customers.csv reviews.csv --category zip --drop note   words, dates and gaps are fine
+  latefusion cluster survey.csv --missing-values 99 --missing-columns allow --save survey.model
   latefusion cluster rna.csv clinic.csv --weight rna=2         rna counts twice as much
   latefusion cluster all.csv --views auto                      views of one table, by kind of column
   latefusion cluster all.csv --view people=age,region --view spending='spend_*'
@@ -112,6 +115,8 @@ def run(options: argparse.Namespace) -> None:
         "column_kinds": column_kinds(options),
         "views": view_columns(options),
         "view_weights": view_weights(options),
+        "missing_values": options.missing_values,
+        "missing_columns": options.missing_columns,
     }
     with progress("reading", quiet=options.quiet):
         data, notes = read(options)
@@ -122,7 +127,7 @@ def run(options: argparse.Namespace) -> None:
     explanation = Explanation()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with progress(f"clustering {len(data.views)} samples", quiet=options.quiet):
+        with progress(f"clustering {len(data.views)} samples", quiet=options.quiet), in_words_of_the_command_line():
             model.fit(views)
         if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
@@ -159,9 +164,10 @@ def run(options: argparse.Namespace) -> None:
         answer["warnings"] += [
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes
         ]
+    gaps = empty_cells(data, model)
     # The fit gives some of the same warnings.
     answer["warnings"] = list(
-        dict.fromkeys([*answer["warnings"], *noted, *notes, *empty_cells(data), *(str(one.message) for one in caught)])
+        dict.fromkeys([*answer["warnings"], *noted, *notes, *gaps, *(translated(str(one.message)) for one in caught)])
     )
     put_answer(answer, found, options, text_of)
 

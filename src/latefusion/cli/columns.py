@@ -15,6 +15,7 @@ KIND_OPTIONS = {
     "category": "category",
     "number": "number",
     "date": "date",
+    "duration": "duration",
     "text": "text",
     "drop": "drop",
 }
@@ -22,6 +23,7 @@ HELP = {
     "category": "a column of categories, even if these are numbers, such as zip codes",
     "number": "a column of numbers",
     "date": "a column of dates",
+    "duration": "a column of durations, such as 1:30 or 0:05:20; numbers are seconds",
     "text": "a column of free text",
     "drop": "a column that is not used",
 }
@@ -41,6 +43,13 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
         help="a column of categories with an order, from the lowest to the highest; may be repeated",
     )
     parser.add_argument(
+        "--missing-values",
+        type=number_or_word,
+        metavar="VALUE",
+        help="a number or word that is a missing value in every file, such as -999; empty cells and NA always are",
+    )
+    add_missing_columns_argument(parser, "in new samples, `latefusion predict` takes absent columns as missing values")
+    parser.add_argument(
         "--weight",
         action="append",
         default=[],
@@ -59,6 +68,21 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="auto|FILE",
         help="views of one table: auto groups the columns by kind, FILE is a table of columns and their views",
     )
+
+
+def add_missing_columns_argument(parser: argparse.ArgumentParser, effect: str) -> None:
+    """The option for columns that new samples do not have."""
+    parser.add_argument("--missing-columns", choices=["error", "allow"], help=f"allow: {effect} (default: error)")
+
+
+def number_or_word(text: str) -> float | str:
+    """A value in a table: a number if it can be one, as the tables are read."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def view_weights(options: argparse.Namespace) -> dict[str, float] | None:

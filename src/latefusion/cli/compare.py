@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,15 @@ from numpy.typing import NDArray
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import add_json_argument, print_json
 from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, positive_number
-from latefusion.cli.inputs import OURS, add_file_arguments, configured, find_method, read
+from latefusion.cli.inputs import (
+    OURS,
+    add_file_arguments,
+    configured,
+    find_method,
+    in_words_of_the_command_line,
+    read,
+    translated,
+)
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import LateFusionClustering
@@ -86,6 +95,7 @@ def run(options: argparse.Namespace) -> None:
     with progress("reading"):
         data = read(options).data if options.files else load_digits_views()
     problem = complete_samples(_draw(data, options.samples, options.seed))
+    problem = problem._replace(notes=[*problem.notes, *input_notes(problem)])
     n_clusters = _number(problem, options)
     n_views = problem.views.n_views
     head = f"{len(problem.views)} samples, {n_views} view{'s' * (n_views > 1)}, {n_clusters} clusters"
@@ -116,6 +126,14 @@ def complete_samples(problem: Problem) -> Problem:
     return Problem(Views(taken.arrays, taken.names), target, problem.kind, [*problem.notes, note])
 
 
+def input_notes(problem: Problem) -> list[str]:
+    """Notes on the columns of tables, which are the same for all methods."""
+    with warnings.catch_warnings(record=True) as caught, in_words_of_the_command_line():
+        warnings.simplefilter("always")
+        read_views(problem.views, InputRules("The comparison", similarity=_similarity(problem)))
+    return [translated(str(one.message)) for one in caught]
+
+
 def compare(
     problem: Problem, methods: dict[str, Any], n_clusters: int, seed: int, *, single: bool
 ) -> list[ComparisonRow]:
@@ -134,10 +152,17 @@ def compare(
         for name, estimator in methods.items():
             begin_step(name)
             model = configured(estimator, n_clusters, problem.kind, seed)
-            rows.append(fit_and_score(name, model, problem.views, problem.target))
+            row = fit_and_score(name, model, problem.views, problem.target)
+            rows.append(row._replace(note=_without(row.note, problem.notes)))
             if isinstance(model, LateFusionClustering) and rows[-1].labels is not None:
                 ours = model
     return rows if ours is None else with_label_free_scores(rows, ours.criterion(), ours.labels_)
+
+
+def _without(note: str, notes: list[str]) -> str:
+    """The note of one method without those that are shown for all."""
+    known = {one.partition(". ")[0].removesuffix(".") for one in notes}
+    return "; ".join(one for one in note.split("; ") if one.removesuffix(".") not in known)
 
 
 def _similarity(problem: Problem) -> str:
@@ -159,7 +184,8 @@ def _number(problem: Problem, options: argparse.Namespace) -> int:
         return len(np.unique(problem.target))
     if isinstance(wanted, int):
         return wanted
-    with progress("finding the number of clusters"):
+    with progress("finding the number of clusters"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the notes of the table are the same
         model = configured(LateFusionClustering, wanted or "auto", problem.kind, options.seed).fit(problem.views)
     if not options.json:
         print(model.number_selection_.reason, file=sys.stderr, flush=True)

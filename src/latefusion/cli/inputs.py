@@ -25,6 +25,7 @@ from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
+from latefusion.encoding.table_encoding import KINDS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.report import Features
 from latefusion.scverse.counts import comparable, modality_kind
@@ -38,8 +39,14 @@ OURS: dict[str, Any] = {
 }
 # Shorter names of the latter two.
 ALIASES = {"gam": "lf-mvc-gam", "lam": "lf-mvc-lam"}
-
-
+# Parameters of estimators, as the command line calls them.
+OPTIONS = {
+    "column_kinds": "--category, --drop and other kinds of columns",
+    "views": "--view and --views",
+    "view_weights": "--weight",
+    "missing_values": "--missing-values",
+    "missing_columns": "--missing-columns",
+}
 # Word of the command line for every file.
 ALL = "all"
 # Views with fewer column names in common are not suspected to be transposed.
@@ -149,16 +156,32 @@ def in_words_of_the_command_line() -> Iterator[None]:
 
 
 def translated(message: str) -> str:
-    """A message with command line options in path of Python options."""
+    """A message with command line options in place of Python options."""
 
     def named(match: re.Match[str]) -> str:
         files = ast.literal_eval(match[1])
         return " ".join(f"--transpose {shlex.quote(file)}" for file in files)
 
+    def kinds(match: re.Match[str]) -> str:
+        given = ast.literal_eval(match[1]).items()
+        pairs = [
+            (kind, column) if isinstance(kind, str) else ("ordered", _listing(column, kind)) for column, kind in given
+        ]
+        return " ".join(f"--{option} {shlex.quote(value)}" for option, value in pairs)
+
     message = re.sub(r"transpose=(\[[^\]]*\])", named, message).replace("transpose=True", "--transpose all")
     message = message.replace("transpose names", "--transpose names").replace("separator= ", "--separator ")
     message = re.sub(r"\bdecimal='(.)'", r"--decimal \1", message)
+    message = re.sub(r"column_kinds=(\{[^}]*\})", kinds, message).replace(
+        "column_kinds", "--category, --number or similar"
+    )
+    message = message.replace("missing_columns='allow'", "--missing-columns allow")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
+
+
+def _listing(column: str, levels: Sequence[str]) -> str:
+    """The value of ``--ordered``."""
+    return f"{column}={','.join(levels)}"
 
 
 def shared_columns(data: MultiViewDataset) -> list[str]:
@@ -199,14 +222,23 @@ def check_cells(data: MultiViewDataset, files: Sequence[Path], options: TableOpt
             )
 
 
-def empty_cells(data: MultiViewDataset) -> list[str]:
-    """A note for every view with missing values in rows that have others."""
+def empty_cells(data: MultiViewDataset, model: Any = None) -> list[str]:
+    """A note for every view with missing values in rows that have others, without columns that a model leaves out."""
+    marker = getattr(model, "missing_values", None)
+    unused = {
+        column
+        for kinds in getattr(model, "column_kinds_", {}).values()
+        for column, kind in kinds.items()
+        if kind not in KINDS or kind == "drop"
+    }
     notes = []
     for position, (name, array) in enumerate(data.views.items()):
         if issparse(array):
             continue
-        empty = array.isna().to_numpy() if hasattr(array, "iloc") else np.isnan(array)
-        observed = ~empty.all(axis=1) if data.views.mask is None else data.views.mask[:, position]
+        empty = _empty(array, marker)
+        used = [column not in unused for column in data.feature_names.get(name, range(empty.shape[1]))]
+        empty = empty if all(used) else empty[:, used]
+        observed = ~empty.all(axis=1) & (data.views.mask is None or data.views.mask[:, position])
         n_cells, share = int(empty[observed].sum()), empty[observed].mean() if observed.any() else 0.0
         if n_cells:
             shown = f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
@@ -215,6 +247,14 @@ def empty_cells(data: MultiViewDataset) -> list[str]:
                 f"columns."
             )
     return notes
+
+
+def _empty(array: Any, marker: Any) -> Any:
+    """Where an array or data frame has no value, or the one that stands for a missing value."""
+    if not hasattr(array, "iloc"):
+        return np.isnan(array) | (array == marker)
+    empty = array.isna()
+    return (empty if marker is None else empty | array.isin([marker, str(marker)])).to_numpy()
 
 
 def _infinite(array: Any) -> Any:
@@ -275,5 +315,6 @@ def configured(estimator: Any, n_clusters: Any, kind: str, seed: int, **paramete
     given = {name: value for name, value in parameters.items() if value is not None}
     unsupported = [name for name in given if name not in inspect.signature(estimator).parameters]
     if unsupported:
-        raise ValueError(f"{estimator.__name__} does not support {unsupported[0]}. Use one of {', '.join(OURS)}.")
+        option = OPTIONS.get(unsupported[0], unsupported[0])
+        raise ValueError(f"{estimator.__name__} does not support {option}. Use one of {', '.join(OURS)}.")
     return estimator(**options, **given)

@@ -21,13 +21,20 @@ from latefusion.cli.answers import (
 )
 from latefusion.cli.arguments import file_path
 from latefusion.cli.cluster import SHOWN_CLUSTERS
-from latefusion.cli.columns import one_table
-from latefusion.cli.inputs import add_file_arguments, empty_cells, input_files, read, with_columns
+from latefusion.cli.columns import add_missing_columns_argument, one_table
+from latefusion.cli.inputs import (
+    add_file_arguments,
+    empty_cells,
+    in_words_of_the_command_line,
+    input_files,
+    read,
+    with_columns,
+)
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
-from latefusion.types import Views
+from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
 Files are matched with the views of the model by name. The name of a view may be part of a longer file name
@@ -36,6 +43,7 @@ Files are matched with the views of the model by name. The name of a view may be
 examples:
   latefusion predict groups.model new/genes.csv new/proteins.csv -o labels.csv
   latefusion predict groups.model monday_genes.csv monday_proteins.csv --json
+  latefusion predict groups.model genes.csv proteins.csv --missing-columns allow   some columns are absent
 """
 
 
@@ -45,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", type=file_path, metavar="MODEL", help="model file written by `latefusion cluster --save`"
     )
     add_file_arguments(parser, labels=False)
+    add_missing_columns_argument(parser, "take columns of the training tables that are absent as missing values")
     add_answer_arguments(parser)
 
 
@@ -54,11 +63,14 @@ def run(options: argparse.Namespace) -> None:
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
         check_can_predict(model)
+        if options.missing_columns is not None:
+            model.set_params(missing_columns=options.missing_columns)
         data, notes = read(options)
         trained = tuple(map(str, model.view_names_))
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
             views, matched = match_views(views, trained)
+            data = _renamed(data, views)
         elif getattr(model, "views", None) is not None:
             views = one_table(views)
     if matched and not options.quiet:
@@ -66,6 +78,7 @@ def run(options: argparse.Namespace) -> None:
     with (
         warnings.catch_warnings(record=True) as warned,
         progress(f"labeling {len(views)} samples", quiet=options.quiet),
+        in_words_of_the_command_line(),
     ):
         warnings.simplefilter("always")
         found = predicted_labels(model, views).called(data.id_name)
@@ -83,10 +96,17 @@ def run(options: argparse.Namespace) -> None:
         "confidence": None if found.confidence is None else float(np.median(found.confidence)),
         "novel": count_novel(found),
         "views": present_in(present, trained),
-        "warnings": [*notes, *empty_cells(data), *absences(present, trained)],
+        "warnings": [*notes, *empty_cells(data, model), *absences(present, trained)],
         "output": None if options.output is None else str(options.output),
     }
     put_answer(answer, found, options, _text)
+
+
+def _renamed(data: MultiViewDataset, views: Views) -> MultiViewDataset:
+    """The data set with the names of the views in the model, for notes."""
+    names = dict(zip(data.views.names, views.names, strict=True))
+    columns = {names[name]: own for name, own in data.feature_names.items()}
+    return MultiViewDataset(**{**vars(data), "views": views, "feature_names": columns})
 
 
 def present_in(views: Views, trained: tuple[str, ...]) -> list[dict[str, Any]]:

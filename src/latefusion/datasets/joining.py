@@ -83,8 +83,24 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
             f"{known} have sample ids and {anonymous} have none{f' ({why})' * bool(why)}, so their rows cannot be "
             f"matched. Add a column of ids called 'id'."
         )
+    samples, rows = _matched(parts, order)
+    mask = np.zeros((len(samples), len(parts)), dtype=bool)
+    for view, (name, part) in enumerate(parts.items()):
+        mask[rows[name], view] = _filled(part.array)
+    arrays = {name: _spread(part.array, rows[name], len(samples)) for name, part in parts.items()}
+    return Views(arrays, mask=None if mask.all() else mask, sample_ids=samples)
+
+
+def _matched(
+    parts: Mapping[str, Part], order: Sequence[Any] | None
+) -> tuple[NDArray[Any], dict[str, NDArray[np.intp]]]:
+    """All samples, and for every view the positions of its rows among them."""
+    arrays = {name: np.asarray(part.ids) for name, part in parts.items()}
+    first = next(iter(arrays.values()))
+    if order is None and all(np.array_equal(first, ids) for ids in arrays.values()):
+        return first, dict.fromkeys(arrays, np.arange(len(first)))  # a single table, or the same rows: nothing to match
     _check_overlap(parts)
-    lists = {name: np.asarray(part.ids).tolist() for name, part in parts.items()}
+    lists = {name: ids.tolist() for name, ids in arrays.items()}
     samples = list(dict.fromkeys(one for ids in lists.values() for one in ids) if order is None else order)
     position = {one: row for row, one in enumerate(samples)}
     for name, ids in lists.items():
@@ -95,11 +111,7 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
                 f"{strangers[0]!r}."
             )
     rows = {name: np.array([position[one] for one in ids], dtype=np.intp) for name, ids in lists.items()}
-    mask = np.zeros((len(samples), len(parts)), dtype=bool)
-    for view, (name, part) in enumerate(parts.items()):
-        mask[rows[name], view] = _filled(part.array)
-    arrays = {name: _spread(part.array, rows[name], len(samples)) for name, part in parts.items()}
-    return Views(arrays, mask=None if mask.all() else mask, sample_ids=np.array(samples))
+    return np.array(samples), rows
 
 
 def _by_position(parts: Mapping[str, Part]) -> Views:

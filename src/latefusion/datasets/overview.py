@@ -14,7 +14,7 @@ from latefusion.datasets.options import TableOptions, separator_name
 from latefusion.datasets.tables import Source, label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
 from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
-from latefusion.encoding.columns import column_of
+from latefusion.encoding.columns import DECIMAL, column_of
 from latefusion.encoding.table_encoding import recognize
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
@@ -177,4 +177,4 @@ def _kind(name: str, held: Any, distinct: int, n_rows: int) -> str:
         return "boolean"
     if is_number(held):
         return "number"
-    return recognize(name, column_of(held.to_numpy(dtype=object)))[0]
+    return recognize(name, column_of(held.to_numpy(dtype=object))._replace(decimal=held.attrs.get(DECIMAL, "")))[0]

@@ -26,6 +26,7 @@ from latefusion.datasets.labels import plain
 from latefusion.datasets.optional import require
 from latefusion.datasets.options import BLANKS, SEPARATORS, TableOptions, separator_name
 from latefusion.datasets.text_values import EXPONENT, THOUSANDS, as_numbers, is_gap, parses
+from latefusion.encoding.columns import DECIMAL, number_in
 
 Frame = Any
 Line = tuple[int, list[str]]
@@ -67,6 +68,8 @@ class Dialect(NamedTuple):
     separator : str
         A character, or `BLANKS`.
     decimal : str
+    decimal_known : bool
+        Whether the user gave the decimal separator, or values show it; a point otherwise.
     first_line : int
         Line of the names, or of the first values if there are none.
     has_names : bool
@@ -79,6 +82,7 @@ class Dialect(NamedTuple):
     encoding: str
     separator: str
     decimal: str
+    decimal_known: bool
     first_line: int
     has_names: bool
     names: list[str]
@@ -115,6 +119,8 @@ def read_text(file: Path, options: TableOptions) -> tuple[Frame, Dialect]:
         numbers = as_numbers(frame.iloc[:, at], dialect.decimal)
         if numbers is not None:
             frame.isetitem(at, numbers)
+    if dialect.decimal_known:  # for columns of text that are amounts
+        frame.attrs[DECIMAL] = dialect.decimal
     return frame, dialect
 
 
@@ -165,7 +171,9 @@ def _recognize(stream: BinaryIO, file: Path, options: TableOptions) -> Dialect:
     separator = separator or _separator(lines)
     names, has_names = _column_names(lines, separator, file, numbered[0][0])
     decimal = options.decimal or _decimal(numbered[has_names:], separator, file)
-    return Dialect(compression_of(file), encoding, separator, decimal, numbered[0][0], has_names, names)
+    return Dialect(
+        compression_of(file), encoding, separator, decimal or ".", bool(decimal), numbered[0][0], has_names, names
+    )
 
 
 def _encoding(stream: BinaryIO) -> str:
@@ -324,18 +332,20 @@ def _check_names(names: Sequence[str], file: Path, number: int) -> None:
 
 
 def _decimal(numbered: Sequence[tuple[int, str]], separator: str, file: Path) -> str:
-    """The decimal separator: the character before digits that cannot be a group of thousands."""
+    """The decimal separator: the character before digits that cannot be a group of thousands; empty if there is none.
+
+    Numbers with a unit or currency are considered if those without do not show it.
+    """
     numbers = [
         (number, value)
         for number, line in numbered
         for value in _split(line, separator)
         if "," in value or "." in value
     ]
-    if not any("," in value or value.count(".") > 1 for _, value in numbers):
-        return "."
-    comma, point = (any(_shows_decimal(value, sign) for _, value in numbers) for sign in ",.")
-    if comma or point:
-        return "," if comma and not point else "."
+    for texts in ([value for _, value in numbers], [number_in(value) for _, value in numbers]):
+        comma, point = (any(_shows_decimal(text, sign) for text in texts) for sign in ",.")
+        if comma or point:
+            return "," if comma and not point else "."
     number, doubtful = next((item for item in numbers if "," in item[1] and AMBIGUOUS.fullmatch(item[1])), (0, ""))
     if doubtful and separator not in ",;":
         raise ValueError(
@@ -343,7 +353,7 @@ def _decimal(numbered: Sequence[tuple[int, str]], separator: str, file: Path) ->
             f"Give decimal=',' for a decimal comma, or decimal='.' if it separates thousands."
         )
     # Spreadsheets separate by semicolons where the comma is the decimal sign.
-    return "," if doubtful and separator == ";" else "."
+    return "," if doubtful and separator == ";" else ""
 
 
 def _shows_decimal(value: str, sign: str) -> bool:

@@ -116,8 +116,10 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         for name in ("column_kinds", "encoders", "missing_values"):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name}= requires tables in memory. Chunked views contain numbers only: encode them and impute "
-                    f"missing values first, and leave {name} out."
+                    f"{name}= requires tables in memory, and chunked views contain numbers only. Encode the columns "
+                    f"and impute missing values before, for example by map_partitions, and leave {name} out. Or fit "
+                    f"latefusion.{type(self).__name__} with {name}= on a sample of the rows in memory, and predict the "
+                    f"other rows in parts."
                 )
         views = replace(chunked_views(X), scheduler=scheduler)
         check_n_clusters(least_clusters, views.n_samples)

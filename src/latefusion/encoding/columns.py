@@ -11,6 +11,7 @@ import decimal
 import math
 import numbers
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -24,11 +25,22 @@ PARSED_SHARE = 0.8
 # Different words that are looked at before a column is parsed completely.
 FIRST_WORDS = 100
 SECONDS_PER_DAY = 86_400.0
+# Attribute of pandas data frames from text files: the decimal sign of the file.
+DECIMAL = "decimal"
 
 _NUMBER = r"[+-]?(?:\d[\d.,'\u00a0\u202f ]*|[.,]\d+)(?:[eE][+-]?\d+)?"
 # Only currencies stand before a number: A12 is a word.
 _CURRENCY = r"[^\w\s.,+-]{0,2}|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|Rs\.?"
 _WITH_UNIT = re.compile(rf"(?P<before>{_CURRENCY})\s*(?P<number>{_NUMBER})\s*(?P<after>[^\d\s][^\d]{{0,7}})?")
+# Blanks and apostrophes separate thousands, whatever the decimal sign is.
+_SPACING = str.maketrans("", "", "'\u00a0\u202f ")
+# By decimal sign: numbers in which the other sign may separate thousands, also as in 1,00,000.
+_WRITTEN = {
+    decimal: re.compile(
+        rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:{other}\d{{2,3}})*{other}\d{{3}})?(?:{re.escape(decimal)}\d*)?(?:[eE][+-]?\d+)?"
+    )
+    for decimal, other in ((".", ","), (",", r"\."))
+}
 _CLOCK = re.compile(r"(?P<hours>\d{1,3}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?")
 # With slashes the month comes first where both readings are possible, as in pandas; with other signs the day does.
 _MONTH_FIRST = ("%Y/%m/%d", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y")
@@ -38,6 +50,9 @@ _NAMED_MONTHS = (
 )  # fmt: skip
 _CLOCKS = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p", " %H:%M:%S.%f")
 ISO = "ISO 8601"
+# Dates written as numbers, if the user says that they are dates: 1987, 198712, and by ISO 8601 19871231.
+YEARS = "%Y"
+_DIGITS = (ISO, YEARS, "%Y%m")
 
 
 class Column(NamedTuple):
@@ -53,12 +68,15 @@ class Column(NamedTuple):
         Whether the words are categories in ascending order.
     categories : bool
         Whether the words are known to be categories, by the type of the column.
+    decimal : {"", ".", ","}
+        The decimal sign of the file, if it is known.
     """
 
     values: NDArray[Any]
     words: tuple[str, ...] | None = None
     ordered: bool = False
     categories: bool = False
+    decimal: str = ""
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -89,8 +107,11 @@ class Column(NamedTuple):
         if marker is None or marker != marker:
             return self
         if self.words is not None:
-            found = self.words.index(str(marker)) if str(marker) in self.words else -1
-            return self._replace(values=np.where(self.values == found, -1, self.values))
+            if (word := written_as(marker)) not in self.words:
+                return self
+            at = self.words.index(word)
+            values = np.where(self.values == at, -1, self.values - (self.values > at))
+            return self._replace(values=values, words=self.words[:at] + self.words[at + 1 :])
         if self.values.dtype.kind in "mM" or isinstance(marker, str):
             return self
         return self._replace(values=np.where(self.values == marker, np.nan, self.values))
@@ -131,7 +152,7 @@ def column_of(values: Iterable[Any]) -> Column:
     --------
     >>> from latefusion.encoding.columns import column_of
     >>> column_of(["b", None, "a", "b"])
-    Column(values=array([ 0, -1,  1,  0]), words=('b', 'a'), ordered=False, categories=False)
+    Column(values=array([ 0, -1,  1,  0]), words=('b', 'a'), ordered=False, categories=False, decimal='')
     """
     objects = list(values)
     kinds = {_kind_of(type(one)) for one in objects} - {"missing"}
@@ -210,10 +231,16 @@ class Parsed(NamedTuple):
         NaN for words that are not numbers.
     how : str
         How words are parsed: the unit of numbers, or the format of dates.
+    decimal : str
+        The decimal sign of numbers.
+    ambiguous : str
+        A word that would be another number with the other decimal sign, if nothing shows which one is meant.
     """
 
     values: NDArray[np.float64]
     how: str
+    decimal: str = ""
+    ambiguous: str = ""
 
     @property
     def share(self) -> float:
@@ -221,14 +248,19 @@ class Parsed(NamedTuple):
         return float(np.mean(~np.isnan(self.values))) if len(self.values) else 0.0
 
 
-def parse_numbers(words: Sequence[str], unit: str | None = None) -> Parsed:
+def parse_numbers(
+    words: Sequence[str], unit: str | None = None, decimal: str | None = None, assumed: str = ""
+) -> Parsed:
     """Numbers with a unit, a currency or a percent sign, with separators of thousands and decimal points or commas.
 
     Parameters
     ----------
     words : sequence of str
-    unit : str, default=None
-        As in an earlier result; by default the most frequent one. Words with other units are not numbers.
+    unit, decimal : str, default=None
+        As in an earlier result. By default the most frequent unit, and the decimal sign that most words show: 7,5 and
+        1.200,00 can only be read with a decimal comma. Words with other units or signs are not numbers.
+    assumed : {"", ".", ","}, default=""
+        The decimal sign if no word shows it, such as that of the file; a point if it is not known.
 
     Returns
     -------
@@ -238,42 +270,61 @@ def parse_numbers(words: Sequence[str], unit: str | None = None) -> Parsed:
     --------
     >>> from latefusion.encoding.columns import parse_numbers
     >>> parse_numbers(["$1,200.50", "$80"])
-    Parsed(values=array([1200.5,   80. ]), how='$')
-    >>> parse_numbers(["12 %", "7,5 %", "many"])
-    Parsed(values=array([12. ,  7.5,  nan]), how='%')
+    Parsed(values=array([1200.5,   80. ]), how='$', decimal='.', ambiguous='')
+    >>> parse_numbers(["1,200 %", "7,5 %", "many"])
+    Parsed(values=array([1.2, 7.5, nan]), how='%', decimal=',', ambiguous='')
     """
     matches = [_WITH_UNIT.fullmatch(word) for word in words]
     units = [_unit(match) if match else "" for match in matches]
     if unit is None:
-        given = [one for one in units if one]
-        unit = max(sorted(set(given)), key=given.count) if given else ""
+        given = Counter(one for one in units if one)
+        unit = max(sorted(given), key=given.__getitem__, default="")
     texts = [
-        re.sub(r"['\u00a0\u202f ]", "", match["number"]) if match and own in ("", unit) else ""
+        match["number"].translate(_SPACING) if match and own in ("", unit) else ""
         for match, own in zip(matches, units, strict=True)
     ]
-    comma = _has_decimal_comma(texts)
-    return Parsed(np.array([_number(text, comma) for text in texts], dtype=np.float64), unit)
+    ambiguous = ""
+    if decimal is None:
+        signs = Counter(map(_decimal_sign, texts))
+        if signs["."] == signs[","] == 0 and not assumed and signs["?"]:
+            ambiguous = next(word for word, text in zip(words, texts, strict=True) if _decimal_sign(text) == "?")
+            ambiguous = "" if "," in ambiguous and _groups_thousands(texts) else ambiguous
+        decimal = (assumed or ".") if signs["."] == signs[","] else max(".,", key=signs.__getitem__)
+    return Parsed(np.array([_number(text, decimal) for text in texts], dtype=np.float64), unit, decimal, ambiguous)
 
 
 def _unit(match: re.Match[str]) -> str:
     return (match["before"] or "").strip() + (match["after"] or "").strip()
 
 
-def _has_decimal_comma(texts: Sequence[str]) -> bool:
-    """Whether commas are decimal signs: they come last, once, and not always before three digits."""
-    marked = [text for text in texts if "," in text]
-    if not marked or any(text.rfind(".") > text.rfind(",") or text.count(",") > 1 for text in marked):
-        return False
-    both = any("." in text for text in marked)
-    return both or any(not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", text) for text in marked)
+def _decimal_sign(text: str) -> str:
+    """The only decimal sign with which a text is a number; "?" if there are two, empty if it does not matter."""
+    if "," not in text and "." not in text:
+        return ""
+    possible = [decimal for decimal, written in _WRITTEN.items() if written.fullmatch(text)]
+    return "?" if len(possible) > 1 else "".join(possible)
 
 
-def _number(text: str, comma: bool) -> float:
-    plain = text.replace(".", "").replace(",", ".") if comma else text.replace(",", "")
+def _groups_thousands(texts: Sequence[str]) -> bool:
+    """Whether numbers have a sign from 1000 on: 502 and 1,995, but not 1995."""
+    lengths = {len(text) for text in texts if text.isdecimal()}
+    return bool(lengths) and max(lengths) <= 3
+
+
+def _number(text: str, decimal: str) -> float:
+    if not _WRITTEN[decimal].fullmatch(text):
+        return math.nan
+    plain = text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
     try:
         return float(plain)
     except ValueError:
         return math.nan
+
+
+def number_in(word: str) -> str:
+    """The digits and signs of a number with a unit or currency, such as 1.200,50 of "1.200,50 €"; empty for others."""
+    match = _WITH_UNIT.fullmatch(word)
+    return match["number"].translate(_SPACING) if match else ""
 
 
 def parse_durations(words: Sequence[str]) -> Parsed:
@@ -286,7 +337,7 @@ def parse_durations(words: Sequence[str]) -> Parsed:
     return Parsed(np.array(seconds, dtype=np.float64), "s")
 
 
-def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
+def parse_dates(words: Sequence[str], how: str | None = None, *, digits: bool = False) -> Parsed:
     """Dates and times as days since 1970.
 
     Parameters
@@ -294,6 +345,8 @@ def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
     words : sequence of str
     how : str, default=None
         The format, "ISO 8601" or as `datetime.strptime` takes it; by default the one that reads most words.
+    digits : bool, default=False
+        Whether numbers may be dates: years, 198712 and 19871231.
 
     Returns
     -------
@@ -303,11 +356,12 @@ def parse_dates(words: Sequence[str], how: str | None = None) -> Parsed:
     --------
     >>> from latefusion.encoding.columns import parse_dates
     >>> parse_dates(["01.02.1970", "28.02.1970"])
-    Parsed(values=array([31., 58.]), how='%d.%m.%Y')
+    Parsed(values=array([31., 58.]), how='%d.%m.%Y', decimal='', ambiguous='')
     """
     if how is None:
         first = [word for word in words if re.search(r"\d", word)][:FIRST_WORDS]
-        shares = {form: _parse_with(first, form).share for form in _formats(first)}
+        forms = [*_formats(first), *(_DIGITS if digits else ())]
+        shares = {form: _parse_with(first, form).share for form in forms}
         how = max(shares, key=lambda form: shares[form], default=ISO)
     return _parse_with(words, how)
 

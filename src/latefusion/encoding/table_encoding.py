@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.columns import (
+    ISO,
     PARSED_SHARE,
     SECONDS_PER_DAY,
     Column,
@@ -41,6 +42,8 @@ from latefusion.encoding.text_coding import TextCoding, fit_text
 KINDS = ("number", "category", "ordered", "date", "duration", "text", "drop")
 # A column is left out if fewer than this share of its values are known.
 LEAST_KNOWN = 0.05
+# A note says so if at least this share of the different categories of a column are numbers or dates.
+NEARLY = 0.5
 # Categories that fewer samples have are one category, "other", and so are those beyond the most frequent ones.
 LEAST_COUNT = 2
 MOST_LEVELS = 200
@@ -51,6 +54,8 @@ NAMES_SHARE = 0.5
 TEXT_WORDS = 3.0
 MOST_PHRASES = 50
 YEAR = 365.2425
+# Least variance of the season, which is at most one: dates within about two days of the year have no season.
+LEAST_SEASON = 1e-3
 # Columns of one kind in a summary.
 SHOWN = 6
 # Parts of a date, with the length of the period in days.
@@ -87,7 +92,9 @@ class NumberCoding:
     name : str
     kind : {"number", "duration", "date"}
     how : str
-        Unit of numbers or format of dates, for columns of words.
+        Unit of numbers or format of dates, for columns of words; empty for columns of numbers and timestamps.
+    decimal : str
+        Decimal sign of numbers, for columns of words.
     parts : tuple of str
         "value", or the parts of a date: "trend", "season", "time of day".
     means, scales : ndarray of shape (width,)
@@ -96,6 +103,7 @@ class NumberCoding:
     name: str
     kind: str
     how: str
+    decimal: str
     parts: tuple[str, ...]
     means: NDArray[np.float64]
     scales: NDArray[np.float64]
@@ -111,7 +119,7 @@ class NumberCoding:
 
     def numbers(self, column: Column) -> NDArray[np.float64]:
         """The values: numbers in their unit, seconds, or days since 1970."""
-        return _numbers(column, self.kind, self.how)
+        return _numbers(column, self.kind, self.how, self.decimal)
 
 
 @dataclass(frozen=True)
@@ -149,6 +157,14 @@ class LevelCoding:
         other = known.get(_normal(OTHER), -1)
         of_words = np.array([known.get(_normal(word), other) for word in words.words or ()], dtype=np.intp)
         return words.lookup(of_words, -1)
+
+
+class RefusedColumn(ValueError):
+    """A column that cannot have the kind that the user gave, with the row of a value that prevents it."""
+
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 class Left(NamedTuple):
@@ -273,14 +289,14 @@ def unknown_values(encoding: TableEncoding, columns: Mapping[str, Column]) -> li
         if isinstance(coding, LevelCoding):
             column, what = as_words(column), "categories that were not in the training samples"
             unknown = coding.positions(column) < 0
-        elif isinstance(coding, NumberCoding) and column.words is not None:
+        elif isinstance(coding, NumberCoding):
+            column = _dates_as_words(column) if coding.kind == "date" else column
             what = f"values that are not {coding.kind}s as in the training samples"
             unknown = np.isnan(coding.numbers(column))
         else:
             continue
         unknown &= ~column.missing
-        if unknown.any():
-            assert column.words is not None
+        if unknown.any() and column.words is not None:
             first, n_rows = column.words[column.values[np.argmax(unknown)]], int(unknown.sum())
             notes.append(
                 f"Column {coding.name!r} has {what}, such as {first!r:.40}, in {n_rows} row{'s' * (n_rows > 1)}. They "
@@ -311,26 +327,28 @@ def fit_column(name: str, column: Column, wanted: Any = None) -> tuple[Any, list
         counted = f"{known.sum()} value{'s' * bool(known.sum() > 1)}"
         text = "has no values" if not known.any() else f"has only {counted} in {len(known)} rows"
         return Left("empty", f"Column {name!r} {text} and is left out."), []
+    coding: Any
     if wanted is not None and not isinstance(wanted, str):
-        return _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
+        coding, notes = _fit_levels(name, column, "ordered", tuple(map(str, wanted)))
+        return coding or Left("constant", f"Column {name!r} has the same value in all rows and is left out."), notes
     kind, notes = (wanted, []) if wanted is not None else recognize(name, column)
     if wanted is not None:
         _check_parsed(name, column, wanted)
     if wanted == "ordered" and not column.ordered and column.words is not None:
-        raise ValueError(
+        raise RefusedColumn(
             f"Column {name!r} was declared as ordered, but the order of its categories is not known. Give them in "
             f"ascending order, for example column_kinds={{{name!r}: {sorted(column.words)[:3]}}}."
         )
-    coding: Any
     if kind in ("number", "date", "duration"):
-        coding = _fit_number(name, column, kind, notes)
+        coding, notes = _fit_number(name, column, kind)
     elif kind == "text":
         coding = fit_text(name, as_words(column))
     elif kind in ("category", "ordered"):
         coding, more = _fit_levels(name, column, kind)
         notes += more
     else:
-        coding = Left(kind, f"Column {name!r} looks like {'an id' if kind == 'id' else kind} and is left out.")
+        note = f"Column {name!r} looks like an id and is left out. To use it, set its kind with column_kinds."
+        coding = Left(kind, note)
     if coding is None:
         why = "has the same value in all rows"
         if kind == "text":
@@ -355,6 +373,7 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
     kind : str
         One of `KINDS`, or "id".
     notes : list of str
+        What it would be without some of its values.
     """
     if column.words is None:
         by_type = {"M": "date", "m": "duration"}.get(column.values.dtype.kind, "number")
@@ -362,12 +381,16 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
     if column.categories:
         return "ordered" if column.ordered else "category", []
     words = column.words
-    candidates = {"number": parse_numbers(words), "date": parse_dates(words), "duration": parse_durations(words)}
+    candidates = {
+        "number": parse_numbers(words, assumed=column.decimal),
+        "date": parse_dates(words),
+        "duration": parse_durations(words),
+    }
     for kind, parsed in candidates.items():
         if parsed.share >= PARSED_SHARE:
             if kind == "number" and not parsed.how and _counts_rows(name, column.lookup(parsed.values)):
                 return "id", []
-            return kind, _unparsed(name, kind, words, parsed)
+            return kind, []
     counts = column.counts()
     n_words = np.average([len(word.split()) for word in words], weights=np.maximum(counts, 1))
     times: dict[str, int] = {}
@@ -376,7 +399,21 @@ def recognize(name: str, column: Column) -> tuple[str, list[str]]:
     are_names = sum(count == 1 for count in times.values()) > NAMES_SHARE * counts.sum()
     if n_words >= TEXT_WORDS and (are_names or len(times) > MOST_PHRASES):
         return "text", []
-    return ("id" if are_names else "category"), []
+    return ("id", []) if are_names else ("category", _nearly(name, column, candidates))
+
+
+def _nearly(name: str, column: Column, candidates: Mapping[str, Parsed]) -> list[str]:
+    """A note on categories most of which are numbers, dates or durations."""
+    kind = max(candidates, key=lambda one: candidates[one].share)
+    parsed = candidates[kind]
+    if parsed.share < NEARLY:
+        return []
+    assert column.words is not None
+    other = column.words[int(np.argmax(np.isnan(parsed.values)))]
+    return [
+        f"Column {name!r} is taken as category: {parsed.share:.0%} of its different values are {kind}s, but "
+        f"{other!r:.40} is not. Correct such values if it should be a column of {kind}s."
+    ]
 
 
 def as_words(column: Column) -> Column:
@@ -391,27 +428,41 @@ def as_words(column: Column) -> Column:
     return Column(found, tuple(written))
 
 
-def _unparsed(name: str, kind: str, words: Sequence[str], parsed: Parsed) -> list[str]:
-    bad = [word for word, value in zip(words, parsed.values, strict=True) if np.isnan(value)]
-    if not bad:
-        return []
-    return [
-        f"Column {name!r} holds {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
-        f"{bad[0]!r:.40}. They are taken as missing."
-    ]
+def _notes_on_words(name: str, kind: str, column: Column, parsed: Parsed) -> list[str]:
+    """Notes on words that could not be parsed, or in two ways."""
+    notes = []
+    if parsed.ambiguous:
+        sign = "," if "," in parsed.ambiguous else "."
+        taken = "is taken as the decimal sign" if sign == parsed.decimal else "is taken to separate thousands"
+        other = "." if parsed.decimal == "," else ","
+        notes.append(
+            f"Column {name!r} has numbers such as {parsed.ambiguous!r:.40}, in which {sign!r} may be a decimal sign or "
+            f"separate thousands. It {taken}. If this is wrong, read the file with decimal={other!r}, or write the "
+            f"numbers without separators of thousands."
+        )
+    bad = np.flatnonzero(np.isnan(parsed.values))
+    n_rows = int(column.counts()[bad].sum())
+    if n_rows:
+        assert column.words is not None
+        notes.append(
+            f"Column {name!r} contains {kind}s, but also {len(bad)} other word{'s' * (len(bad) > 1)}, such as "
+            f"{column.words[bad[0]]!r:.40}, in {n_rows} row{'s' * (n_rows > 1)}. They are taken as missing."
+        )
+    return notes
 
 
 def _check_parsed(name: str, column: Column, kind: str) -> None:
     """Raise an error for a column of words that cannot be what the user said."""
-    parse = {"number": parse_numbers, "date": parse_dates, "duration": parse_durations}.get(kind)
-    if parse is None or column.words is None:
+    column = _dates_as_words(column) if kind == "date" else column
+    if kind not in ("number", "date", "duration") or column.words is None:
         return
-    parsed = parse(column.words)
+    parsed = _parse(column, kind, digits=True)
     if parsed.share < PARSED_SHARE:
-        bad = next(word for word, value in zip(column.words, parsed.values, strict=True) if np.isnan(value))
-        raise ValueError(
-            f"Column {name!r} was declared as {kind}, but {bad!r:.40} is not a {kind}, and only {parsed.share:.0%} of "
-            f"its different values are. Correct the values, or declare another kind."
+        bad = int(np.argmax(np.isnan(parsed.values)))
+        raise RefusedColumn(
+            f"Column {name!r} was declared as {kind}, but {column.words[bad]!r:.40} is not a {kind}, and only "
+            f"{parsed.share:.0%} of its different values are. Correct the values, or declare another kind.",
+            int(np.argmax(column.values == bad)),
         )
 
 
@@ -424,12 +475,12 @@ def _counts_rows(name: str, values: NDArray[np.float64]) -> bool:
     return bool(ID_NAME.search(name)) or bool(counts)
 
 
-def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:
+def _numbers(column: Column, kind: str, how: str, decimal: str) -> NDArray[np.float64]:
     """The values of a column as numbers, seconds or days."""
+    if kind == "date":
+        column = _dates_as_words(column)
     if column.words is not None:
-        parse = {"number": parse_numbers, "date": parse_dates}.get(kind)
-        parsed = parse_durations(column.words) if parse is None else parse(column.words, how)
-        return column.lookup(parsed.values)
+        return column.lookup(_parse(column, kind, how, decimal).values)
     if column.values.dtype.kind not in "mM":
         return np.asarray(column.values, dtype=np.float64)
     unit = np.timedelta64(1, "s")
@@ -438,17 +489,39 @@ def _numbers(column: Column, kind: str, how: str) -> NDArray[np.float64]:
     return seconds / SECONDS_PER_DAY if kind == "date" else seconds
 
 
-def _fit_number(name: str, column: Column, kind: str, notes: list[str]) -> NumberCoding | None:
-    how = ""
-    if column.words is not None and kind in ("number", "date"):
-        parsed = (parse_numbers if kind == "number" else parse_dates)(column.words)
-        how = parsed.how
-    values = _numbers(column, kind, how)
+def _dates_as_words(column: Column) -> Column:
+    """A column of dates, with numbers such as 1987 and 19871231 as words; timestamps stay."""
+    return as_words(column) if column.values.dtype.kind == "f" else column
+
+
+def _parse(
+    column: Column, kind: str, how: str | None = None, decimal: str | None = None, *, digits: bool = False
+) -> Parsed:
+    """The words of a column as numbers, seconds or days, in the given way or in the one that suits them."""
+    assert column.words is not None
+    if kind == "duration":
+        return parse_durations(column.words)
+    if kind == "date":
+        return parse_dates(column.words, ISO if how == "" else how, digits=digits)
+    return parse_numbers(column.words, how, decimal or None, assumed=column.decimal)
+
+
+def _fit_number(name: str, column: Column, kind: str) -> tuple[NumberCoding | None, list[str]]:
+    column = _dates_as_words(column) if kind == "date" else column
+    if column.words is None:
+        how, decimal, notes, values = "", "", [], _numbers(column, kind, "", "")
+    else:
+        parsed = _parse(column, kind, digits=True)
+        how, decimal, notes = parsed.how, parsed.decimal, _notes_on_words(name, kind, column, parsed)
+        values = column.lookup(parsed.values)
     known = values[~np.isnan(values)]
     if len(known) and not np.all(np.isfinite(known)):
-        raise ValueError(f"Column {name!r} contains infinite values. Replace them, or leave them empty.")
+        raise RefusedColumn(
+            f"Column {name!r} contains infinite values. Replace them, or leave them empty.",
+            int(np.argmax(np.isinf(values))),
+        )
     if len(known) < 2 or known.min() == known.max():
-        return None
+        return None, notes
     parts = ("value",) if kind != "date" else _parts_of(known)
     coordinates = _time_parts(known, parts)
     means, deviations = coordinates.mean(axis=0), coordinates.std(axis=0)
@@ -456,13 +529,13 @@ def _fit_number(name: str, column: Column, kind: str, notes: list[str]) -> Numbe
     owners = np.repeat(np.arange(len(parts)), [1 if part in ("value", "trend") else 2 for part in parts])
     variances = np.bincount(owners, deviations**2)
     scales = 1 / np.sqrt(np.maximum(variances[owners], np.finfo(float).tiny) * len(parts))
-    return NumberCoding(name, kind, how, parts, means, scales)
+    return NumberCoding(name, kind, how, decimal, parts, means, scales), notes
 
 
 def _parts_of(days: NDArray[np.float64]) -> tuple[str, ...]:
     """The parts of dates that vary: the trend, the season if they span a year, the time of day if there is one."""
     parts = ["trend"]
-    if np.ptp(days) >= YEAR:
+    if np.ptp(days) >= YEAR and _time_parts(days, ["season"]).var(axis=0).sum() >= LEAST_SEASON:
         parts.append("season")
     if np.any(days % 1.0 != 0):
         parts.append("time of day")
@@ -500,6 +573,12 @@ def _fit_levels(
             notes.append(
                 f"Column {name!r} has values that are not among its ordered categories, such as {unknown[0]!r}. They "
                 f"are taken as missing."
+            )
+        if len(unknown) == len(counts):
+            raise RefusedColumn(
+                f"Column {name!r} was declared as ordered, but none of its values is among the categories "
+                f"{', '.join(order or words.words)}; it has {unknown[0]!r:.40}. Check the spelling of the categories.",
+                int(np.argmax(words.values >= 0)),
             )
         sizes = np.array([counts.get(level, 0) for level in levels], dtype=np.float64)
         names = [shown.get(level, level) for level in levels] if order is None else list(order)

@@ -162,7 +162,7 @@ PARTS: dict[str, Part] = {
         notes=tuple[str, ...],
     ),
     "NumberCoding": _part(
-        NumberCoding, name=str, kind=str, how=str, parts=tuple[str, ...], means=Numbers, scales=Numbers
+        NumberCoding, name=str, kind=str, how=str, decimal=str, parts=tuple[str, ...], means=Numbers, scales=Numbers
     ),
     "LevelCoding": _part(LevelCoding, name=str, kind=str, levels=tuple[str, ...], coordinates=Numbers),
     "TextCoding": _part(TextCoding, name=str, terms=tuple[str, ...], weights=Numbers, directions=Numbers),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from latefusion.arrays import row_blocks, to_numpy
+from latefusion.encoding.columns import YEARS
 from latefusion.encoding.table_encoding import LevelCoding, NumberCoding
 from latefusion.report.features import Described
 from latefusion.report.gather import ReportData, ViewData, gather
@@ -275,6 +276,7 @@ def shown_value(value: float, kind: str, unit: str = "") -> str:
         Days since 1970 for dates, seconds for durations.
     kind : {"number", "date", "duration"}
     unit : str, default=""
+        Of numbers; of dates, their format: years are shown without month and day.
 
     Returns
     -------
@@ -286,6 +288,8 @@ def shown_value(value: float, kind: str, unit: str = "") -> str:
     >>> shown_value(1200.5, "number", "$"), shown_value(7.25, "number", "%"), shown_value(31.5, "date")
     ('$1,200', '7.25 %', '1970-02-01 12:00')
     """
+    if kind == "date" and unit == YEARS:
+        return str(np.datetime64(0, "D") + np.timedelta64(round(value), "D"))[:4]
     if kind == "date":
         moment = np.datetime64(0, "s") + np.timedelta64(round(value * 86_400), "s")
         text = str(moment.astype("datetime64[m]")).replace("T", " ")

@@ -93,7 +93,7 @@ def reorder_columns(
     -------
     dict of str to array or data frame
     """
-    ordered, moved, ignored = dict(frames), [], []
+    ordered, moved, messages = dict(frames), [], []
     for label, frame in frames.items():
         columns = columns_of(frame) if is_frame(frame) and label in expected else None
         if columns is None or columns == list(expected[label]) or len(set(columns)) < len(columns):
@@ -103,18 +103,22 @@ def reorder_columns(
         if missing and not allow:
             raise ValueError(
                 f"{label} does not have the columns [{shown_list(missing)}] that {estimator} was fitted on. Add them, "
-                f"or fit with missing_columns='allow' to take their values as missing."
+                f"or take their values as missing with missing_columns='allow'."
+            )
+        if missing:
+            messages.append(
+                f"{label} does not have the columns [{shown_list(missing)}]. Their values are taken as missing."
             )
         extra = [one for one in columns if one not in known]
         if extra:
-            ignored.append(f"{label} has columns that are not used: [{shown_list(extra)}].")
+            messages.append(f"{label} has columns that are not used: [{shown_list(extra)}].")
         ordered[label] = select_columns(frame, [one for one in expected[label] if one in found])
         moved += [label] * ([one for one in columns if one in known] != columns_of(ordered[label]))
     if moved:
-        ignored.append(
+        messages.append(
             f"{' and '.join(moved)} had the columns in another order than in `fit`. They were reordered by name."
         )
-    for message in ignored:
+    for message in messages:
         warnings.warn(message, UserWarning, stacklevel=4)
     return ordered
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from latefusion.encoding.columns import Column, NotAValue, column_of
+from latefusion.encoding.columns import DECIMAL, Column, NotAValue, column_of
 from latefusion.encoding.table_encoding import as_words
 from latefusion.types import Array
 from latefusion.validation.sample_ids import Coordinates, shown
@@ -127,6 +127,7 @@ def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_valu
     dict of str to Column
     """
     found = {}
+    decimal = getattr(frame, "attrs", {}).get(DECIMAL, "")
     opened = frame if hasattr(frame, "iloc") else _eager(frame)
     for position, name in enumerate(columns_of(frame)):
         one = opened.iloc[:, position] if hasattr(frame, "iloc") else opened[name]
@@ -145,7 +146,7 @@ def table_columns(frame: Any, label: str, coordinates: Coordinates, missing_valu
                 f"{coordinates.sample(int(np.argmax(infinite)))}, column {shown(name)}. Replace them, or leave them "
                 f"empty."
             )
-        found[str(name)] = column.without(missing_values)
+        found[str(name)] = column.without(missing_values)._replace(decimal=decimal)
     return found
 
 

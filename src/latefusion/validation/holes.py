@@ -131,6 +131,10 @@ def check_some_view(views: Views) -> None:
     """Raise an error for samples without any view."""
     assert views.mask is not None
     unseen = np.flatnonzero(~views.mask.any(axis=1))
+    if len(unseen) == len(views) > SHOWN:
+        raise ValueError(
+            f"All views are missing for all {len(views)} samples. Check that the right columns and rows were read."
+        )
     if len(unseen):
         ids: Sequence[Any] = (unseen if views.sample_ids is None else views.sample_ids[unseen]).tolist()
         raise no_view_at_all(ids, len(ids))

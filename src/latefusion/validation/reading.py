@@ -16,7 +16,7 @@ from latefusion.arrays import device_name, is_device_array, namespace
 from latefusion.encoding.columns import Column
 from latefusion.encoding.gaps import GapFilling, SparseFilling, fit_gap_filling, fit_sparse_filling
 from latefusion.encoding.label_coding import LabelCoding
-from latefusion.encoding.table_encoding import KINDS, fit_table_encoding, unknown_values
+from latefusion.encoding.table_encoding import KINDS, RefusedColumn, fit_table_encoding, unknown_values
 from latefusion.similarities import GivenPartition, GraphSimilarity
 from latefusion.types import Array, Views
 from latefusion.validation.columns import reorder_columns
@@ -326,7 +326,7 @@ def _read_view(
         observed = _rows_with_values(view, schema.name, observed, coordinates)
         array, schema = _transformed(view, schema, observed, is_training=is_training)
     else:
-        array = _with_all_columns(as_numbers(view, schema.name), view, schema)
+        array = _with_all_columns(as_numbers(view, schema.name, coordinates), view, schema)
         if schema.kind == "features":
             array = _without_marker(array, rules.missing_values)
         _check_width(array, schema, rules, is_training=is_training)
@@ -363,7 +363,16 @@ def _table_numbers(
     n_samples = len(next(iter(columns.values())).values)
     if is_training:
         known = {name: one if observed is None else one.take(observed) for name, one in columns.items()}
-        table = fit_table_encoding(known, rules.kinds_of(schema.name))
+        try:
+            table = fit_table_encoding(known, rules.kinds_of(schema.name))
+        except RefusedColumn as error:
+            rows = np.arange(n_samples) if observed is None else np.flatnonzero(observed)
+            where = "" if error.row is None else f", {coordinates.sample(int(rows[error.row]))}"
+            raise ValueError(f"{label}{where}: {error}") from error
+        if set(table.kinds.values()) == {"empty"}:
+            raise ValueError(
+                f"{label} has no values in its columns [{shown_list(list(table.kinds))}]. Remove the view."
+            )
         if not table.codings:
             raise ValueError(
                 f"{label} has no column that can be used: {table.kinds}. Remove the view, or set the kinds of its "

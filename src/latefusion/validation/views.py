@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from latefusion.arrays import detached, device_name, is_device_array, is_lazy, n
 from latefusion.types import Array, Views
 from latefusion.validation.frames import frame_to_array, is_frame
 from latefusion.validation.holes import empty_rows
-from latefusion.validation.sample_ids import Coordinates
+from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates
 
 # Distances and inner products are sums of squares. Squares of values must be below the range of floats by this factor.
 SAFETY = 1e4
@@ -58,7 +58,7 @@ def fingerprint(views: Views) -> str:
     return digest.hexdigest()
 
 
-def as_numbers(view: Any, name: str) -> Array:
+def as_numbers(view: Any, name: str, coordinates: Coordinates = ROWS_AND_COLUMNS) -> Array:
     """One view as a float array or CSR array of two dimensions, with at least one row and one column.
 
     Parameters
@@ -67,6 +67,8 @@ def as_numbers(view: Any, name: str) -> Array:
         NaN is allowed.
     name : str
         For error messages.
+    coordinates : Coordinates, default=ROWS_AND_COLUMNS
+        Names of rows and columns, for error messages.
 
     Returns
     -------
@@ -87,7 +89,7 @@ def as_numbers(view: Any, name: str) -> Array:
         raise ValueError(
             f"{label} is empty: its shape is {array.shape}. Every view must have at least one sample and one column."
         )
-    return _as_float(array, label)
+    return _as_float(array, label, coordinates)
 
 
 def hide_missing(
@@ -138,7 +140,25 @@ def _as_array(array: Any, label: str) -> NDArray[Any]:
     try:
         return np.asarray(array)
     except ValueError as error:
+        return _objects_of_rows(array, label, error)
+
+
+def _objects_of_rows(rows: Any, label: str, error: ValueError) -> NDArray[Any]:
+    """Rows that NumPy refuses, as an array of objects, whose first value that is not a number is then named."""
+    widths = [len(row) if isinstance(row, (Sequence, np.ndarray)) else None for row in rows]
+    other = next((row for row, width in enumerate(widths) if width != widths[0]), None)
+    if other is not None and None not in widths:
+        raise ValueError(
+            f"{label} is not a table: row 0 has {widths[0]} values and row {other} has {widths[other]}. Give every row "
+            f"the same number of values; NaN stands for missing ones."
+        ) from error
+    if other is not None or not widths[0]:
         raise ValueError(f"{label} is not a table: {error}") from error
+    objects = np.empty((len(widths), widths[0]), dtype=object)
+    for row, values in enumerate(rows):
+        for column, value in enumerate(values):
+            objects[row, column] = value
+    return objects
 
 
 def hide_entries(array: Array, rows: NDArray[np.bool_] | None, columns: NDArray[np.bool_] | None) -> Array:
@@ -215,7 +235,7 @@ def check_one_device(arrays: Mapping[str, Array]) -> None:
         raise ValueError(f"Views on a device must have one float type, got {types}. Convert them to one of these.")
 
 
-def _as_float(array: Array, label: str) -> Array:
+def _as_float(array: Array, label: str, coordinates: Coordinates) -> Array:
     if array.dtype.kind == "c":
         raise ValueError(
             f"{label} contains complex numbers. Complex data not supported: pass real and imaginary parts as columns."
@@ -223,15 +243,28 @@ def _as_float(array: Array, label: str) -> Array:
     if array.dtype.kind in "OUS":
         try:
             return array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
+            row, column = next((cell for cell in np.ndindex(array.shape) if not _is_number(array.item(cell))), (0, 0))
+            value = array.item((row, column))
             raise ValueError(
-                f"{label} contains values that are not numbers ({error}). Encode or remove them."
+                f"{label} contains values that are not numbers, the first in {coordinates.cell(row, column)}: "
+                f"{value!r:.60} (a {type(value).__name__}). An array must contain numbers. Encode or remove the "
+                f"others, or pass words, dates and categories in a data frame."
             ) from error
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{label} has the type {array.dtype}, which is not numeric. Convert it to numbers first.")
     if array.dtype in (np.float32, np.float64):
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether an object can be a number; None is a missing one."""
+    try:
+        float(0 if value is None else value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return not isinstance(value, np.ndarray)
 
 
 def is_moderate(array: Array) -> bool:
