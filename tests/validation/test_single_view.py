@@ -71,3 +71,20 @@ def test_rows_without_values_are_zero_and_not_observed():
 def test_new_samples_have_the_number_of_columns_of_the_training_samples():
     with pytest.raises(ValueError, match="'v' has 3 columns, but Model was fitted on 4"):
         read(NUMBERS[:, :3], VIEWS["numbers"][1], is_training=False)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+@pytest.mark.parametrize("is_training", [True, False])
+def test_only_nan_is_a_missing_value(value, is_training):
+    fitted = read(GAPS, VIEWS["gaps"][1], is_training=True)[2]
+    view = GAPS.copy()
+    view[3, 2] = value
+    with pytest.raises(ValueError, match=r"'v' .*infinite.* row 3, column 2"):
+        read(view, fitted, is_training=is_training)
+
+
+def test_a_view_without_values_is_observed_for_no_sample():
+    array, observed, fitted = read(np.full((3, 4), np.nan), VIEWS["numbers"][1], is_training=True)
+    assert not observed.any()
+    assert not array.any()
+    assert fitted.gaps is None
