@@ -47,10 +47,13 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "kernel": [StrOptions(set(KERNELS)), callable],
     "kernel_params": [Mapping, None],
 }
-ALIGNMENT_CONSTRAINTS: dict[str, list[Any]] = {
-    "regularization": [Interval(Real, 0, None, closed="left")],
+ITERATION_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
+}
+ALIGNMENT_CONSTRAINTS: dict[str, list[Any]] = {
+    **ITERATION_CONSTRAINTS,
+    "regularization": [Interval(Real, 0, None, closed="left")],
     "assign_labels": [StrOptions(set(ASSIGNMENTS))],
     "n_init": BASE_CONSTRAINTS["n_init"],
     "random_state": ["random_state"],

@@ -14,6 +14,7 @@ from latefusion.arrays import (
     isometries,
     linalg,
     orient_columns,
+    orthonormal_columns,
     polar,
     rounding_threshold,
     to_numpy,
@@ -303,3 +304,12 @@ def test_eigenvalues_that_are_equal_up_to_rounding_are_all_found(start, stop):
     np.testing.assert_allclose(values, np.linalg.eigvalsh(matrix)[start:stop], atol=1e-12)
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(stop - start), atol=1e-12)
     np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+def test_orthonormal_columns_project_on_the_span_of_a_matrix(rank):
+    rng = np.random.default_rng(rank)
+    matrix = rng.standard_normal((20, rank)) @ rng.standard_normal((rank, 3))
+    basis = orthonormal_columns(matrix)
+    np.testing.assert_allclose(basis.T @ basis, np.diag(np.arange(3) < rank), atol=1e-12)
+    np.testing.assert_allclose(basis @ (basis.T @ matrix), matrix, atol=1e-12)

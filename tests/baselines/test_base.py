@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from latefusion.arrays import memory
 from latefusion.baselines import METHODS
-from latefusion.baselines.base import ComparisonMethod, warn_component_count
+from latefusion.baselines.base import ComparisonMethod
 from latefusion.datasets import make_views
 from latefusion.kernels import gaussian_kernel, linear_kernel, polynomial_kernel, standardize_kernel
 from latefusion.types import SolverResult
@@ -101,7 +101,10 @@ def test_methods_on_features_ask_for_memory_before_they_work(monkeypatch, name):
 
 
 def test_a_wrong_number_of_components_is_reported_and_the_right_one_is_not(recwarn):
-    warn_component_count(3, 3, "Method")
+    graph, model = sp.csr_array(np.diag([1.0, 0.0])), Shell()
+    model._store_graph(graph, 3)
     assert not recwarn.list
-    with pytest.warns(ConvergenceWarning, match=r"2 connected component\(s\) instead of n_clusters=3.*spectral"):
-        warn_component_count(2, 3, "Method")
+    with pytest.warns(ConvergenceWarning, match=r"Shell.* 2 connected.* instead of n_clusters=3.*spectral"):
+        model._store_graph(graph, 2)
+    assert model.n_components_ == 2
+    assert model.graph_.nnz == 1

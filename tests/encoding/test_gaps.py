@@ -316,32 +316,6 @@ def test_ties_do_not_depend_on_the_order(n_columns, seed):
     np.testing.assert_allclose(result, filled(view)[np.ix_(rows, columns)], rtol=1e-8, atol=1e-8)
 
 
-def test_a_view_without_values_is_not_accepted():
-    with pytest.raises(ValueError, match="no observed value"):
-        fit_gap_filling(np.full((3, 2), np.nan))
-
-
-@pytest.mark.parametrize("value", [np.inf, -np.inf])
-def test_infinite_values_are_not_accepted(value):
-    view = EXAMPLES["correlated"].copy()
-    filling = fit_gap_filling(view)
-    view[3, 2] = value
-    with pytest.raises(ValueError, match="infinite value in row 3, column 2"):
-        fit_gap_filling(view)
-    with pytest.raises(ValueError, match="infinite value in row 3, column 2"):
-        filling(view)
-
-
-def test_other_columns_are_not_accepted():
-    with pytest.raises(ValueError, match="29 columns, but the imputation was fitted to 30"):
-        fit_gap_filling(EXAMPLES["correlated"])(EXAMPLES["correlated"][:, 1:])
-
-
-def test_one_dimension_is_not_accepted():
-    with pytest.raises(ValueError, match="two dimensions"):
-        fit_gap_filling(np.array([1.0, np.nan]))
-
-
 def test_all_fields_are_finite_arrays_and_numbers():
     filling = fit_gap_filling(EXAMPLES["correlated"])
     for field in fields(GapFilling):

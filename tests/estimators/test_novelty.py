@@ -1,8 +1,12 @@
 """Novelty: how far a sample is from all training samples, calibrated on these."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import latefusion as lf
 
@@ -98,3 +102,57 @@ def test_a_sample_without_any_view_is_not_novel(model):
     observed = np.ones((300, 2), dtype=bool)
     observed[3] = False
     assert model.consensus_map_.novelty(DATA.views, observed)[3] == 0
+
+
+def test_fit_leaves_the_novelty_of_training_samples_to_its_first_reader(model):
+    assert "novelty_" not in vars(model)
+    assert model.novelty_ is model.novelty_
+    assert "novelty_" in vars(model)
+    assert not hasattr(clone(model), "novelty_")
+
+
+def test_a_second_fit_has_its_own_novelty():
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(DATA.views)
+    first = model.novelty_
+    model.fit(DATA.views[:200])
+    np.testing.assert_allclose(model.novelty_, novelty_of(model, DATA.views[:200]), rtol=1e-10)
+    assert len(first) == 300
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["copy", "deepcopy", "pickle"]
+)
+def test_copies_have_the_novelty_and_not_the_training_views(model, again):
+    twin = again(model)
+    assert "_training_views" not in vars(twin)
+    np.testing.assert_array_equal(twin.novelty_, model.novelty_)
+
+
+def test_model_files_contain_the_novelty(model, tmp_path):
+    lf.save(model, tmp_path / "m")
+    np.testing.assert_array_equal(lf.load(tmp_path / "m").novelty_, model.novelty_)
+
+
+def halve_a_value(view):
+    view[301, 2] /= 2
+
+
+def reverse_rows(view):
+    view[:] = view[::-1].copy()
+
+
+@pytest.mark.parametrize("change", [halve_a_value, reverse_rows])
+@pytest.mark.parametrize("convert", [np.ascontiguousarray, np.asfortranarray])
+def test_views_that_were_changed_in_place_have_no_novelty(change, convert):
+    views = [convert(view) for view in lf.datasets.make_views(600, 3, n_views=2, random_state=0).views.arrays]
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
+    change(views[1])
+    with pytest.warns(UserWarning, match="changed in place after fit"):
+        assert model.novelty_ is None
+
+
+def test_large_models_do_not_keep_their_training_views(monkeypatch):
+    monkeypatch.setattr("latefusion.estimators.new_samples.LARGEST_TRAINING", 299)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(DATA.views)
+    assert model._training_views is None
+    assert model.novelty_ is None

@@ -432,3 +432,19 @@ def root_of_products(products: NDArray[Any]) -> NDArray[Any]:
     kept = values > np.finfo(values.dtype).eps * len(values) * values[-1]
     root: NDArray[Any] = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
     return root
+
+
+def orthonormal_columns(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Orthonormal columns of the same span; zero columns beyond its dimension.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_rows, n_columns)
+
+    Returns
+    -------
+    ndarray of shape (n_rows, min(n_rows, n_columns))
+    """
+    left, values, _ = np.linalg.svd(matrix, full_matrices=False)
+    basis: NDArray[Any] = left * (values > np.sqrt(np.finfo(values.dtype).eps) * max(values, default=0.0))
+    return basis

@@ -7,17 +7,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.arrays import require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.base import BASE_CONSTRAINTS, KERNEL_CONSTRAINTS, MultiViewClusterMixin, warn_not_converged
+from latefusion.base import (
+    BASE_CONSTRAINTS,
+    ITERATION_CONSTRAINTS,
+    KERNEL_CONSTRAINTS,
+    MultiViewClusterMixin,
+    warn_not_converged,
+)
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
+from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult, Views
 
-__all__ = ["BASE_CONSTRAINTS", "KERNEL_CONSTRAINTS", "ComparisonMethod", "warn_component_count"]
+__all__ = ["BASE_CONSTRAINTS", "ITERATION_CONSTRAINTS", "KERNEL_CONSTRAINTS", "ComparisonMethod"]
 
 
 class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
@@ -98,6 +106,8 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
             self.consensus_ = result.consensus
         if result.weights is not None:
             self.view_weights_ = np.asarray(result.weights)
+        if result.rotations is not None:
+            self.rotations_ = result.rotations
         found = result.labels if labels is None else labels
         if found is None:
             found, _ = assign_by_kmeans(
@@ -108,17 +118,19 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
             warn_not_converged(type(self).__name__, result.n_iter)
         return self
 
-
-def warn_component_count(found: int, wanted: int, method: str) -> None:
-    """Warn that a learned graph has another number of connected components than ``n_clusters``."""
-    if found != wanted:
-        warnings.warn(
-            f"{method}: the learned graph has {found} connected component(s) instead of n_clusters={wanted}, so the "
-            "labels are not its components; they come from spectral clustering (k-means on its lowest Laplacian "
-            "eigenvectors). Another n_neighbors may give a graph that separates.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
+    def _store_graph(self, graph: csr_array, n_components: int) -> None:
+        """Set the attributes of a learned graph, and warn if its connected components are not the clusters."""
+        self.graph_ = without_zeros(graph)
+        self.n_components_ = n_components
+        if n_components != self.n_clusters:
+            warnings.warn(
+                f"{type(self).__name__}: the learned graph has {n_components} connected component(s) instead of "
+                f"n_clusters={self.n_clusters}, so the labels are not its components; they come from spectral "
+                "clustering (k-means on its lowest Laplacian eigenvectors). Another n_neighbors may give a graph that "
+                "separates.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 def _dense(array: Any) -> NDArray[Any]:

@@ -30,7 +30,7 @@ Kumar, Rai, Daumé: Co-regularized Multi-view Spectral Clustering. NIPS 2011.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +42,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import MANY_VECTORS_FRACTION, lowest_eigenvectors, normalized_affinities
 from latefusion.baselines.support.kernel_kmeans import explained_traces, has_converged
 from latefusion.types import SolverResult
@@ -259,8 +259,7 @@ class CoregularizedSpectral(ComparisonMethod):
         "form": [StrOptions(set(SOLVERS))],
         "regularization": [Interval(Real, 0, None, closed="left")],
         "labels_from": [StrOptions({"all", "first"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

@@ -38,7 +38,7 @@ Yin, Gao: Efficient and Effective Incomplete Multi-view Clustering. AAAI 2019.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +47,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.late_fusion_blocks import (
     Start,
@@ -218,8 +218,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
         "regularization": [Interval(Real, 0, None, closed="left")],
         "exponent": [Interval(Real, 1, None, closed="neither")],
         "init": [StrOptions({"align", "identity"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(
@@ -279,6 +278,5 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self.rotations_ = result.rotations
         self._store(result)
         return self

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import (
     combine_graphs,
     laplacian_eigenvectors,
@@ -312,9 +312,7 @@ class GraphBasedClustering(ComparisonMethod):
         neighbors, _ = reach_components(features, self.n_neighbors, self.n_clusters)
         result, state = solve_gmc(neighbors, self.n_clusters, updates=self.updates, max_iter=self.max_iter)
         self.n_neighbors_ = neighbors[0].n_neighbors
-        self.graph_ = without_zeros(state.graph)
-        self.n_components_ = state.n_components
-        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store_graph(state.graph, state.n_components)
         separated = state.n_components == self.n_clusters
         self._store(result._replace(weights=result.weights / result.weights.sum()), warn=separated)
         return self

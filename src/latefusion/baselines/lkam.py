@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
 from latefusion.kernels import combine_kernels
 from latefusion.partitions.neighborhoods import neighborhood_size
@@ -204,8 +204,7 @@ class LocalKernelAlignment(ComparisonMethod):
         "neighborhood": [Interval(RealNotInt, 0, 1, closed="right"), Interval(Integral, 1, None, closed="left")],
         "combination": [StrOptions({"squared", "linear"})],
         "local_alignment": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

@@ -54,7 +54,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import polar, require_memory, top_eigenpairs, unit_rows
-from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.low_rank_expression import (
     Expression,
     Matrix,
@@ -344,8 +344,7 @@ class LatentSubspaceClustering(ComparisonMethod):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"pca", "random"})],
         "sylvester_sign": [StrOptions({"exact", "published"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

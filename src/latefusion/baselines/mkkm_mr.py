@@ -35,14 +35,14 @@ Liu, Dou, Yin, Wang, Zhu: Multiple Kernel k-Means Clustering with Matrix-Induced
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.kernel_kmeans import Combination, kernel_products, solve_regularized_weights
 from latefusion.types import SolverResult
 
@@ -162,8 +162,7 @@ class MatrixRegularizedMKKM(ComparisonMethod):
         **KERNEL_CONSTRAINTS,
         "regularization": [Interval(Real, 0, None, closed="left")],
         "combination": [StrOptions({"squared", "linear"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

@@ -30,7 +30,7 @@ Zhan, Zhang, Guan, Wang: Graph Learning for Multiview Clustering. IEEE Transacti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +40,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import require_memory
-from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import (
     component_indicator,
     laplacian_eigenvectors,
@@ -277,8 +277,7 @@ class GraphLearning(ComparisonMethod):
         **BASE_CONSTRAINTS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "local": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(
@@ -325,8 +324,6 @@ class GraphLearning(ComparisonMethod):
             neighbors, self.n_clusters, local=self.local, max_iter=self.max_iter, tol=self.tol
         )
         self.n_neighbors_ = np.array([near.n_neighbors for near in neighbors])
-        self.graph_ = without_zeros(state.graph)
-        self.n_components_ = state.n_components
-        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store_graph(state.graph, state.n_components)
         self._store(result)
         return self

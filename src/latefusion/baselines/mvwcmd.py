@@ -43,7 +43,7 @@ from sklearn.utils._param_validation import Interval
 
 from latefusion.arrays import polar
 from latefusion.assignment import assign_by_kmeans
-from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import (
     combine_graphs,
     laplacian_eigenvectors,
@@ -252,8 +252,7 @@ class WeightedDiscreteConsensus(ComparisonMethod):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "smoothness": [Interval(Real, 0, None, closed="neither")],
         "discretization": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

@@ -37,17 +37,16 @@ Liu, Liu, Liao, Wang, Zhang, Tu, Tang, Liu, Zhu: One Pass Late Fusion Multi-view
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
 from latefusion.arrays import polar
 from latefusion.assignment import assign_by_kmeans
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.late_fusion_blocks import (
     Start,
@@ -218,8 +217,7 @@ class OnePassLateFusion(ComparisonMethod):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,
         "init": [StrOptions({"align", "identity"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(
@@ -272,6 +270,5 @@ class OnePassLateFusion(ComparisonMethod):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self.rotations_ = result.rotations
         self._store(result)
         return self

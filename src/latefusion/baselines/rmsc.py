@@ -34,7 +34,7 @@ Xia, Pan, Du, Yin: Robust Multi-view Spectral Clustering via Low-rank and Sparse
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import top_eigenpairs
-from latefusion.baselines.base import KERNEL_CONSTRAINTS, ComparisonMethod
+from latefusion.baselines.base import ITERATION_CONSTRAINTS, KERNEL_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.simplex import project_rows_to_simplex
 from latefusion.baselines.support.spectral import positive_degrees
 from latefusion.types import SolverResult
@@ -335,8 +335,7 @@ class RobustMultiViewSpectral(ComparisonMethod):
         "regularization": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "penalty": [Interval(Real, 0, MAX_PENALTY, closed="neither")],
         "penalty_growth": [Interval(Real, 1, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(

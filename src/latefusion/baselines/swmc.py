@@ -27,7 +27,7 @@ Nie, Li, Li: Self-weighted Multiview Clustering with Multiple Graphs. IJCAI 2017
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,7 @@ import scipy.sparse
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod, warn_component_count
+from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.graphs import combine_graphs, laplacian_eigenvectors, reach_components, symmetrize
 from latefusion.baselines.support.rank_constraint import (
     ConstrainedGraph,
@@ -43,7 +43,6 @@ from latefusion.baselines.support.rank_constraint import (
     graph_distances,
     self_weights,
 )
-from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult
 
 # Values of the penalty to try in every round, as in the authors' code.
@@ -167,8 +166,7 @@ class SelfWeightedGraph(ComparisonMethod):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BASE_CONSTRAINTS,
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        **ITERATION_CONSTRAINTS,
     }
 
     def __init__(
@@ -211,8 +209,6 @@ class SelfWeightedGraph(ComparisonMethod):
         symmetric = [symmetrize(graph) for graph in graphs]
         result, state = solve_swmc(symmetric, self.n_clusters, max_iter=self.max_iter, tol=self.tol)
         self.n_neighbors_ = neighbors[0].n_neighbors
-        self.graph_ = without_zeros(state.graph)
-        self.n_components_ = state.n_components
-        warn_component_count(state.n_components, self.n_clusters, type(self).__name__)
+        self._store_graph(state.graph, state.n_components)
         self._store(result._replace(weights=result.weights / result.weights.sum()))
         return self

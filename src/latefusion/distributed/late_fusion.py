@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from latefusion import estimators
-from latefusion.arrays import root_of_products, top_eigenpairs
+from latefusion.arrays import root_of_products
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import ProjectedFeatures, fit_features, fitter_of
 from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
@@ -21,10 +21,10 @@ from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.partitions.fitting import root_values
+from latefusion.partitions.gram import whitened
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
-from latefusion.partitions.spectra import inverse_values
 from latefusion.selection.search import (
     SearchOptions,
     assign_selected,
@@ -106,8 +106,9 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         used = [one for one in dict.fromkeys(fitters.values()) if one in chosen]
         maps, products = fit_features(first, used, encodings, k)
         n_components = number_of_vectors(k, views.n_samples)
+        precision = float(np.finfo(views.dtype).eps)
         spectra = {
-            one: (part, extension, *_leading_pairs(products.gram[part, part], n_components, views.dtype))
+            one: (part, extension, *whitened(products.gram[part, part], n_components, precision))
             for one, part, extension in zip(used, maps.parts, maps.extensions, strict=True)
         }
         projection = np.zeros((int(maps.edges[-1]), n_components * len(plan)))
@@ -115,6 +116,7 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         for position, (key, factor) in enumerate(plan.items()):
             columns = slice(position * n_components, (position + 1) * n_components)
             part, extension, values, own = spectra[fitters[key]]
+            own = own.astype(views.dtype)
             projection[part, columns] = own
             members.append(WeightedSpectrum(columns, values, factor))
             blocks.append(Block(key.view, key.name, encodings[key.view], extension, own))
@@ -182,14 +184,3 @@ def _joint_encoding(encodings: Sequence[Any], first: FirstPass, shares: NDArray[
     pairs = zip(encodings, first.statistics, strict=True)
     distances = np.array([encoding.statistics(raw).mean_squared_distance for encoding, raw in pairs])
     return SideBySide(tuple(encodings), joint_scales(distances, shares))
-
-
-def _leading_pairs(gram: NDArray[np.float64], n_components: int, dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Leading eigenvalues of ΦΦᵀ, and the projection of Φ on its eigenvectors, from ΦᵀΦ; filled up with zeros."""
-    n_pairs = min(n_components, len(gram))
-    found, vectors = top_eigenpairs(gram, n_pairs)
-    inverse = inverse_values(found, dtype)
-    values, projection = np.zeros(n_components), np.zeros((len(gram), n_components), dtype=dtype)
-    values[:n_pairs] = np.where(inverse > 0, found, 0.0)
-    projection[:, :n_pairs] = vectors * np.sqrt(inverse)
-    return values, projection

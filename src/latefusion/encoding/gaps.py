@@ -136,18 +136,13 @@ class GapFilling:
         Parameters
         ----------
         view : ndarray of shape (n_samples, n_features)
+            Of float type, finite or NaN.
 
         Returns
         -------
         ndarray of shape (n_samples, n_features)
             A new array of the same float type.
         """
-        view = _as_floats(view)
-        if view.shape[1] != len(self.means):
-            raise ValueError(
-                f"The view has {view.shape[1]} columns, but the imputation was fitted to {len(self.means)}. "
-                f"Give the columns of the training samples."
-            )
         filled = view.copy()
         missing = np.isnan(view)
         rows = np.flatnonzero(missing.any(axis=1) & ~missing.all(axis=1))
@@ -277,7 +272,7 @@ def fit_gap_filling(view: NDArray[Any], *, factors: bool = True) -> GapFilling:
     Parameters
     ----------
     view : ndarray of shape (n_samples, n_features)
-        Missing values are NaN. Rows without any value are ignored.
+        Of float type, with at least one value; missing values are NaN. Rows without any value are ignored.
     factors : bool, default=True
         Whether to fit the factor analysis. Without it, gaps get the mean of the nearest donors.
 
@@ -285,10 +280,7 @@ def fit_gap_filling(view: NDArray[Any], *, factors: bool = True) -> GapFilling:
     -------
     GapFilling
     """
-    view = _as_floats(view)
     observed = ~np.isnan(view)
-    if not observed.any():
-        raise ValueError("The view has no observed value: all values are NaN. Remove the view.")
     view, observed = view[observed.any(axis=1)], observed[observed.any(axis=1)]
     counts, empty = observed.sum(axis=0), ~observed.any(axis=0)
     lower = np.where(empty, 0.0, np.min(view, axis=0, initial=np.inf, where=observed)).astype(np.float64)
@@ -304,33 +296,16 @@ def fit_gap_filling(view: NDArray[Any], *, factors: bool = True) -> GapFilling:
     values /= scales
     order = _order_by_values(values, observed & ~constant)
     donors = np.sort(_spread(order, max(N_DONORS + 1, min(DONOR_ROWS, DONOR_VALUES // len(means)))))
-    if not factors:
-        none = _Factors(np.zeros_like(means), np.zeros((len(means), 0)), np.ones_like(means))
-        return GapFilling(
-            means, scales, lower, upper, lower, np.empty(0, dtype=np.intp), np.empty((0, 1)), *none, values[donors],
-            observed[donors], empty=empty, error=1.0,
-        )  # fmt: skip
-    chosen = np.ix_(_spread(order, FIT_ROWS), ~constant)
-    bounds = np.vstack([lower - means, upper - means])[:, ~constant] / scales[~constant]
-    fitted, error = _fit_factors(values[chosen], observed[chosen], bounds)
+    thresholds, few, fitted, error = lower, (np.empty(0, dtype=np.intp), np.empty((0, 1))), _no_factors(len(means)), 1.0
+    if factors:
+        chosen = np.ix_(_spread(order, FIT_ROWS), ~constant)
+        bounds = np.vstack([lower - means, upper - means])[:, ~constant] / scales[~constant]
+        fitted, error = _fit_factors(values[chosen], observed[chosen], bounds)
+        fitted = _with_constants(fitted, constant)
+        thresholds, few = _thresholds(view, observed, lower), _few_values(view, order)
     return GapFilling(
-        means, scales, lower, upper, _thresholds(view, observed, lower), *_few_values(view, order),
-        *_with_constants(fitted, constant), values[donors], observed[donors], empty=empty, error=error,
-    )  # fmt: skip
-
-
-def _as_floats(view: NDArray[Any]) -> NDArray[Any]:
-    view = np.asarray(view)
-    view = view if view.dtype in (np.float32, np.float64) else view.astype(np.float64)
-    if view.ndim != 2:
-        raise ValueError(f"A view must have two dimensions (samples, features); got shape {view.shape}.")
-    if np.isinf(view).any():
-        row, column = np.argwhere(np.isinf(view))[0]
-        raise ValueError(
-            f"The view has an infinite value in row {row}, column {column}. Only NaN is a missing value: replace "
-            f"infinite values by NaN or by finite values."
-        )
-    return view
+        means, scales, lower, upper, thresholds, *few, *fitted, values[donors], observed[donors], empty, error
+    )
 
 
 def _order_by_values(values: Floats, observed: NDArray[np.bool_]) -> NDArray[np.intp]:
@@ -383,16 +358,21 @@ def _distinct(column: NDArray[Any]) -> NDArray[Any] | None:
 
 def _with_constants(factors: _Factors, constant: NDArray[np.bool_]) -> _Factors:
     """The factor analysis of all columns from that of the columns that are not constant."""
-    size, varying = len(constant), ~constant
-    offset, loadings, noise = np.zeros(size), np.zeros((size, factors.loadings.shape[1])), np.ones(size)
-    offset[varying], loadings[varying], noise[varying] = factors
-    return _Factors(offset, loadings, noise)
+    everything = _no_factors(len(constant), factors.loadings.shape[1])
+    for whole, part in zip(everything, factors, strict=True):
+        whole[~constant] = part
+    return everything
+
+
+def _no_factors(n_columns: int, n_factors: int = 0) -> _Factors:
+    """The model in which columns are independent."""
+    return _Factors(np.zeros(n_columns), np.zeros((n_columns, n_factors)), np.ones(n_columns))
 
 
 def _fit_factors(values: Floats, known: NDArray[np.bool_], bounds: Floats) -> tuple[_Factors, float]:
     """The factor analysis with the number of factors that predicts hidden values best, and its error for them."""
     n_rows, n_columns = values.shape
-    no_factors = _Factors(np.zeros(n_columns), np.zeros((n_columns, 0)), np.ones(n_columns))
+    no_factors = _no_factors(n_columns)
     part = _spread(np.arange(n_rows), SELECTION_ROWS)
     max_rank = min(MAX_RANK, n_columns - 1, len(part) // ROWS_PER_FACTOR)
     hidden = _hidden_values(values[part], known[part])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +13,17 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import is_device_array, to_numpy
+from latefusion.arrays import is_device_array, row_blocks, threads_for, to_numpy
 from latefusion.base import with_sample_ids
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.novelty import fit_novelty
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
-# Beyond this many samples, the novelty of training samples is computed on request only.
+# Beyond this many samples, a model does not keep its training views to compute their novelty.
 LARGEST_TRAINING = 100_000
+# Parts of a view that are summed to notice changes.
+N_SUMS = 32
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
@@ -36,6 +40,34 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     view_weights_: Any
     consensus_: Any
     consensus_map_: Any
+
+    @cached_property
+    def novelty_(self) -> NDArray[np.float64] | None:
+        """Novelty of the training samples, computed when it is first read.
+
+        None for more than 100 000 samples, for arrays on a device, and if the training views were changed after `fit`;
+        then ``predict(X, return_novelty=True)`` computes it.
+        """
+        check_is_fitted(self)
+        if self._training_views is None:
+            return None
+        views, sums = self._training_views
+        if _sums_of_bits(views) != sums:
+            warnings.warn(
+                "The training views were changed in place after fit, so novelty_ is None. Call "
+                "predict(X, return_novelty=True) with the original values.",
+                stacklevel=3,
+            )
+            return None
+        with threads_for(len(views)):
+            found: NDArray[np.float64] = self.consensus_map_.novelty(views, self._present(views))
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without the training views. Their novelty is computed before."""
+        if hasattr(self, "_training_views"):
+            self.novelty_  # noqa: B018
+        return {name: value for name, value in super().__getstate__().items() if name != "_training_views"}
 
     @property
     def _n_features_out(self) -> int:
@@ -153,10 +185,10 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         self, fitted: ConsensusMap, views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None
     ) -> None:
         """Store the fitted model with the novelty that the training samples define."""
-        novelty = fit_novelty(views, encodings, observed)
-        is_costly = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
-        self.novelty_ = None if is_costly else novelty(views, observed)
-        self.consensus_map_ = replace(fitted, novelty=novelty)
+        self.consensus_map_ = replace(fitted, novelty=fit_novelty(views, encodings, observed))
+        self.__dict__.pop("novelty_", None)  # of an earlier fit
+        is_large = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
+        self._training_views = None if is_large else (views, _sums_of_bits(views))
 
     def _of_training(self, name: str) -> Any:
         """A private attribute with data of the training samples, which diagnostics need."""
@@ -207,3 +239,17 @@ def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDAr
         return confidence
     weighed: NDArray[Any] = confidence * np.sqrt(mask @ weights**2 / np.sum(weights**2))
     return weighed
+
+
+def _sums_of_bits(views: Views) -> list[int]:
+    """Sums of the bits of parts of the views, to notice whether values were changed or rows moved.
+
+    The bits are summed as integers, which is as fast as memory is read, and does not depend on the order of the sum.
+    """
+    sums = []
+    for array in views.arrays:
+        values = array.data if hasattr(array, "tocsr") else array
+        bits = values.view(f"i{values.itemsize}")
+        parts = row_blocks(len(bits), max(1, len(bits) // N_SUMS))
+        sums += [int(bits[part].sum(dtype=bits.dtype)) for part in parts]
+    return sums

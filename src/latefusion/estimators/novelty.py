@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import draw_rows, row_blocks, take_rows, to_numpy
+from latefusion.arrays import row_blocks, take_rows, to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.types import Array, Views
@@ -73,14 +74,24 @@ class Novelty:
     references : tuple of ndarray of shape (n_references, n_projections)
         One per view; zero if the view is missing for the reference.
     observed : ndarray of bool of shape (n_references, n_views)
-    level : float
-        The distance that is a novelty of 1.
     """
 
     sketches: tuple[Sketch, ...]
     references: tuple[NDArray[np.float64], ...]
     observed: NDArray[np.bool_]
-    level: float
+
+    @cached_property
+    def level(self) -> float:
+        """The distance that is a novelty of 1.
+
+        Most references do not exceed it; if most of them coincide, it is their smallest positive distance. It is
+        computed when it is first needed, so that `fit` does not wait for it.
+        """
+        squared = _squared_distances(self.references, self.observed, self.references, self.observed)
+        np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
+        distances = _nearest(squared)
+        level = float(np.quantile(distances, QUANTILE))
+        return level if level > 0 else float(np.min(distances[distances > 0], initial=1.0))
 
     def __call__(self, views: Views, observed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
         """Novelty of samples.
@@ -110,7 +121,7 @@ class Novelty:
 
 
 def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None = None) -> Novelty:
-    """References and the typical distance between them.
+    """References and the projections that they are compared by.
 
     Parameters
     ----------
@@ -127,7 +138,8 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     Novelty
     """
     known = np.arange(len(views)) if observed is None else np.flatnonzero(observed.any(axis=1))
-    chosen = known[draw_rows(len(known), N_REFERENCES, np.random.RandomState(0))]
+    generator = np.random.default_rng(0)
+    chosen = np.sort(generator.choice(known, min(N_REFERENCES, len(known)), replace=False, shuffle=False))
     mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
     sketches, references = [], []
     for position, (view, encoding, seen) in enumerate(zip(views.arrays, encodings, mask.T, strict=True)):
@@ -138,9 +150,7 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
             encoding = Unchanged(np.isin(np.arange(view.shape[1]), chosen))
         sketches.append(_fit_sketch(encoding, rows[seen], position))
         references.append(sketches[-1](rows, seen))
-    squared = _squared_distances(references, mask, references, mask)
-    np.fill_diagonal(squared, np.inf)  # new samples are not among the references either
-    return Novelty(tuple(sketches), tuple(references), mask, _level(_nearest(squared)))
+    return Novelty(tuple(sketches), tuple(references), mask)
 
 
 def _on_host(view: Array) -> Array:
@@ -150,25 +160,16 @@ def _on_host(view: Array) -> Array:
 
 def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:
     coordinates = encoding(rows)
-    width = int(coordinates.shape[1])
+    width, dtype = int(coordinates.shape[1]), np.result_type(coordinates.dtype, np.float32)
     if width <= N_PROJECTIONS:
-        projection = np.eye(width)
+        projection = np.eye(width, dtype=dtype)
     else:
-        generator = np.random.RandomState(seed)
-        projection = generator.standard_normal((width, N_PROJECTIONS)) / np.sqrt(N_PROJECTIONS)
-    projection = projection.astype(np.result_type(coordinates.dtype, np.float32))
+        generator = np.random.default_rng(seed)
+        projection = generator.standard_normal((width, N_PROJECTIONS), dtype) / dtype.type(np.sqrt(N_PROJECTIONS))
     projected = np.asarray(coordinates @ projection, dtype=np.float64)
     distance = 2 * np.sum(np.var(projected, axis=0))  # the mean squared distance of two references
     scale = 1 / np.sqrt(distance) if distance > 0 else 0.0
-    return Sketch(encoding, projection * projection.dtype.type(scale), projected.mean(axis=0) * scale)
-
-
-def _level(distances: NDArray[np.float64]) -> float:
-    """The distance that most references do not exceed, or, if most of them coincide, the smallest positive distance."""
-    level = float(np.quantile(distances, QUANTILE))
-    if level > 0:
-        return level
-    return float(np.min(distances[distances > 0], initial=1.0))
+    return Sketch(encoding, projection * dtype.type(scale), projected.mean(axis=0) * scale)
 
 
 def _nearest(squared: NDArray[np.float64]) -> NDArray[np.float64]:

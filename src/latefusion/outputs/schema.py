@@ -205,7 +205,7 @@ PARTS: dict[str, Part] = {
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),
     "NeighborCounts": _part(NeighborCounts, counts=Numbers, thresholds=Numbers, n_samples=int, samples=Numbers | None),
-    "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags, level=float),
+    "Novelty": _part(Novelty, sketches=tuple[Sketch, ...], references=tuple[Numbers, ...], observed=Flags),
     "Sketch": _part(Sketch, encoding=Encoding, projection=Numbers, shift=Numbers),
     # Encodings.
     "Unchanged": _part(Unchanged, columns=Flags | None),

@@ -77,7 +77,7 @@ def encode_model(model: Any, store: StoreArray) -> dict[str, Node]:
     name = type(model).__name__
     model._validate_params()
     parameters = model.get_params(deep=False)
-    fitted = {key: one for key, one in vars(model).items() if key.endswith("_") and not key.startswith("_")}
+    fitted = {key: one for key, one in model.__getstate__().items() if key.endswith("_") and not key.startswith("_")}
     types, _ = fitted_attributes(type(model))
     for key in fitted:
         if key not in types:

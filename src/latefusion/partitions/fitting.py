@@ -14,7 +14,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import top_eigenpairs
+from latefusion.arrays import orthonormal_columns, top_eigenpairs
 from latefusion.partitions.imputation import FactorModel, Fill, PatternSums, fit_factor_model, sum_patterns
 from latefusion.partitions.partitions import Block, Mean, PartitionKey, Partitions
 from latefusion.partitions.sources import Source, count_samples, observed_mask
@@ -258,12 +258,5 @@ def block_agreement(partitions: Partitions, first: PartitionKey, second: Partiti
         both = partitions.mask[:, [first.view, second.view]].all(axis=1)
         if np.count_nonzero(both) <= rank:
             return 0.0
-        one, other = _orthonormal(one[both]), _orthonormal(other[both])
+        one, other = orthonormal_columns(one[both]), orthonormal_columns(other[both])
     return float(np.sum((one.T @ other) ** 2) / max(rank, 1))
-
-
-def _orthonormal(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Orthonormal columns of the same span; zero columns if its dimension is smaller."""
-    left, values, _ = np.linalg.svd(vectors, full_matrices=False)
-    basis: NDArray[Any] = left * (values > np.sqrt(np.finfo(values.dtype).eps) * max(values, default=0.0))
-    return basis

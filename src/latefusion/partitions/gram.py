@@ -202,22 +202,24 @@ def gram_projections(gram: Array, edges: NDArray[np.intp], n_clusters: int, prec
     projections = xp.zeros((gram.shape[0], (n_views + 1) * n_clusters), dtype=xp.float64, device=device_of(gram))
     for p in range(n_views):
         own = slice(int(edges[p]), int(edges[p + 1]))
-        projections[own, p * n_clusters : (p + 1) * n_clusters] = _whitened(gram[own, own], n_clusters, precision)
+        projections[own, p * n_clusters : (p + 1) * n_clusters] = whitened(gram[own, own], n_clusters, precision)[1]
     # The mean of one view is that view.
-    mean = projections[:, :n_clusters] if n_views == 1 else _whitened(gram, n_clusters, precision)
+    mean = projections[:, :n_clusters] if n_views == 1 else whitened(gram, n_clusters, precision)[1]
     projections[:, n_views * n_clusters :] = mean
     return projections
 
 
-def _whitened(gram: Array, n_clusters: int, precision: float) -> Array:
-    """V Λ^{-1/2} of the leading eigenpairs; columns of eigenvalues that are rounding error are zero."""
+def whitened(gram: Array, n_pairs: int, precision: float) -> tuple[Array, Array]:
+    """Λ and V Λ^{-1/2} of the leading eigenpairs; zero for eigenvalues that are rounding error, and beyond the last."""
     xp, width = namespace(gram), gram.shape[0]
-    values, vectors = top_eigenpairs(gram, min(n_clusters, width))
-    present = values > rounding_threshold(precision, values[0])
-    safe = xp.where(present, values, xp.ones_like(values))
-    whitened = xp.zeros((width, n_clusters), dtype=xp.float64, device=device_of(gram))
-    whitened[:, : values.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))
-    return whitened
+    found, vectors = top_eigenpairs(gram, min(n_pairs, width))
+    present = found > rounding_threshold(precision, found[0])
+    safe = xp.where(present, found, xp.ones_like(found))
+    values = xp.zeros(n_pairs, dtype=xp.float64, device=device_of(gram))
+    projection = xp.zeros((width, n_pairs), dtype=xp.float64, device=device_of(gram))
+    values[: found.shape[0]] = xp.where(present, found, xp.zeros_like(found))
+    projection[:, : found.shape[0]] = vectors * (xp.astype(present, xp.float64) / xp.sqrt(safe))
+    return values, projection
 
 
 def factor_partitions(

@@ -25,7 +25,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import rounding_threshold, top_eigenpairs
+from latefusion.arrays import orthonormal_columns, rounding_threshold, top_eigenpairs
 from latefusion.solvers.late_fusion_alignment import compress_partitions, solve_alignment
 from latefusion.types import SolverResult
 
@@ -197,13 +197,6 @@ def agreement_with_others(
         elsewhere: FloatArray = rows @ mean
         own = [_leading(rows, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
         if mask is not None:
-            elsewhere, own = _orthonormal(elsewhere), list(map(_orthonormal, own))
+            elsewhere, own = orthonormal_columns(elsewhere), list(map(orthonormal_columns, own))
         agreement[view] = np.mean([np.sum((elsewhere.T @ one) ** 2) / n_clusters for one in own])
     return agreement
-
-
-def _orthonormal(rows: FloatArray) -> FloatArray:
-    """Orthonormal columns with the same span, fewer if there are not enough rows."""
-    left, values, _ = np.linalg.svd(rows, full_matrices=False)
-    found: FloatArray = left * (values > np.sqrt(np.finfo(np.float64).eps) * max(values, default=0.0))
-    return found
