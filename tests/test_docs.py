@@ -174,7 +174,7 @@ def fitted_names():
     ]
     frames = {name: pandas_frame(array) for name, array in zip(data.views.names, data.views.arrays, strict=True)}
     fitted = [model.fit(frames) for model in models]
-    return {name for model in fitted for name in [*vars(model), *model.get_params()]}
+    return {name for model in fitted for name in dir(model)}
 
 
 def test_code_names_in_the_glossary_exist(fitted_names):
