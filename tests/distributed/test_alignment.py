@@ -169,7 +169,8 @@ PASSES = [
     ("GlobalAlignmentClustering", {}, 3),
     ("GlobalAlignmentClustering", {"similarity": lf.GraphSimilarity(n_anchors=60)}, 3),
     ("LocalAlignmentClustering", {"kernel": "linear"}, 4),
-    ("LateFusionClustering", {"similarity": "kernel"}, 3),
+    ("LateFusionClustering", {"similarity": "kernel", "assign_labels": "kmeans"}, 3),
+    ("LateFusionClustering", {"similarity": "kernel"}, 2),
 ]
 
 

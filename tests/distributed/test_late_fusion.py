@@ -14,8 +14,12 @@ from latefusion.encoding import column_statistics, fit_preparation
 RNG = np.random.default_rng(0)
 
 
-@pytest.mark.parametrize("options", [{}, {"similarity": "kernel"}])
-def test_choices_and_labels_are_those_in_memory(options, many, chunked):
+# With "auto", samples between clusters may move differently: graphs of chunks have anchors.
+@pytest.mark.parametrize(
+    ("options", "agreement"),
+    [({"assign_labels": "kmeans"}, 0.999), ({"similarity": "kernel"}, 0.999), ({}, 0.99)],
+)
+def test_choices_and_labels_are_those_in_memory(options, agreement, many, chunked):
     views, target = many
     first, second, third = views
     units = 10.0 ** np.arange(-2, 3).repeat(2)
@@ -31,7 +35,7 @@ def test_choices_and_labels_are_those_in_memory(options, many, chunked):
     )
     assert model.partition_names_ == expected.partition_names_
     labels = model.labels_.compute()
-    assert adjusted_rand_score(labels, expected.labels_) >= 0.999
+    assert adjusted_rand_score(labels, expected.labels_) >= agreement
     assert adjusted_rand_score(labels, target) > 0.95
     np.testing.assert_allclose(model.view_weights_, expected.view_weights_, atol=1e-3)
     np.testing.assert_allclose(model.agreement_, expected.agreement_, atol=1e-3)

@@ -105,8 +105,8 @@ def test_an_unrelated_view_changes_no_label(n_features, n_clusters):
     np.testing.assert_array_equal(model.labels_, expected.labels_)
     assert model.unrelated_views_ == ["noise"]
     assert expected.unrelated_views_ == []
-    assert model.view_weights_[2] == 0
-    np.testing.assert_allclose(model.view_weights_[:2], expected.view_weights_, atol=1e-6)
+    assert model.view_weights_[2] < 1e-12
+    np.testing.assert_allclose(model.view_weights_[:2], expected.view_weights_, atol=1e-5)  # the solver stops at 1e-6
 
 
 def test_verdicts_advise_to_remove_an_unrelated_view():

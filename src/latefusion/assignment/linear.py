@@ -89,8 +89,9 @@ def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n
     features = np.hstack([unit_rows(rows, xp=np), rows])
     weights = np.eye(n_clusters)[labels]
     scale = np.sqrt(np.mean((features - weights @ _means(features, weights)) ** 2, axis=0))
-    # A column that is constant within clusters separates them exactly; its deviation is bounded by rounding errors.
-    scale = np.maximum(scale, np.sqrt(np.finfo(np.float64).eps) * np.maximum(features.std(axis=0), 1e-300))
+    # A column that is constant within clusters has a deviation of zero, or of rounding errors.
+    scale = np.maximum(scale, np.sqrt(np.finfo(np.float64).eps * np.mean(features**2, axis=0)))
+    scale[scale == 0] = 1.0
     features = features / scale
     means = _means(features, weights)
     covariance, _ = ledoit_wolf(features - weights @ means, assume_centered=True)

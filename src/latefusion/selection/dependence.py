@@ -106,10 +106,10 @@ def unrelated_note(name: str, *, is_used: bool) -> str:
 
 
 def _gaussian(points: Array) -> NDArray[np.float64]:
-    """Gaussian kernel with the mean squared distance as width."""
+    """Gaussian kernel whose width is the median of the positive squared distances, which outliers do not change."""
     squared = euclidean_distances(points, squared=True).astype(np.float64, copy=False)
-    width = squared.mean() if squared.size else 0.0
-    return np.exp(-squared / width) if width > 0 else np.ones_like(squared)
+    positive = squared[squared > 0]
+    return np.exp(-squared / np.median(positive)) if len(positive) else np.ones_like(squared)
 
 
 def _centered(kernel: NDArray[np.float64]) -> NDArray[np.float64]:

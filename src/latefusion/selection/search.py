@@ -46,10 +46,12 @@ logger = logging.getLogger("latefusion")
 
 # The similarities whose own clusterings a candidate is compared with.
 COMPARED = ("graph 10", "kernel", "given")
-COMPARED_STARTS = 3
+COMPARED_STARTS = 10
 # Starts of the label assignment of a candidate. The chosen one gets all of ``n_init``. Where rows were imputed, all
-# candidates do: clusters are less clear there, and a bad start is more likely.
+# candidates do: clusters are less clear there, and a bad start is more likely. So do all candidates of few samples,
+# where k-means is cheap and one start more or less can change the choice.
 CANDIDATE_STARTS = 4
+MANY_STARTS_SAMPLES = 500
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # The label assignments among which ``assign_labels="auto"`` chooses; the first serves wherever there is no choice.
 AUTOMATIC = ("kmeans", "average", "mixture")
@@ -376,7 +378,8 @@ def _candidates(
     space: CandidateSpace, criterion: Criterion, n_shared_components: int | None, options: SearchOptions
 ) -> Iterator[Candidate]:
     partitions, n_clusters = space.partitions, space.n_clusters
-    n_init = options.n_init if partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
+    is_cheap = partitions.n_samples <= MANY_STARTS_SAMPLES
+    n_init = options.n_init if is_cheap or partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
     assign_labels = AUTOMATIC[0] if options.assign_labels == "auto" else options.assign_labels
     seen = set()
     choices = list(product(SIMILARITY_SETS, WEIGHTINGS))
@@ -470,11 +473,11 @@ def assign_selected(
         else:
             labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
         found[name] = labels
-    least = LEAST_BREADTH * candidate.score.breadth
-    scores = {name: criterion.measure(labels, n_clusters, known) for name, labels in found.items()}
-    broad = [name for name, (_, breadth) in scores.items() if breadth >= least] or list(AUTOMATIC[:1])
-    best = max(broad, key=lambda name: scores[name][0])
-    labels = refine(found[best], n_clusters, criterion, least)
+    scored = [
+        candidate._replace(assign_labels=name, score=criterion.score(one, n_clusters)) for name, one in found.items()
+    ]
+    best = choose(scored, len(known))[0].assign_labels
+    labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
     rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
     return rule.predict(consensus), rule, best
 
