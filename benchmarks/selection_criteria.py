@@ -116,7 +116,7 @@ def criteria(model, space, criterion, candidates):
                 subspace_agreement(space.partitions.vectors[space.partitions.position(key)][:, :k], rows[name])
                 for key in members[name[:2]]
             ),
-            "stability of k-means": k_means_stability(model, rows[name], k),
+            "stability of k-means": k_means_stability(rows[name], k),
             "stability in halves": found_again[name],
             "eigengap": gaps[name[:2]],
             "silhouette, consensus": silhouette(normalize(rows[name]), own),
@@ -138,9 +138,9 @@ def mean(values):
     return float(np.mean(list(values)))
 
 
-def k_means_stability(model, rows, k):
+def k_means_stability(rows, k):
     """Agreement of single starts."""
-    assign = ASSIGNMENTS[model.assign_labels]
+    assign = ASSIGNMENTS["kmeans"]
     starts = [assign(rows, k, n_init=1, random_state=seed)[0] for seed in range(3)]
     return mean(adjusted_rand_score(one, other) for one, other in itertools.combinations(starts, 2))
 

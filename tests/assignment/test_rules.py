@@ -15,6 +15,7 @@ from latefusion.assignment import (
     NearestCenter,
     RotatedAxes,
     assign_by_kmeans,
+    assign_by_linkage,
     assign_by_rotation,
 )
 from latefusion.assignment.rules import _fill_empty
@@ -124,6 +125,13 @@ def test_fewer_directions_than_clusters_leave_clusters_empty(name):
     labels, rule = ASSIGNMENTS[name](rows, 4, random_state=0)
     assert adjusted_rand_score(np.repeat([0, 1], 5), labels) == 1.0
     assert np.isfinite(rule.confidence(rows)).all()
+
+
+def test_average_linkage_of_repeated_rows():
+    """More rows than centers are compared, but fewer different ones; warnings are errors here."""
+    directions = np.repeat(np.eye(3), [100, 90, 80], axis=0)
+    labels, _ = assign_by_linkage(directions, 3)
+    assert adjusted_rand_score(labels, np.argmax(directions, axis=1)) == 1.0
 
 
 def test_kmeans_warns_about_fewer_clusters():

@@ -57,6 +57,20 @@ def test_independent_views_rarely_seem_related(seed, n_features, is_binary):
     assert found[0, 1] < 2 * RELATED
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_views_that_show_different_clusters_are_related(seed):
+    """In pairs their relation is weak: what one cluster is in a view, the others are not in another."""
+    views = lf.datasets.make_views(300, 5, n_views=4, complementary=True, random_state=seed).views.arrays
+    found = view_dependence([*views, noise(seed, 300)])
+    np.testing.assert_array_equal(unrelated_views(found), [False] * 4 + [True])
+    assert np.all(np.diagonal(found)[:4] > found[:4, :4][~np.eye(4, dtype=bool)].reshape(4, 3).min(axis=1))
+
+
+def test_dependence_on_two_equal_views_together_is_that_on_one_of_them():
+    found = view_dependence([VIEWS[0], VIEWS[1], VIEWS[1]])
+    assert found[0, 0] == pytest.approx(found[0, 1])
+
+
 def test_of_two_views_neither_is_set_aside():
     assert not unrelated_views(view_dependence([VIEWS[0], noise(0)])).any()
 

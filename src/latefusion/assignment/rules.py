@@ -7,6 +7,7 @@ one, between 0 and 1). On its training rows, ``predict`` returns the labels of t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cut_tree, linkage
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from latefusion.arrays import is_device_array, map_rows, namespace, one_thread, unit_rows
@@ -280,9 +282,11 @@ def assign_by_linkage(
     centers = _unit(embedding)
     n_centers = max(LINKED_CENTERS, LINKED_CENTERS_PER_CLUSTER * n_clusters)
     if len(centers) > n_centers:
-        with one_thread():
+        with one_thread(), warnings.catch_warnings():
+            # With fewer different directions than centers, some centers are nearest to no direction; they are left out.
+            warnings.simplefilter("ignore", ConvergenceWarning)
             small = KMeans(n_centers, n_init=1, max_iter=LINKED_STEPS, random_state=random_state).fit(centers)
-        centers = small.cluster_centers_
+        centers = small.cluster_centers_[np.unique(small.predict(centers))]
     clusters = cut_tree(linkage(centers, "average"), n_clusters=[n_clusters])[:, 0]
     rule = NearestCenter(centers, np.asarray(clusters, dtype=np.intp))
     return rule.predict(embedding), rule

@@ -1,9 +1,13 @@
-"""Whether views are statistically related: a test of independence for every pair of views.
+"""Whether views are statistically related: tests of independence.
 
-With K and L the centered Gaussian kernels of two views on n common samples, their dependence is the inner product
-⟨K, L⟩ (the Hilbert-Schmidt independence criterion). If the views are independent, the samples of one of them may be
-permuted. The mean and the variance of ⟨K, L⟩ over all permutations have a closed form (Kazi-Aoual et al., Computational
-Statistics & Data Analysis, 1995), so that no permutation is drawn.
+With K and L the squared centered Gaussian kernels of two views on n common samples, their dependence is the inner
+product ⟨K, L⟩ (the Hilbert-Schmidt independence criterion). If the views are independent, the samples of one of them
+may be permuted. The mean and the variance of ⟨K, L⟩ over all permutations have a closed form (Kazi-Aoual et al.,
+Computational Statistics & Data Analysis, 1995), so that no permutation is drawn. Squares of kernels count the leading
+directions more, and clusters are among these.
+
+Every view is compared with every other one, and with the sum of the kernels of all others: views that show different
+clusters are only weakly related in pairs.
 
 A view that is unrelated to all others cannot contribute to a consensus, but it can replace it: random numbers in a few
 columns have smoother neighborhoods than real measurements in many.
@@ -23,6 +27,8 @@ from latefusion.types import Array
 # Two views are related if their dependence exceeds its mean under independence by this many standard deviations: a
 # p-value of about 0.01 for kernels of rank one, where the distribution has the heaviest tail, and far less otherwise.
 RELATED = 4.0
+# The same for a view and all other views together, where there is only one comparison.
+RELATED_TO_ALL = 3.0
 # Samples that are compared, and the fewest that can be.
 MOST_SAMPLES = 500
 FEWEST_SAMPLES = 20
@@ -45,25 +51,36 @@ def view_dependence(
     Returns
     -------
     ndarray of shape (n_views, n_views)
-        Symmetric. NaN on the diagonal, and for views with too few samples in common.
+        Symmetric; on the diagonal, the dependence of a view on all others together. NaN for too few samples in common.
     """
     if mask is None:
         mask = np.ones((coordinates[0].shape[0], len(coordinates)), dtype=bool)
     samples = np.flatnonzero(mask.any(axis=1))
     if len(samples) > MOST_SAMPLES:
         samples = np.sort(np.random.default_rng(seed).choice(samples, MOST_SAMPLES, replace=False))
-    kernels = []
-    for view, observed in zip(coordinates, mask.T, strict=True):
-        rows = np.cumsum(observed) - 1
-        kernels.append(_gaussian(view[rows[samples[observed[samples]]]]))
+    observed = mask[samples]
+    kernels = np.zeros((len(coordinates), len(samples), len(samples)))  # zero where a view is missing
+    for view, own in enumerate(observed.T):
+        rows = (np.cumsum(mask[:, view]) - 1)[samples[own]]
+        if len(rows) >= FEWEST_SAMPLES:
+            squared = _centered(_gaussian(coordinates[view][rows]))
+            squared = squared @ squared
+            kernels[np.ix_([view], own, own)] = squared / (np.linalg.norm(squared) or 1.0)
     found = np.full((len(kernels), len(kernels)), np.nan)
     for pair in combinations(range(len(kernels)), 2):
-        both = np.asarray(mask[samples][:, pair].all(axis=1))
-        if np.count_nonzero(both) >= FEWEST_SAMPLES:
-            own = [np.flatnonzero(both[mask[samples, view]]) for view in pair]
-            common = [_centered(kernels[view][np.ix_(rows, rows)]) for view, rows in zip(pair, own, strict=True)]
-            found[pair] = found[pair[::-1]] = _standardized_product(*common)
+        found[pair] = found[pair[::-1]] = _dependence(*kernels[list(pair)], observed[:, pair].all(axis=1))
+    for view, own in enumerate(observed.T):
+        others = np.arange(len(kernels)) != view
+        common = own & observed[:, others].any(axis=1)
+        found[view, view] = _dependence(kernels[view], kernels[others].sum(axis=0), common)
     return found
+
+
+def _dependence(first: NDArray[np.float64], second: NDArray[np.float64], common: NDArray[np.bool_]) -> float:
+    """Dependence on the common samples."""
+    if np.count_nonzero(common) < FEWEST_SAMPLES:
+        return np.nan
+    return _standardized_product(*(_centered(one[np.ix_(common, common)]) for one in (first, second)))
 
 
 def unrelated_views(dependence: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -80,9 +97,10 @@ def unrelated_views(dependence: NDArray[np.float64]) -> NDArray[np.bool_]:
         None of two views: which of them is to be left out cannot be decided. A view that could not be compared with all
         others is not unrelated.
     """
-    np.fill_diagonal(dependence := dependence.copy(), -np.inf)
-    unrelated: NDArray[np.bool_] = np.all(dependence < RELATED, axis=1)  # False for NaN
-    return unrelated if np.any(dependence >= RELATED) else np.zeros(len(dependence), dtype=bool)
+    together = np.diagonal(dependence)
+    np.fill_diagonal(pairs := dependence.copy(), -np.inf)
+    unrelated: NDArray[np.bool_] = np.all(pairs < RELATED, axis=1) & (together < RELATED_TO_ALL)  # False for NaN
+    return unrelated if np.any(pairs >= RELATED) else np.zeros(len(dependence), dtype=bool)
 
 
 def unrelated_note(name: str, *, is_used: bool) -> str:

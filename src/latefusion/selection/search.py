@@ -144,7 +144,7 @@ class Selected:
     criterion : Criterion
         The score of clusterings of these samples.
     dependence : ndarray of shape (n_views, n_views)
-        How related views are, see `view_dependence`.
+        How related views are; see `view_dependence`.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
     """
