@@ -67,9 +67,9 @@ def view_dependence(
             squared = squared @ squared
             kernels[np.ix_([view], own, own)] = squared / (np.linalg.norm(squared) or 1.0)
     found = np.full((len(kernels), len(kernels)), np.nan)
-    for pair in combinations(range(len(kernels)), 2):
-        first, second = (kernels[view] for view in pair)
-        found[pair] = found[pair[::-1]] = _dependence(first, second, observed[:, pair].all(axis=1))
+    for one, other in combinations(range(len(kernels)), 2):
+        dependence = _dependence(kernels[one], kernels[other], observed[:, one] & observed[:, other])
+        found[one, other] = found[other, one] = dependence
     for view, own in enumerate(observed.T):
         others = np.arange(len(kernels)) != view
         common = own & observed[:, others].any(axis=1)
