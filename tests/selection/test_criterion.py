@@ -12,9 +12,11 @@ import latefusion as lf
 from latefusion.metrics import neighbor_information, shared_information
 from latefusion.selection.criterion import (
     JOINT_NEIGHBORS,
+    LEAST_ATTAINED,
     VIEW_NEIGHBORS,
     Criterion,
     joint_neighbors,
+    relative_weights,
     view_neighbors,
 )
 from latefusion.similarities.graph import NeighborSearch
@@ -101,8 +103,28 @@ def test_score_is_the_mean_of_the_three_informations(criterion):
     single = [
         np.mean([shared_information(labels, one, 3) for one in view_labels]) for view_labels in criterion.view_labels
     ]
-    expected = (joint + 0.25 * alone[0] + 0.75 * alone[1] + 0.25 * single[0] + 0.75 * single[1]) / 3
+    expected = (joint + criterion.neighbor_weights @ alone + criterion.label_weights @ single) / 3
     assert criterion.score(labels, 3).value == pytest.approx(expected)
+
+
+def test_informations_in_views_are_relative_to_those_of_the_view_alone(criterion):
+    """The clusters of a view explain it fully: with weights, every view contributes its share of the same number."""
+    attained = [
+        max(neighbor_information(own, neighbors, 3) for own in several)
+        for several, neighbors in zip(criterion.view_labels, criterion.view_neighbors, strict=True)
+    ]
+    contributions = criterion.neighbor_weights * attained
+    np.testing.assert_allclose(contributions / contributions.sum(), criterion.shares)
+    np.testing.assert_allclose(contributions.sum(), criterion.shares @ attained)
+
+
+def test_relative_weights():
+    shares = np.array([0.5, 0.5, 0.0])
+    np.testing.assert_allclose(relative_weights(shares, np.array([0.4, 0.4, 0.9])), shares)
+    np.testing.assert_allclose(relative_weights(shares, np.array([0.8, 0.4, 0.0])), [0.375, 0.75, 0.0])
+    np.testing.assert_array_equal(relative_weights(shares, np.zeros(3)), shares)
+    weights = relative_weights(shares, np.array([0.8, 1e-6, 0.0]))  # what has no clusters gets no large weight
+    assert weights[1] / weights[0] == pytest.approx(1 / LEAST_ATTAINED)
 
 
 def test_several_ways_to_fill_in_rows_are_criteriond_by_their_mean(criterion):
@@ -193,11 +215,16 @@ def test_neighbors_of_samples_with_missing_views():
 
 
 def test_view_labels_of_samples_that_have_the_view_count():
-    labels = np.repeat([0, 1], 20)
-    neighborhoods = find([np.random.default_rng(0).standard_normal((40, 2))], np.ones(1))
-    partly = np.where(np.arange(40) % 2, labels, -1)
-    scores = [
-        Criterion(*neighborhoods, [[labels_alone]], np.ones(1), np.ones(1)).score(labels, 2).value
-        for labels_alone in (labels, partly)
-    ]
-    assert scores[0] == pytest.approx(scores[1])
+    mask = np.ones((60, 2), dtype=bool)
+    mask[::2, 1] = False
+    observed = mask[:, 1]
+    found = find([VIEWS[0], VIEWS[1][observed]], np.ones(2), mask)
+    partly = np.where(observed, DATA.target, -1)
+    shares = np.array([0.25, 0.75])
+    criterion = Criterion(*found, [[DATA.target], [partly]], shares, shares)
+    labels = np.random.default_rng(0).integers(3, size=60)
+    single = [shared_information(labels[own], DATA.target[own], 3) for own in mask.T]
+    near = [neighbor_information(labels, one, 3) for one in found.views]
+    joint = neighbor_information(labels, found.joint[0], 3)
+    expected = (joint + criterion.neighbor_weights @ near + criterion.label_weights @ single) / 3
+    assert criterion.score(labels, 3).value == pytest.approx(expected)

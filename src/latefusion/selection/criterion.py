@@ -9,6 +9,10 @@ It is the mean of three informations between 0 and 1:
 The first two measure whether clusters are connected in the data, the third whether the consensus represents all views.
 Views count by how well their own clusterings agree with those of the other views.
 
+Views differ in how much information any clustering can have about them: a table of a few categories has large groups of
+equal rows, measurements in many columns have none. So the informations in single views are relative to what the
+clusterings of that view alone attain.
+
 A mean over views is also high for a clustering that follows one view closely and ignores all others. So every score has
 a breadth, the effective number of views whose neighborhoods the clustering explains: (Σ_v x_v)² / Σ_v x_v² with x_v the
 second information in view v. `docs/SELECTION.md` has the experiments behind these choices.
@@ -18,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -37,6 +42,8 @@ VIEW_NEIGHBORS = 10
 N_FOLDS = 5
 # Least trust in a view, as a share of the largest.
 LEAST_TRUST = 0.05
+# Least information that a view is taken to attain on its own, as a share of the largest.
+LEAST_ATTAINED = 0.2
 
 
 def view_neighbors(searches: Sequence[NeighborSearch], mask: NDArray[np.bool_] | None = None) -> list[NDArray[np.intp]]:
@@ -155,6 +162,30 @@ def _agreement(first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
     return max(0.0, adjusted_mutual_info_score(first[both], second[both])) if np.any(both) else 0.0
 
 
+def relative_weights(shares: NDArray[Any], attained: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Weights of informations in views that are relative to attained ones.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (n_views,)
+        How much every view counts; they sum to one.
+    attained : ndarray of shape (n_views,)
+        Information that a clustering of every view alone has in that view.
+
+    Returns
+    -------
+    ndarray of shape (n_views,)
+        Inversely proportional to the attained informations. A clustering that attains as much in every view has the
+        same weighted mean of informations as with the shares as weights.
+    """
+    largest = np.max(attained[shares > 0], initial=0.0)
+    if largest <= 0:
+        return shares
+    attained = np.maximum(attained, LEAST_ATTAINED * largest)
+    weights: NDArray[np.float64] = shares * (shares @ attained) / attained
+    return weights
+
+
 class Score(NamedTuple):
     """Score of a clustering: of all samples, of parts of them, and its breadth."""
 
@@ -214,20 +245,45 @@ class Criterion:
         """Samples that have any view."""
         return np.arange(len(self.view_labels[0][0])) if self.known is None else np.flatnonzero(self.known)
 
+    @cached_property
+    def neighbor_weights(self) -> NDArray[np.float64]:
+        """Weights of the informations about neighbors in single views."""
+        return relative_weights(self.shares, self._attained()[0])
+
+    @cached_property
+    def label_weights(self) -> NDArray[np.float64]:
+        """Weights of the informations about the clusterings of single views."""
+        return relative_weights(self.shares, self._attained()[1])
+
+    def _attained(self) -> NDArray[np.float64]:
+        """Largest informations of the clusterings of every view in that view, shape (2, n_views)."""
+        n_clusters = 1 + max(int(own.max()) for several in self.view_labels for own in several)
+        attained = np.zeros((2, len(self.view_labels)))
+        for view, several in enumerate(self.view_labels):
+            for own in several:
+                found = self._informations(own, n_clusters, np.flatnonzero(own >= 0), view)
+                attained[:, view] = np.maximum(attained[:, view], found)
+        return attained
+
+    def _informations(
+        self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp], view: int
+    ) -> tuple[float, float]:
+        """Information about neighbors in a view, and about the clusterings of that view."""
+        shared = []
+        for own in self.view_labels[view]:
+            known = samples[own[samples] >= 0]
+            shared.append(shared_information(labels[known], own[known], n_clusters))
+        near = neighbor_information(labels, self.view_neighbors[view], n_clusters, samples=samples)
+        return near, float(np.mean(shared))
+
     def measure(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> tuple[float, float]:
         """Mean of the three informations, and breadth, on some samples."""
-
-        def neighboring(neighbors: NDArray[np.intp]) -> float:
-            return neighbor_information(labels, neighbors, n_clusters, samples=samples)
-
-        def shared(others: NDArray[np.intp]) -> float:
-            known = samples[others[samples] >= 0]
-            return shared_information(labels[known], others[known], n_clusters)
-
-        joint = np.mean([neighboring(one) for one in self.joint_neighbors])
-        alone = np.array([neighboring(one) for one in self.view_neighbors])
-        single = [np.mean([shared(one) for one in several]) for several in self.view_labels]
-        value = float((joint + self.shares @ alone + self.shares @ single) / 3)
+        joint = np.mean(
+            [neighbor_information(labels, one, n_clusters, samples=samples) for one in self.joint_neighbors]
+        )
+        of_views = [self._informations(labels, n_clusters, samples, view) for view in range(len(self.view_labels))]
+        alone, single = np.array(of_views).T
+        value = float((joint + self.neighbor_weights @ alone + self.label_weights @ single) / 3)
         explained = self.presence * alone
         squares = float(np.sum(explained**2))
         return value, float(np.sum(explained)) ** 2 / squares if squares > 0 else 0.0

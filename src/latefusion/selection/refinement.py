@@ -60,7 +60,7 @@ def refine(
 def _graphs(criterion: Criterion, n_samples: int) -> list[tuple[float, Any]]:
     """Weight and symmetric adjacency matrix of every neighbor graph of the criterion."""
     joint = [(1.0 / len(criterion.joint_neighbors), one) for one in criterion.joint_neighbors]
-    views = zip(criterion.shares.tolist(), criterion.view_neighbors, strict=True)
+    views = zip(criterion.neighbor_weights.tolist(), criterion.view_neighbors, strict=True)
     return [(weight, _adjacency(neighbors, n_samples)) for weight, neighbors in [*joint, *views]]
 
 
@@ -82,7 +82,7 @@ def _gains(
         near = adjacency @ indicators
         table = indicators.T @ near
         gains += 2 * weight * near @ _log_ratios(table, adjacency.nnz).T
-    for share, several in zip(criterion.shares, criterion.view_labels, strict=True):
+    for share, several in zip(criterion.label_weights, criterion.view_labels, strict=True):
         for own in several:
             known = np.flatnonzero(own >= 0)
             table = np.zeros((n_clusters, int(own.max()) + 1))
