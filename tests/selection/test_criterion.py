@@ -118,6 +118,17 @@ def test_informations_in_views_are_relative_to_those_of_the_view_alone(criterion
     np.testing.assert_allclose(contributions.sum(), criterion.shares @ attained)
 
 
+def test_score_per_entropy_is_that_of_equal_clusters_if_they_are_equal(criterion):
+    score = criterion.score(DATA.target, 3)
+    np.testing.assert_allclose(score.per_entropy(DATA.target, 3).value, score.value)
+    unequal = np.repeat([0, 1], [50, 10])
+    entropy = -(5 / 6 * np.log(5 / 6) + 1 / 6 * np.log(1 / 6)) / np.log(2)
+    found = score.per_entropy(unequal, 2)
+    np.testing.assert_allclose([found.value, *found.parts], np.array([score.value, *score.parts]) / np.sqrt(entropy))
+    assert found.breadth == score.breadth
+    assert score.per_entropy(np.zeros(60, dtype=int), 1).value == score.value
+
+
 def test_relative_weights():
     shares = np.array([0.5, 0.5, 0.0])
     np.testing.assert_allclose(relative_weights(shares, np.array([0.4, 0.4, 0.9])), shares)

@@ -27,6 +27,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.stats
 from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
@@ -197,6 +198,16 @@ class Score(NamedTuple):
     def standard_error(self) -> float:
         """Standard error of the value."""
         return standard_error(self.parts)
+
+    def per_entropy(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
+        """The same, with informations divided by the geometric mean of log k and the entropy of the labels.
+
+        Informations are shares of log k, which clusters of unequal size cannot reach. Among labels of the same
+        consensus this is the fairer comparison; among different ones it prefers a few outliers as clusters.
+        """
+        entropy = scipy.stats.entropy(np.bincount(labels)) / np.log(n_clusters) if n_clusters > 1 else 0.0
+        factor = 1.0 / np.sqrt(entropy) if entropy > 0 else 1.0
+        return Score(factor * self.value, factor * self.parts, self.breadth)
 
 
 def standard_error(parts: NDArray[Any]) -> float:

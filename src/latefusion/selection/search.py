@@ -474,7 +474,8 @@ def assign_selected(
             labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
         found[name] = labels
     scored = [
-        candidate._replace(assign_labels=name, score=criterion.score(one, n_clusters)) for name, one in found.items()
+        candidate._replace(assign_labels=name, score=criterion.score(one, n_clusters).per_entropy(one, n_clusters))
+        for name, one in found.items()
     ]
     best = choose(scored, len(known))[0].assign_labels
     labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
