@@ -349,6 +349,33 @@ def test_rows_of_zeros_are_missing_where_views_are(histograms, with_zeros):
     assert_same_fit(with_zeros, declared, known)
 
 
+def test_rows_of_zeros_of_distributions_are_missing_in_complete_data(histograms):
+    arrays, _, empty = histograms
+    model = LFC(K, random_state=0).fit(arrays)
+    known = ~empty.all(axis=1)
+    assert not known.all()
+    assert set(model.view_kinds_.values()) == {"distribution"}
+    np.testing.assert_array_equal(model.observed_, ~empty)
+    declared = lf_clone(model).fit(Views([view[known] for view in arrays], mask=~empty[known]))
+    assert_same_fit(model, declared, known)
+    np.testing.assert_array_equal(model.predict(arrays), model.labels_)
+
+
+def test_rows_of_zeros_of_counts_are_observations_in_complete_data(histograms):
+    arrays, _, empty = histograms
+    known = ~empty.all(axis=1)
+    model = LFC(K, random_state=0).fit([np.ceil(3 * view[known]) for view in arrays])
+    assert set(model.view_kinds_.values()) == {"counts"}
+    assert model.observed_.all()
+
+
+def test_a_single_view_keeps_its_rows_of_zeros(histograms):
+    arrays, _, _ = histograms
+    model = LFC(K, random_state=0).fit([arrays[0]])
+    assert model.view_kinds_ == {"view_0": "distribution"}
+    assert model.partitions_[0][~arrays[0].any(axis=1)].any()
+
+
 def assert_same_fit(model, other, samples):
     """Of some samples of a model, another says the same: choices, labels, consensus and weights."""
     assert str(model.selection_) == str(other.selection_)
@@ -450,11 +477,6 @@ def test_the_number_of_clusters_with_samples_of_zeros(histograms):
     declared = lf_clone(model).fit(Views([view[known] for view in arrays], mask=model.observed_[known]))
     assert str(model.number_selection_) == str(declared.number_selection_)
     assert_same_fit(model, declared, known)
-
-
-def test_rows_of_zeros_are_rows_like_others_without_holes(histograms):
-    arrays, _, _ = histograms
-    assert LFC(K, random_state=0).fit(arrays).observed_.all()
 
 
 def test_rows_of_zeros_stay_where_too_little_would_be_left(histograms):

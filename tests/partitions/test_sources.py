@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.metrics.pairwise import euclidean_distances
 
 from latefusion.encoding import column_statistics, fit_preparation
+from latefusion.encoding.preparation import DIRECTED
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.sources import (
@@ -252,7 +253,7 @@ def test_rows_of_zeros_are_missing_where_directions_are_compared():
         kernel_source(KERNEL, OF_KERNEL),
     ]
     mask = observed_mask(sources)
-    heard, directed = mask_zero_rows(sources, mask)
+    heard, directed = mask_zero_rows(sources, mask, DIRECTED)
     filled = (counts != 0).any(axis=1)
     assert directed.tolist() == [True, True, False, False]
     np.testing.assert_array_equal(heard[:, 0], filled)
@@ -263,7 +264,9 @@ def test_rows_of_zeros_are_missing_where_directions_are_compared():
 
 def test_views_without_rows_of_zeros_lose_none():
     view = COUNTS[(COUNTS != 0).sum(axis=1) > 0]
-    mask, directed = mask_zero_rows([feature_source(view, SIMILARITIES)], np.ones((view.shape[0], 1), dtype=bool))
+    mask, directed = mask_zero_rows(
+        [feature_source(view, SIMILARITIES)], np.ones((view.shape[0], 1), dtype=bool), DIRECTED
+    )
     assert mask.all()
     assert directed.all()
 
@@ -273,7 +276,15 @@ def test_rows_of_zeros_stay_where_all_others_coincide():
     view[:7, :3] = 1.0
     sources = [feature_source(view, SIMILARITIES)]
     assert sources[0].kind == "counts"
-    mask, directed = mask_zero_rows(sources, np.ones((12, 1), dtype=bool))
+    mask, directed = mask_zero_rows(sources, np.ones((12, 1), dtype=bool), DIRECTED)
+    assert mask.all()
+    assert not directed.any()
+
+
+def test_rows_of_zeros_stay_in_views_of_other_kinds():
+    mask, directed = mask_zero_rows(
+        [feature_source(COUNTS, SIMILARITIES)], np.ones((COUNTS.shape[0], 1), dtype=bool), ("distribution",)
+    )
     assert mask.all()
     assert not directed.any()
 

@@ -83,8 +83,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     missing : {"impute", "zero"}, default="impute"
         Treatment of missing views. Similarities of a view always use the samples that have it. "impute" imputes the
         missing rows of its eigenvectors from the other views of the sample, by factor analysis of all views; "zero"
-        sets them to zero. If views are missing, rows of zeros in views of counts or distributions, which are compared
-        by direction, are treated as missing as well. Without missing views the option has no effect.
+        sets them to zero. Rows of zeros in views of distributions are treated as missing, and if views are missing, so
+        are those in views of counts. Without missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100
@@ -252,8 +252,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             sources, directed = view_sources(
                 views, specs, options.named, self._mask, options.numbers[0], self.view_inputs_
             )
+            self._mask = observed_mask(sources)
             if self._mask is not None:
-                self._mask = self.observed_ = observed_mask(sources)
+                self.observed_ = self._mask
                 self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
             selected, space = search.select(sources, options)
             self._store_choices(selected)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latefusion.encoding.column_statistics import column_statistics
 from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
-from latefusion.encoding.preparation import DIRECTED, fit_preparation, has_entries
+from latefusion.encoding.preparation import fit_preparation, has_entries
 from latefusion.partitions.partitions import Block
 from latefusion.partitions.spectra import fit_spectrum, scatter_rows
 from latefusion.similarities.extension import Similarity
@@ -225,14 +225,17 @@ def without_view(sources: Sequence[Source], view: int) -> tuple[list[Source], ND
     return take_samples(rest, kept), kept
 
 
-def mask_zero_rows(sources: Sequence[Source], mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Treat rows of zeros as missing in views that are compared by directions.
+def mask_zero_rows(
+    sources: Sequence[Source], mask: NDArray[np.bool_], kinds: Sequence[str]
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Treat rows of zeros as missing in views of some kinds that are compared by directions.
 
     Parameters
     ----------
     sources : sequence of Source
     mask : ndarray of bool of shape (n_samples, n_views)
         Which samples have which views.
+    kinds : sequence of str
 
     Returns
     -------
@@ -243,7 +246,7 @@ def mask_zero_rows(sources: Sequence[Source], mask: NDArray[np.bool_]) -> tuple[
     """
     found, directed = mask.copy(), np.zeros(len(sources), dtype=bool)
     for view, source in enumerate(sources):
-        if source.kind in DIRECTED:
+        if source.kind in kinds:
             own = has_entries(source.coordinates)
             directed[view] = bool(column_statistics(source.coordinates[own]).deviations.any())
             if directed[view]:

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.encoding.preparation import Preparation
+from latefusion.encoding.preparation import DIRECTED, Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
 from latefusion.validation import can_be_fused, is_precomputed
 
 GRAPH_SIZES = (5, 10, 20)
+# Kinds of views in which a row of zeros is a missing row, also in data that are complete otherwise.
+ZERO_IS_MISSING = ("distribution",)
 
 
 class NamedSimilarities(NamedTuple):
@@ -109,8 +111,9 @@ def view_sources(
 ) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
 
-    If views are missing, rows of zeros are missing as well in views that are compared by directions, if enough samples
-    remain.
+    Rows of zeros are missing in views of distributions, whose rows have a sum, if enough samples remain. In views of
+    counts, a row of zeros is an observation in complete data. If views are missing, it is treated as missing as well:
+    there are no distances over all views, by which other views outweigh it.
 
     Parameters
     ----------
@@ -136,11 +139,11 @@ def view_sources(
         return view_source(views, view, specs[view], named, seen, is_table=inputs[view] == "table")
 
     sources = [fit(view, None if mask is None else mask[:, view]) for view in range(len(specs))]
-    if mask is not None:
-        found, directed = mask_zero_rows(sources, mask)
-        if can_be_fused(found, n_clusters):
-            # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
-            for view in np.flatnonzero((found != mask).any(axis=0)).tolist():
-                sources[view] = fit(view, found[:, view])
-            return sources, directed
-    return sources, np.zeros(len(sources), dtype=bool)
+    declared = np.ones((len(views), len(specs)), dtype=bool) if mask is None else mask
+    found, directed = mask_zero_rows(sources, declared, ZERO_IS_MISSING if mask is None else DIRECTED)
+    if len(sources) == 1 or not can_be_fused(found, n_clusters):
+        return sources, np.zeros(len(sources), dtype=bool)
+    for view in np.flatnonzero((found != declared).any(axis=0)).tolist():
+        # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
+        sources[view] = fit(view, found[:, view])
+    return sources, directed
