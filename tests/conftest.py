@@ -52,3 +52,14 @@ def xp(request):
 @pytest.fixture(params=[0, 1])
 def seed(request):
     return request.param
+
+
+@pytest.fixture(scope="session")
+def conflict():
+    """Two views of 120 samples with equally clear, different clusters, by name, and the clusters of both."""
+    rng = np.random.default_rng(0)
+    first = np.repeat(np.arange(3), 40)
+    second = rng.permutation(first)
+    centers = 6 * rng.standard_normal((2, 3, 6))
+    noise = 0.5 * rng.standard_normal((2, 120, 6))
+    return {"left": centers[0][first] + noise[0], "right": centers[1][second] + noise[1]}, first, second

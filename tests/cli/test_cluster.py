@@ -116,6 +116,32 @@ def test_the_number_is_found_and_the_answer_is_json_alone(folder):
     assert done.stdout.count("\n") == 1
 
 
+def test_other_clusterings_with_an_equal_score_are_noted(tmp_path, monkeypatch, capsys, conflict):
+    monkeypatch.chdir(tmp_path)
+    for name, view in conflict[0].items():
+        pd.DataFrame(view, columns=list("abcdef")).rename_axis("id").to_csv(f"{name}.csv")
+    answer = answer_of(capsys, "left.csv", "right.csv", "-k", "3")
+    (one,) = answer["alternatives"]
+    (note,) = [text for text in answer["warnings"] if text.startswith("1 other clustering scores as high")]
+    assert f"it moves {one['share']:.0%} of the samples to another cluster" in note
+    assert note.endswith("See the report (--report) or alternatives_.")
+    assert one["moved"] == pytest.approx(one["share"] * one["samples"])
+    assert abs(one["difference"]) <= one["standard_error"]
+    assert one["view"] in ("left", "right")
+    assert one["text"].startswith(f"With view '{one['view']}' alone")
+    assert main(["cluster", "left.csv", "right.csv", "-k", "3", "--report", "page.html"]) == 0
+    assert f"Note: {note}\n" in capsys.readouterr().out
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "Other clusterings with an equal score" in page
+    assert f"{one['moved']} (" in page
+
+
+def test_clear_clusters_have_no_note_of_others(folder, capsys):
+    answer = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3")
+    assert answer["alternatives"] == []
+    assert not any("other clustering" in text for text in answer["warnings"])
+
+
 def test_the_same_seed_gives_the_same_and_row_order_does_not_matter(folder, capsys):
     first = answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--seed", "5")
     assert first == answer_of(capsys, "genes.csv", "proteins.csv", "-k", "3", "--seed", "5")

@@ -51,6 +51,22 @@ def test_the_number_of_clusters_is_found_on_a_sample(planted, chunked):
     assert adjusted_rand_score(model.labels_.compute(), planted[1][:400]) > 0.95
 
 
+@pytest.mark.parametrize("assign_labels", ["auto", "kmeans"])
+def test_alternatives_are_those_of_the_rows_that_the_search_used(assign_labels, conflict, chunked, monkeypatch):
+    monkeypatch.setattr("latefusion.selection.search.SEARCH_SAMPLES", 100)
+    views, first, second = conflict
+    options = {"similarity": "kernel", "assign_labels": assign_labels, "random_state": 0}
+    model = distributed.LateFusionClustering(3, **options).fit(chunked(views, 50))
+    labels = model.labels_.compute()
+    (one,) = model.alternatives_
+    assert len(one.samples) == 100
+    np.testing.assert_array_equal(one.moved, one.samples[one.labels != labels[one.samples]])
+    taken, other = (first, second) if one.view == "right" else (second, first)
+    assert adjusted_rand_score(taken, labels) > 0.9
+    assert adjusted_rand_score(other[one.samples], one.labels) > 0.9
+    assert model.in_memory().alternatives_ is model.alternatives_
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_scalings_are_those_in_memory(sparse, chunked):
     views = {

@@ -389,3 +389,21 @@ def test_a_view_may_be_labels_of_more_clusters_than_asked_for(n_clusters):
     assert model.n_clusters_ == 3
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
     np.testing.assert_array_equal(model.predict(views), model.labels_)
+
+
+def test_another_fit_replaces_the_alternatives(conflict):
+    model = fit(conflict[0])
+    assert len(model.alternatives_) == 1
+    assert pickle.loads(pickle.dumps(model)).alternatives_[0].view == model.alternatives_[0].view
+    assert model.fit(VIEWS).alternatives_ == ()
+
+
+def test_the_order_of_the_views_does_not_change_the_clusterings_of_a_tie(conflict):
+    """Which view is followed may be chance; the other one is the alternative."""
+    views, *_ = conflict
+    found = []
+    for names in (["left", "right"], ["right", "left"]):
+        model = fit({name: views[name] for name in names})
+        (one,) = model.alternatives_
+        found.append({tuple(lf.metrics.match_labels(conflict[1], labels)) for labels in (model.labels_, one.labels)})
+    assert found[0] == found[1]

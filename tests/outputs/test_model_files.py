@@ -146,6 +146,15 @@ def test_a_search_for_the_number_comes_back_with_its_evidence(tmp_path):
     assert again.selection_.to_dict() == model.selection_.to_dict()
 
 
+def test_alternatives_come_back(tmp_path, conflict):
+    views, *_ = conflict
+    model = fitted(lf.LateFusionClustering, views)
+    assert len(model.alternatives_) == 1
+    again = check_there_and_back(model, views, tmp_path / "m")
+    assert alike(again.alternatives_, model.alternatives_)
+    assert [str(one) for one in again.alternatives_] == [str(one) for one in model.alternatives_]
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_what_needs_training_data_says_so_after_loading(name, tmp_path):
     model = fitted(OURS[name], DATA.views)

@@ -57,7 +57,7 @@ def named_in(node):
         yield from named_in(inner)
 
 
-def fitted_models():
+def fitted_models(conflicting):
     """Models that together have every attribute and every part."""
     data = lf.datasets.make_views(60, 3, random_state=0)
     views, rng = data.views, np.random.default_rng(0)
@@ -70,6 +70,7 @@ def fitted_models():
         yield method(3), views
     yield lf.LateFusionClustering(range(2, 4)), gaps
     yield lf.LateFusionClustering(3, assign_labels="rotation"), views
+    yield lf.LateFusionClustering(3, random_state=0), conflicting
     yield lf.LateFusionClustering(3, similarity="precomputed"), kernels
     yield lf.GlobalAlignmentClustering(3, similarity=[*factors, lf.GraphSimilarity(method="anchors")]), views
     yield lf.GlobalAlignmentClustering(3, similarity=lf.PrecomputedSimilarity()), kernels
@@ -86,10 +87,10 @@ def fitted_models():
     yield lf.ConsensusClustering(3), {"a": labels, "b": np.eye(3)[data.target]}
 
 
-def test_the_tables_are_all_that_fitted_models_contain():
+def test_the_tables_are_all_that_fitted_models_contain(conflict):
     """Saving refuses what the tables do not have; here, they have nothing that no model contains."""
     parts, attributes = set(), set()
-    for model, X in fitted_models():
+    for model, X in fitted_models(conflict[0]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # whether a method converges is not the point
             model.fit(X)

@@ -1,4 +1,5 @@
 import re
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ from latefusion.report import sections_method
 from latefusion.report.baselines import Baselines
 from latefusion.report.gather import gather
 from latefusion.report.importance import explain_views
+from latefusion.report.widgets import signed
+from latefusion.selection import Alternative
 
 
 def test_views_show_weights_and_agreement(page_of, section, text_of, gathered):
@@ -72,6 +75,31 @@ def test_candidates_for_missing_views_can_be_told_apart(page_of, section, plante
     assert "components for imputation" in html
     rows = re.findall(r"<tr.*?</tr>", html.partition("<tbody>")[2], flags=re.DOTALL)
     assert len(rows) == len(set(rows)) == sections_method.MOST_CANDIDATES
+
+
+def test_alternatives_are_listed_with_what_differs(page_of, section, text_of, deciding, planted, conflict):
+    assert "equal score" not in section(page_of(gather(deciding, planted.views)), "choices")
+    views = dict(zip(("<b>", "right"), conflict[0].values(), strict=True))
+    model = lf.LateFusionClustering(3, random_state=0).fit(views)
+    (one,) = model.alternatives_
+    html = section(page_of(gather(model, views)), "choices")
+    assert "<b>" not in html
+    assert "Compared on" not in html
+    row = f"{one.settings} {signed(one.difference, 3)} ± {one.standard_error:.3f} {len(one.moved)} ({one.share:.0%})"
+    assert row.replace("%", " %") in text_of(html)
+
+
+def test_alternatives_of_some_samples_say_so(page_of, section, text_of, planted, deciding):
+    some = Alternative(*[np.arange(40)] * 3, None, "both", "equal", 1.0, None, "kmeans", 0.5, 0.0, 0.1)
+    html = section(page_of(gather(with_alternatives(deciding, some), planted.views)), "choices")
+    assert "Compared on 40 of the samples." in text_of(html)
+
+
+def with_alternatives(model, *alternatives):
+    """A copy of the model with these alternatives."""
+    other = copy(model)
+    other.alternatives_ = alternatives
+    return other
 
 
 def test_convergence(page_of, section, text_of, gathered):

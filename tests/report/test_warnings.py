@@ -103,5 +103,13 @@ def test_a_doubtful_result(gathered):
     ]
 
 
+def test_other_clusterings_with_an_equal_score(conflict):
+    model = lf.LateFusionClustering(3, random_state=0).fit(conflict[0])
+    (found,) = result_warnings(gather(model, conflict[0], single_views=False))
+    share = model.alternatives_[0].share
+    assert found.startswith(f"1 other clustering scores as high within the standard error; it moves {share:.0%} of the")
+    assert found.endswith("The section Model selection lists them.")
+
+
 def test_a_single_view(gathered):
     assert any("only one view" in one for one in data_warnings(replace(gathered, views=gathered.views[:1])))

@@ -59,6 +59,7 @@ def test_numbers():
     assert integer(1234567) == "1\u202f234\u202f567"
     assert signed(-0.125, 2) == "\u22120.12"
     assert signed(0.5, 1) == "+0.5"
+    assert signed(-0.0001, 3) == signed(0.0, 3) == "+0.000"
     assert decimal(-0.001, 2) == "0.00"
     assert decimal(-0.5, 2) == "\u22120.50"
     assert percent(0.375) == "38\u00a0%"

@@ -1,10 +1,14 @@
 """Choices of the estimator that needs nothing but the views: what is tried, what is taken, and on which samples."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import latefusion as lf
 from latefusion.selection import search
+from latefusion.selection.alternatives import FEW_SHARE
+from latefusion.selection.table import choose
 
 N, K = 120, 3
 DATA = lf.datasets.make_views(N, K, n_views=3, n_features=[4, 6, 8], noise=1.2, random_state=0)
@@ -53,3 +57,94 @@ def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):
 def test_numbers_of_clusters_that_cannot_be_are_named(numbers):
     with pytest.raises(ValueError, match="a range or list of integers >= 2"):
         fit(VIEWS, n_clusters=numbers)
+
+
+def check_alternatives(model):
+    """What holds for the alternatives of any model."""
+    for one in model.alternatives_:
+        np.testing.assert_array_equal(one.moved, one.samples[one.labels != model.labels_[one.samples]])
+        np.testing.assert_array_equal(lf.metrics.match_labels(model.labels_[one.samples], one.labels), one.labels)
+        assert one.share > FEW_SHARE
+        assert abs(one.difference) <= one.standard_error
+
+
+def test_views_with_different_clusters_have_the_clusters_of_the_other_view_as_an_alternative(conflict):
+    views, first, second = conflict
+    model = fit(views)
+    check_alternatives(model)
+    (one,) = model.alternatives_
+    taken, other = (first, second) if one.view == "right" else (second, first)
+    assert lf.metrics.clustering_accuracy(taken, model.labels_) > 0.95
+    assert lf.metrics.clustering_accuracy(other, one.labels) > 0.95
+    np.testing.assert_array_equal(one.samples, np.arange(N))
+    assert one.score == pytest.approx(model.criterion()(one.labels))
+    assert one.difference == pytest.approx(one.score - model.criterion()(model.labels_))
+
+
+def test_the_other_view_may_be_missing_for_some_samples(conflict):
+    views = {name: view.copy() for name, view in conflict[0].items()}
+    views["left"][:1] = np.nan
+    model = fit(views)
+    check_alternatives(model)
+    (one,) = model.alternatives_
+    assert one.view == "left"
+    assert one.n_shared_components is not None
+    assert lf.metrics.clustering_accuracy(conflict[1], one.labels) > 0.95
+
+
+def test_clear_clusters_have_no_alternative():
+    assert fit(VIEWS).alternatives_ == ()
+
+
+def test_alternatives_are_for_the_samples_that_the_search_used(conflict, monkeypatch):
+    monkeypatch.setattr(search, "SEARCH_SAMPLES", 70)
+    views, first, second = conflict
+    model = fit(views)
+    check_alternatives(model)
+    (one,) = model.alternatives_
+    np.testing.assert_array_equal(one.samples, model.searched_samples())
+    other = second if one.view == "right" else first
+    assert lf.metrics.clustering_accuracy(other[one.samples], one.labels) > 0.95
+
+
+def test_samples_without_any_view_are_not_in_alternatives():
+    """Rows of zeros in views of counts are missing, so a sample can be without any view."""
+    rng = np.random.default_rng(2)
+    rates = rng.gamma(0.3, 1.0, size=(2, 3, 30))
+    first = np.repeat(np.arange(3), 40)
+    second = np.where(rng.random(N) < 0.6, first, rng.integers(3, size=N))
+    counts = [rng.poisson(own[labels]) for own, labels in zip(rates, (first, second), strict=True)]
+    mask = np.ones((N, 2), dtype=bool)
+    mask[:20, 1] = False
+    for view in counts:
+        view[~view.any(axis=1), 0] = 1
+        view[[30, 50]] = 0
+    model = fit(lf.Views(counts, mask=mask))
+    np.testing.assert_array_equal(model.n_observed_views_[[30, 50]], 0)
+    check_alternatives(model)
+    assert len(model.alternatives_) > 0
+    for one in model.alternatives_:
+        np.testing.assert_array_equal(one.samples, np.delete(np.arange(N), [30, 50]))
+
+
+def test_an_alternative_is_what_the_model_would_be(monkeypatch):
+    """If the settings of an alternative are chosen, its labels are those of the model."""
+    unclear = lf.datasets.make_views(150, 3, n_views=3, noise=3.0, random_state=0).views
+    model = fit(unclear)
+    check_alternatives(model)
+    assert len(model.alternatives_) > 0
+    for one in model.alternatives_:
+        wanted = (one.similarity, one.weighting, one.regularization)
+        with monkeypatch.context() as patch:
+            patch.setattr(search, "choose", partial(choose_settings, wanted))
+            again = fit(unclear)
+        assert (again.similarity_, again.weighting_, again.regularization_) == wanted
+        assert again.assign_labels_ == one.assign_labels
+        np.testing.assert_array_equal(lf.metrics.match_labels(model.labels_, again.labels_), one.labels)
+
+
+def choose_settings(wanted, candidates, n_samples):
+    """`choose`, with the choice of similarity, weighting and λ fixed."""
+    if len({one.regularization for one in candidates}) > 1:
+        candidates = [one for one in candidates if (one.similarity, one.weighting, one.regularization) == wanted]
+    return choose(candidates, n_samples)

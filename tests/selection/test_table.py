@@ -3,12 +3,12 @@
 import numpy as np
 
 from latefusion.selection.criterion import Score
-from latefusion.selection.table import Candidate, choose
+from latefusion.selection.table import Candidate, broad_candidates, choose, describe_settings
 
 
 def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0, breadth=2.0):
     score = Score(value, value + np.array(spread_by), breadth)
-    return Candidate(3, kind, "equal", regularization, None, "kmeans", score)
+    return Candidate(3, kind, "equal", regularization, None, "kmeans", score, np.zeros(4, dtype=np.int32))
 
 
 def select(candidates):
@@ -49,6 +49,7 @@ def test_selection_is_a_table():
     assert selection.n_samples == 60
     columns = selection.to_dict()
     assert set(columns) == set(selection.columns) == set(selection[0])
+    assert not {"labels", "view"} & set(columns)
     assert columns["score"] == [0.5, 0.8]
     first, second, *_ = str(selection).splitlines()[1:]
     assert "graph" in first
@@ -70,3 +71,16 @@ def test_a_candidate_that_explains_one_view_only_is_not_chosen():
     assert chosen(select([default, narrow])) == 0
     assert chosen(select([default, narrow, broad])) == 2
     assert chosen(select([candidate(0.5, breadth=1.5), narrow])) == 1
+
+
+def test_broad_candidates_explain_two_thirds_of_what_the_default_explains():
+    tried = [candidate(0.5), candidate(0.9, breadth=1.3), candidate(0.1, breadth=1.4)]
+    assert broad_candidates(tried) == [tried[0], tried[2]]
+
+
+def test_settings_are_described_in_words():
+    one = candidate(0.5, kind="graph", regularization=4.0)
+    assert describe_settings(one) == "similarity 'graph', views weighted equally, regularization=4"
+    assert str(one) == f"{describe_settings(one)}, score 0.500"
+    described = describe_settings(one._replace(weighting="agreement", n_shared_components=1))
+    assert described.endswith("by agreement, regularization=4, missing rows imputed from 1 shared component")

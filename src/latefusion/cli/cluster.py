@@ -49,6 +49,7 @@ from latefusion.report.gather import gather
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
+from latefusion.selection.alternatives import Alternative, tie_note
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -185,6 +186,8 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         for name, size in zip(names, sizes, strict=True)
     ]
     number = getattr(model, "number_selection_", None)
+    alternatives = getattr(model, "alternatives_", ())
+    notes = [f"{tie_note(alternatives)} See the report (--report) or alternatives_."] if alternatives else []
     reasons = [one.reason for one in (number, getattr(model, "selection_", None)) if one is not None]
     return {
         "latefusion": latefusion.__version__,
@@ -203,14 +206,21 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
             view.name: view.table.summary for view in model.input_schema_.views if view.table is not None
         },
         "reasons": reasons,
+        "alternatives": [_alternative(one) for one in alternatives],
         "scores": None if data.target is None else clustering_scores(data.target, labels),
         "dropping": [],
-        "warnings": file_warnings(data, len(options.files)),
+        "warnings": [*notes, *file_warnings(data, len(options.files))],
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
         "can_predict": can_predict(model),
         "report": None if options.report is None else str(options.report),
     }
+
+
+def _alternative(one: Alternative) -> dict[str, Any]:
+    """Settings, score and numbers of samples of another clustering."""
+    counts = {"samples": len(one.samples), "moved": len(one.moved), "share": one.share, "text": str(one)}
+    return {key: value for key, value in one._asdict().items() if key not in ("labels", "samples", "moved")} | counts
 
 
 def _views(model: Any) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ from latefusion.selection.search import (
     SearchOptions,
     assign_selected,
     draw_search_samples,
+    find_alternatives,
     number_of_vectors,
     select,
 )
@@ -88,10 +89,13 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
         encodings = [source.encoding for source in sources]
         rows, fitted = self._fit_selected(first, fitters, encodings)
         rule, self.assign_labels_ = None, self.assign_labels
+        consensus = rows([first.read(searched, view) for view in range(views.n_views)], searched)
+        consensus = consensus.astype(views.dtype, copy=False)
         if self.assign_labels == "auto":
-            consensus = rows([first.read(searched, view) for view in range(views.n_views)], searched)
-            _, rule, self.assign_labels_ = assign_selected(selected, consensus.astype(views.dtype, copy=False), None)
+            _, rule, self.assign_labels_ = assign_selected(selected, consensus, None)
         self._store_rows(first, rows, fitted, encodings, generator, rule)
+        labels = self.consensus_map_.rule.predict(consensus)
+        self.alternatives_ = find_alternatives(selected, labels, searched, list(views.names))
         del self._state  # of the sampled rows only
 
     def _fit_selected(

@@ -116,6 +116,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         The candidates, their scores, and the reason for the choice.
     number_selection_ : NumberOfClusters
         The evidence for every number of clusters that was tried, if there was a choice.
+    alternatives_ : tuple of Alternative
+        Other clusterings that score as high as this one within the standard error and differ from it on more than 5 %
+        of the samples, best first: labels, score, and the samples that move. Empty if there are none.
     similarity_ : {"both", "graph", "kernel"}
         The chosen similarities.
     weighting_ : {"equal", "agreement"}
@@ -398,6 +401,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         ]
         self._store_alignment(plan, fused, np.array(agreement))
         self.labels_, rule, self.assign_labels_ = search.assign_selected(self._state, self.consensus_, self._mask)
+        searched, names = self.searched_samples(), list(map(str, self.view_names_))
+        self.alternatives_ = search.find_alternatives(self._state, self.labels_[searched], searched, names)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)

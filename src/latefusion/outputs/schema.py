@@ -56,6 +56,7 @@ from latefusion.kernels.scaling import KernelStatistics
 from latefusion.partitions.imputation import FactorModel, Fill
 from latefusion.partitions.neighborhoods import NeighborCounts, NeighborWeights
 from latefusion.partitions.partitions import Block
+from latefusion.selection.alternatives import Alternative
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
 from latefusion.selection.table import Selection
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
@@ -120,6 +121,7 @@ ATTRIBUTES: dict[str, Any] = {
     "partition_names_": list[tuple[str, ...]],
     "partitions_": list[Numbers],
     "selection_": Selection,
+    "alternatives_": tuple[Alternative, ...],
     "assign_labels_": str,
     "similarity_": str,
     "unrelated_views_": list[str],
@@ -263,6 +265,21 @@ PARTS: dict[str, Part] = {
         captured=float | None,
     ),
     "Selection": _part(Selection, rows=tuple[dict[str, Any], ...], reason=str, n_samples=int),
+    "Alternative": _part(
+        Alternative,
+        labels=Numbers,
+        samples=Numbers,
+        moved=Numbers,
+        view=str | None,
+        similarity=str,
+        weighting=str,
+        regularization=float,
+        n_shared_components=int | None,
+        assign_labels=str,
+        score=float,
+        difference=float,
+        standard_error=float,
+    ),
     "NumberOfClusters": _part(NumberOfClusters, evidence=tuple[NumberEvidence, ...], null=tuple[NumberEvidence, ...]),
     "NumberEvidence": _part(NumberEvidence, n_clusters=int, stability=float, standard_error=float, information=float),
     # Parameters.

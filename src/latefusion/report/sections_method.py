@@ -156,6 +156,8 @@ class Choices(NamedTuple):
         Those with the highest scores.
     has_components : bool
         Whether candidates differ in how missing views are imputed.
+    alternatives : sequence of Alternative
+        Other clusterings that score as high within the standard error.
     """
 
     number: Any
@@ -164,6 +166,7 @@ class Choices(NamedTuple):
     selection: Any
     candidates: Sequence[Any]
     has_components: bool
+    alternatives: Sequence[Any]
 
 
 def choices(data: ReportData) -> Choices | None:
@@ -198,7 +201,8 @@ def choices(data: ReportData) -> Choices | None:
             x_name="number of clusters",
             marked=number.n_clusters,
         )
-    return Choices(number, numbers[:MOST_NUMBERS], chart, selection, candidates, has_components)
+    alternatives: Any = getattr(data.model, "alternatives_", ())
+    return Choices(number, numbers[:MOST_NUMBERS], chart, selection, candidates, has_components, alternatives)
 
 
 class Convergence(NamedTuple):

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.report.gather import ReportData, ViewData, shorten
 from latefusion.report.importance import find_unrelated
+from latefusion.selection.alternatives import tie_note
 from latefusion.selection.dependence import unrelated_note
 from latefusion.validation import loose_views
 
@@ -67,6 +68,9 @@ def result_warnings(data: ReportData) -> list[str]:
         found.append("No evidence of clusters: clusters in data of the same shape without clusters are equally stable.")
     if not getattr(model, "converged_", True):
         found.append(f"The method did not converge in {model.n_iter_} iterations. Increase max_iter.")
+    alternatives = getattr(model, "alternatives_", ())
+    if alternatives:
+        found.append(f"{tie_note(alternatives)} The section Model selection lists them.")
     if data.confidence is not None and np.median(data.confidence) < LOW_CONFIDENCE:
         found.append(
             f"Most samples are between clusters (confidence below {LOW_CONFIDENCE}). The borders between clusters are "

@@ -29,8 +29,8 @@ def decimal(value: float, digits: int) -> str:
 
 
 def signed(number: float, digits: int) -> str:
-    """A number with its sign, as a typographic minus if it is negative."""
-    return f"{number:+.{digits}f}".replace("-", "\u2212")
+    """A number with its sign, as a typographic minus if it is negative, and no minus before zero."""
+    return f"{number:+z.{digits}f}".replace("-", "\u2212")
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from latefusion.assignment import ASSIGNMENTS, fit_linear_discriminant, fit_mixture
+from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
+from latefusion.selection.alternatives import Alternative, alternatives_to, near_ties
 from latefusion.selection.candidates import (
     SIMILARITY_SETS,
     WEIGHTINGS,
@@ -38,7 +40,7 @@ from latefusion.selection.criterion import Criterion, joint_neighbors, view_neig
 from latefusion.selection.dependence import unrelated_views, view_dependence
 from latefusion.selection.refinement import refine
 from latefusion.selection.sources import NamedSimilarities
-from latefusion.selection.table import LEAST_BREADTH, Candidate, Selection, choose
+from latefusion.selection.table import LEAST_BREADTH, Candidate, Selection, broad_candidates, choose
 from latefusion.similarities import GivenPartition
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 
@@ -145,6 +147,9 @@ class Selected:
         The score of clusterings of these samples.
     dependence : ndarray of shape (n_views, n_views)
         How related views are; see `view_dependence`.
+    ties : tuple of Candidate
+        Candidates that tie with the chosen one, with the labels that a model of the searched samples would have if
+        they were chosen.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
     """
@@ -159,6 +164,7 @@ class Selected:
     samples: NDArray[np.intp] | None
     criterion: Criterion
     dependence: NDArray[np.float64]
+    ties: tuple[Candidate, ...] = ()
     mean: NDArray[Any] | None = None
 
 
@@ -188,16 +194,20 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     samples = search_samples(sources, n_clusters, options.seed)
     spaces = fit_spaces(sources if samples is None else [one.take(samples) for one in sources], n_clusters, options)
     with warnings.catch_warnings():
-        # A single view may separate fewer groups than there are clusters. Its clustering is used all the same.
+        # A single view may separate fewer groups than there are clusters. Its clustering is used all the same, and so
+        # are those of candidates that are not chosen.
         warnings.simplefilter("ignore", ConvergenceWarning)
         with progress_range((begun + SEARCH_SHARE) / 2, SEARCH_SHARE):
             criterion = fit_criterion(list(spaces.values()), options)
             candidates = _all_candidates(spaces, criterion, options)
-    best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
-    space = spaces[best.n_shared_components]
-    plan = space.plan(best.similarity, best.weighting)
-    selected = Selected(sources, options, best, selection, number, plan, space.shares, samples, criterion, dependence)
-    return selected, space
+            alone = list(_single_views(spaces, criterion, candidates[0], options))
+        best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
+        space = spaces[best.n_shared_components]
+        plan = space.plan(best.similarity, best.weighting)
+        shares = space.shares
+        selected = Selected(sources, options, best, selection, number, plan, shares, samples, criterion, dependence)
+        ties = tuple(_completed(selected, spaces, one) for one in near_ties(best, broad_candidates(candidates + alone)))
+    return replace(selected, ties=ties), space
 
 
 def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOptions:
@@ -206,6 +216,53 @@ def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOp
         return options
     prior = np.where(unrelated, 0.0, 1.0 if options.prior is None else options.prior)
     return replace(options, prior=prior / prior[~unrelated].mean())
+
+
+def _completed(selected: Selected, spaces: Mapping[int | None, CandidateSpace], candidate: Candidate) -> Candidate:
+    """A candidate with the labels, and their score, that a model of these samples would have if it were chosen."""
+    space = spaces[candidate.n_shared_components]
+    if candidate.view is None:
+        plan = space.plan(candidate.similarity, candidate.weighting)
+    else:
+        plan = {PartitionKey(candidate.view, candidate.similarity): 1.0}
+    (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
+    rows, as_chosen = space.partitions.times(fused.coefficients), replace(selected, candidate=candidate, samples=None)
+    labels, _, name = assign_selected(as_chosen, rows, space.partitions.mask)
+    return _with_labels(candidate, labels, selected.criterion)._replace(assign_labels=name)
+
+
+def _with_labels(candidate: Candidate, labels: NDArray[np.intp], criterion: Criterion) -> Candidate:
+    """The candidate with other labels of the samples of the search, and their score."""
+    score, own = criterion.score(labels, candidate.n_clusters), labels[criterion.samples].astype(np.int32)
+    return candidate._replace(score=score, labels=own)
+
+
+def find_alternatives(
+    selected: Selected, labels: NDArray[np.intp], searched: NDArray[np.intp], view_names: Sequence[str]
+) -> tuple[Alternative, ...]:
+    """Other clusterings that score as high as the final one within the standard error.
+
+    The final labels are compared with those that a model of the searched samples would have if another candidate were
+    chosen: both come from the same label assignments, are refined, and have a score of the same criterion. Labels of
+    candidates before the refinement would differ from the final ones by the refinement, too.
+
+    Parameters
+    ----------
+    selected : Selected
+    labels : ndarray of shape (n_searched,)
+        Final labels of the samples that the search used.
+    searched : ndarray of int of shape (n_searched,)
+        Row numbers of these samples among all.
+    view_names : sequence of str
+
+    Returns
+    -------
+    tuple of Alternative
+        Best first. Their labels are those of searched samples that have any view.
+    """
+    criterion = selected.criterion
+    chosen = _with_labels(selected.candidate, labels, criterion)
+    return alternatives_to(chosen, selected.ties, searched[criterion.samples], view_names)
 
 
 def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateSpace, FusedSpectra]:
@@ -393,11 +450,34 @@ def _candidates(
         for value, fused in zip(options.regularizations, solutions, strict=True):
             rows = partitions.times(fused.coefficients)
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
-            score = criterion.score(labels, n_clusters)
-            candidate = Candidate(n_clusters, *choice, value, n_shared_components, assign_labels, score)
+            score, own = criterion.score(labels, n_clusters), labels[criterion.samples].astype(np.int32)
+            candidate = Candidate(n_clusters, *choice, value, n_shared_components, assign_labels, score, own)
             if options.verbose:
                 logger.info("%s", candidate)
             yield candidate
+
+
+def _compared_keys(space: CandidateSpace) -> list[PartitionKey]:
+    """Partitions of single views whose own clusterings a candidate is compared with."""
+    return [key for key in space.partitions.keys if key.view < space.n_views and key.name in COMPARED]
+
+
+def _single_views(
+    spaces: Mapping[int | None, CandidateSpace], criterion: Criterion, default: Candidate, options: SearchOptions
+) -> Iterator[Candidate]:
+    """Clusterings of single views: they cannot be chosen, but they can be alternatives.
+
+    If two views contain different clusters, all fusions may follow the same view, and which one may be chance.
+    """
+    number, space = next(iter(spaces.items()))
+    partitions, n_clusters = space.partitions, space.n_clusters
+    found = [own for several in criterion.view_labels for own in several]
+    for key, labels in zip(_compared_keys(space), found, strict=True):
+        if labels.min() < 0:  # samples for which the view is missing have imputed rows
+            rows = partitions.vectors[partitions.position(key)][:, :n_clusters]
+            labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=COMPARED_STARTS)
+        candidate = default._replace(similarity=key.name, n_shared_components=number, view=key.view)
+        yield _with_labels(candidate, labels, criterion)
 
 
 def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> Criterion:
@@ -416,13 +496,12 @@ def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> C
     space = spaces[0]
     partitions, mask = space.partitions, space.partitions.mask
     view_labels: list[list[NDArray[np.intp]]] = [[] for _ in range(space.n_views)]
-    for key, vectors in zip(partitions.keys, partitions.vectors, strict=True):
-        if key.view < space.n_views and key.name in COMPARED:
-            rows = vectors[:, : space.n_clusters]
-            observed = slice(None) if mask is None else mask[:, key.view]
-            labels = np.full(len(rows), -1)
-            labels[observed] = options.assign(rows[observed], space.n_clusters, n_init=COMPARED_STARTS)[0]
-            view_labels[key.view].append(labels)
+    for key in _compared_keys(space):
+        rows = partitions.vectors[partitions.position(key)][:, : space.n_clusters]
+        observed = slice(None) if mask is None else mask[:, key.view]
+        labels = np.full(len(rows), -1)
+        labels[observed] = options.assign(rows[observed], space.n_clusters, n_init=COMPARED_STARTS)[0]
+        view_labels[key.view].append(labels)
     joint = [one.searches[-1] for one in spaces if len(one.searches) > one.n_views]
     searches, presence = space.searches[: space.n_views], space.shares * space.presence
     weights = presence * view_trust(view_labels, presence)

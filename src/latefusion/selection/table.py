@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from latefusion.selection.criterion import Score, standard_error
 
 # Least breadth of a candidate, as a share of that of the default.
@@ -13,9 +16,11 @@ LEAST_BREADTH = 2 / 3
 
 
 class Candidate(NamedTuple):
-    """One way of fusing, and its score.
+    """One way of fusing, its score and its labels.
 
     ``n_shared_components`` is the number of components from which missing rows were imputed; None if there are none.
+    ``labels`` are those of the samples of the criterion, as small integers to save memory. ``view`` is the position of
+    the only view that is fused, from one partition; None for all views.
     """
 
     n_clusters: int
@@ -25,6 +30,12 @@ class Candidate(NamedTuple):
     n_shared_components: int | None
     assign_labels: str
     score: Score
+    labels: NDArray[np.int32]
+    view: int | None = None
+
+    def __str__(self) -> str:
+        """Settings and score, without the labels."""
+        return f"{describe_settings(self)}, score {self.score.value:.3f}"
 
 
 @dataclass(frozen=True)
@@ -94,14 +105,13 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
     selection : Selection
     """
     default = candidates[0]
-    broad = [one for one in candidates if one.score.breadth >= LEAST_BREADTH * default.score.breadth]
-    best = max(broad, key=lambda one: one.score.value)
+    best = max(broad_candidates(candidates), key=lambda one: one.score.value)
     gain = best.score.value - default.score.value
     error = standard_error(best.score.parts - default.score.parts)
     # A gain that is printed as 0.000 does not justify leaving the default.
     chosen = best if gain > error and round(gain, 3) > 0 else default
     rows = tuple(_row(one, chosen=one is chosen) for one in candidates)
-    what = _described(chosen)
+    what = str(chosen)
     if chosen is default:
         reason = f"The default was kept: {what}."
         if round(gain, 3) > 0:
@@ -113,6 +123,22 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
     return chosen, Selection(rows, reason, n_samples)
 
 
+def broad_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that do not explain far fewer views than the first one.
+
+    Parameters
+    ----------
+    candidates : sequence of Candidate
+        The first is the default.
+
+    Returns
+    -------
+    list of Candidate
+    """
+    least = LEAST_BREADTH * candidates[0].score.breadth
+    return [one for one in candidates if one.score.breadth >= least]
+
+
 def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
     score = candidate.score
     row = candidate._asdict() | {
@@ -121,12 +147,23 @@ def _row(candidate: Candidate, *, chosen: bool) -> dict[str, Any]:
         "breadth": score.breadth,
         "chosen": chosen,
     }
+    del row["labels"], row["view"]
     if candidate.n_shared_components is None:
         del row["n_shared_components"]
     return row
 
 
-def _described(candidate: Candidate) -> str:
+def describe_settings(candidate: Any) -> str:
+    """The settings of a candidate that fuses all views, in words.
+
+    Parameters
+    ----------
+    candidate : Candidate or Alternative
+
+    Returns
+    -------
+    str
+    """
     parts = [
         f"similarity {candidate.similarity!r}",
         f"views weighted {'equally' if candidate.weighting == 'equal' else 'by agreement'}",
@@ -135,4 +172,4 @@ def _described(candidate: Candidate) -> str:
     number = candidate.n_shared_components
     if number is not None:
         parts.append(f"missing rows imputed from {number} shared component{'s' * (number != 1)}")
-    return ", ".join([*parts, f"score {candidate.score.value:.3f}"])
+    return ", ".join(parts)
