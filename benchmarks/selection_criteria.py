@@ -1,11 +1,12 @@
 """Which criterion without labels finds good clusterings: the experiment behind `LateFusionClustering`.
 
-usage: python benchmarks/selection_criteria.py DATA_DIR [--numbers] [--output FILE.json] [--seed 0]
+usage: python benchmarks/selection_criteria.py DATA_DIR... [--numbers] [--output FILE.json] [--seed 0]
 
 Every data set with at most 2100 samples and 60 classes is clustered in 45 ways: three kinds of similarity, views alike,
 by agreement or side by side, four λ and the mean similarity alone. Every criterion scores every candidate without the
 classes. Printed for each: mean ACC and NMI of the candidates it chooses, and its mean rank correlation with ACC.
 With --numbers: how often rules for the number of clusters find the planted one, or come close to that of the classes.
+The evidence is saved, and all rules are computed from it.
 
 The classes are used for scores only. A data set is saved as soon as it is done, and a run that was interrupted goes on
 where it was.
@@ -19,6 +20,7 @@ import json
 import time
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from scipy.stats import rankdata, spearmanr
@@ -38,6 +40,7 @@ from latefusion.metrics import neighbor_information, shared_information, subspac
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.spectra import fit_spectrum
 from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, similarity_names
+from latefusion.selection.cluster_number import WEAK, NumberEvidence, NumberOfClusters
 from latefusion.selection.search import fit_criterion, fit_spaces
 from measuring import machine
 
@@ -345,24 +348,63 @@ def rank_mean(row, members):
 # The number of clusters.
 
 
+THRESHOLDS = (0.0, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6)
+
+
 def numbered(views, kind, seed):
-    """What rules for the number of clusters say, from the evidence that the class collects."""
+    """The evidence for every number of clusters that the class collects, and the number of an eigengap."""
     similarity = "precomputed" if kind == "kernels" else "auto"
     model = lf.LateFusionClustering("auto", similarity=similarity, random_state=seed).fit(views)
-    evidence = model.number_selection_.evidence
-    numbers = np.array([one.n_clusters for one in evidence])
-    stability = np.array([one.stability for one in evidence])
-    information = np.array([one.information for one in evidence])
-    score = np.array([one.score for one in evidence])
+    found = model.number_selection_
+    numbers = np.array([one.n_clusters for one in found.evidence])
     return {
-        "stability times information (taken)": int(model.n_clusters_),
-        "stability": int(numbers[np.argmax(stability)]),
-        "largest of nearly the highest stability": int(numbers[stability >= stability.max() - 0.05][-1]),
-        "stability squared times information": int(numbers[np.argmax(np.maximum(stability, 0) * score)]),
-        "information": int(numbers[np.argmax(information)]),
-        "information as a share of log k": int(numbers[np.argmax(information / np.log(numbers))]),
-        "eigengap of graphs": gap_rule(model, numbers),
+        "evidence": [[one[0], *rounded(one[1:], 5)] for one in found.evidence],
+        "null": [[one[0], *rounded(one[1:], 5)] for one in found.null],
+        "eigengap": gap_rule(model, numbers),
     }
+
+
+def rules(row):
+    """What rules for the number of clusters say."""
+    numbers, stability, error, information = np.array(row["evidence"]).T
+    _, null, null_error, _ = np.array(row["null"]).T
+    score = np.maximum(stability, 0) ** 2 * information
+    adjusted = np.maximum((stability - null) / (1 - null), 0)
+    most_stable = numbers[np.argmax(stability)]
+    best = np.argmax(score)
+    is_structured = stability[best] - null[best] > 2 * np.hypot(error[best], null_error[best])
+    found = {
+        "squared stability × information": numbers[best] if is_structured else most_stable,
+        "the same, few clusters if no stability is .4": weak_rule(row, 0.0 if stability.max() >= WEAK else 2.0),
+        "the same, numbers with a stability of .4 only (used)": weak_rule(row, WEAK),
+        "the same, numbers with a stability of .5 only": weak_rule(row, 0.5),
+        "adjusted stability squared × information": numbers[np.argmax(adjusted**2 * information)],
+        "adjusted stability × information": numbers[np.argmax(adjusted * information)],
+        "adjusted stability": numbers[np.argmax(adjusted)],
+        "stability × information": numbers[np.argmax(stability * information)],
+        "stability": most_stable,
+        "smallest of the most stable": weak_rule(row, 2.0),
+        "largest with nearly (.05) the highest stability": numbers[stability >= stability.max() - 0.05][-1],
+        "information as a share of log k": numbers[np.argmax(information / np.log(numbers))],
+        "information": numbers[np.argmax(information)],
+        "eigengap of graphs": row["eigengap"],
+    }
+    return {name: int(number) for name, number in found.items()}
+
+
+def weak_rule(row, threshold):
+    """The rule of the class with another threshold of stability."""
+    evidence, null = ([NumberEvidence(int(one[0]), *one[1:]) for one in row[name]] for name in ("evidence", "null"))
+    with mock.patch("latefusion.selection.cluster_number.WEAK", threshold):
+        return NumberOfClusters(tuple(evidence), tuple(null)).n_clusters
+
+
+def held_out_threshold(rows):
+    """For every row, the number by the threshold with the smallest mean absolute error on the others."""
+    numbers = np.array([[weak_rule(row, threshold) for row in rows] for threshold in THRESHOLDS])
+    errors = abs(numbers - np.array([row["true"] for row in rows]))
+    best = [np.delete(errors, position, axis=1).mean(axis=1).argmin() for position in range(len(rows))]
+    return numbers[best, range(len(rows))]
 
 
 def gap_rule(model, numbers):
@@ -392,22 +434,38 @@ def number_rows(args, rows):
     done = {row["data"] for row in rows}
     for name, true, data in planted_problems(args.seed):
         if name not in done:
-            add(args.output, rows, {"data": name, "true": true, "rules": numbered(data.views, "features", args.seed)})
-    for path in small_sets(args.data):
+            add(args.output, rows, {"data": name, "true": true} | numbered(data.views, "features", args.seed))
+    for path in [path for folder in args.data for path in small_sets(folder)]:
         data = lf.datasets.load_views(path)
-        n_classes = len(np.unique(data.target))
+        n_classes = 0 if data.target is None else len(np.unique(data.target[data.target >= 0]))
         if n_classes <= MOST_NUMBERED and path.stem not in done:
             add(
                 args.output,
                 rows,
-                {"data": path.stem, "true": n_classes, "rules": numbered(data.views, data.kind, args.seed)},
+                {"data": path.stem, "true": n_classes or None} | numbered(data.views, data.kind, args.seed),
             )
-    for planted in (True, False):
-        own = [row for row in rows if row["data"].startswith("planted") == planted]
-        print(f"\n{'planted' if planted else 'real'}, {len(own)} problems: exact, within two, mean error")
-        for rule in own[0]["rules"]:
-            off = np.array([row["rules"][rule] - row["true"] for row in own])
-            print(f"  {rule:45s} {np.mean(off == 0):.2f}  {np.mean(abs(off) <= 2):.2f}  {off.mean():+.1f}")
+    real = [row for row in rows if not row["data"].startswith("planted")]
+    scored = [row for row in real if row["true"]]
+    report_rules("planted", [row for row in rows if row["data"].startswith("planted")])
+    report_rules("real", scored)
+    report_numbers("threshold chosen on the other sets", held_out_threshold(scored), scored)
+    for row in real:
+        print(f"  {row['data']:20s} classes {row['true']}", *list(rules(row).values())[:3])
+
+
+def report_rules(name, rows):
+    """Print how well every rule does."""
+    print(f"\n{name}, {len(rows)} problems: exact, within one, within two, mean error, mean absolute error")
+    found = [rules(row) for row in rows]
+    for rule in found[0]:
+        report_numbers(rule, [one[rule] for one in found], rows)
+
+
+def report_numbers(name, numbers, rows):
+    """Print one line."""
+    off = np.array(numbers) - [row["true"] for row in rows]
+    near = "  ".join(f"{np.mean(abs(off) <= most):.2f}" for most in range(3))
+    print(f"  {name:55s} {near}  {off.mean():+.1f}  {abs(off).mean():.2f}")
 
 
 def add(path, rows, row):
@@ -422,7 +480,7 @@ def add(path, rows, row):
 def main():
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
+    parser.add_argument("data", type=Path, nargs="+")
     parser.add_argument("--numbers", action="store_true", help="judge rules for the number of clusters instead")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--seed", type=int, default=0)
@@ -433,7 +491,7 @@ def main():
         number_rows(args, rows)
         return
     done = {row["data"] for row in rows}
-    for path in small_sets(args.data):
+    for path in [path for folder in args.data for path in small_sets(folder)]:
         if path.stem not in done:
             add(args.output, rows, judged(path, args.seed))
     report(rows)

@@ -66,6 +66,7 @@ def consensus_of_labels(found):
 
 def number_of_clusters(found):
     assert found["model"].n_clusters_ == 5
+    assert np.array_equal(found["path"].labels_for(5), found["model"].labels_)
     assert "no evidence for clusters" in str(found["caught"][0].message)
 
 

@@ -107,10 +107,9 @@ def test_what_cannot_be_had_of_chunks_is_refused(planted, chunked):
     """Diagnostics that need partitions in memory, and samples that lack views."""
     views = {name: view[:300] for name, view in planted[0].items()}
     model = distributed.LateFusionClustering(4, similarity="kernel", random_state=0).fit(chunked(views, 100))
-    asks = (model.weight_intervals, model.leave_one_view_out, model.searched_samples, model.criterion)
-    for ask in asks:
+    for name in ("weight_intervals", "leave_one_view_out", "searched_samples", "criterion", "n_clusters_path"):
         with pytest.raises(ValueError, match="fitted on chunked views"):
-            ask()
+            getattr(model, name)()
     first, *_ = views
     holes = {**views, first: np.where(np.arange(300)[:, None] < 7, np.nan, views[first])}
     with pytest.raises(

@@ -161,7 +161,7 @@ def test_what_needs_training_data_says_so_after_loading(name, tmp_path):
     lf.save(model, tmp_path / "m")
     again = lf.load(tmp_path / "m")
     needing = {
-        "LateFusion": ["weight_intervals", "leave_one_view_out", "criterion", "searched_samples"],
+        "LateFusion": ["weight_intervals", "leave_one_view_out", "criterion", "searched_samples", "n_clusters_path"],
         "GAM": ["empirical_error", "objective_gap"],
         "LAM": ["empirical_error", "objective_gap"],
     }

@@ -93,11 +93,11 @@ def test_a_single_sample_is_a_small_cluster_however_many_there_are(gathered):
 
 def test_a_doubtful_result(gathered):
     model = SimpleNamespace(
-        number_selection_=SimpleNamespace(has_structure=False), converged_=False, n_iter_=7, view_kinds_={}
+        number_selection_=SimpleNamespace(warning="Weak structure: few."), converged_=False, n_iter_=7, view_kinds_={}
     )
     found = result_warnings(replace(gathered, model=model, confidence=np.full(90, 0.1)))
     assert [one.split(":")[0].split(" (")[0] for one in found] == [
-        "No evidence of clusters",
+        "Weak structure",
         "The method did not converge in 7 iterations. Increase max_iter.",
         "Most samples are between clusters",
     ]

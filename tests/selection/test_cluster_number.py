@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters, stabilities
+from latefusion.selection.cluster_number import WEAK, NumberEvidence, NumberOfClusters, stabilities
 
 
 def evidence(stabilities, information=None):
@@ -26,8 +26,51 @@ def test_the_number_with_the_best_product_is_chosen():
 def test_without_structure_the_most_stable_number_is_chosen_and_reported():
     found = NumberOfClusters(evidence([0.6, 0.5, 0.45, 0.4]), evidence([0.61, 0.52, 0.44, 0.41]))
     assert not found.has_structure
+    assert found.is_weak
     assert found.n_clusters == 2
     assert "no evidence for clusters" in found.reason
+    assert "0.60 ± 0.01" in found.warning
+    assert "no evidence for clusters" in found.warning
+
+
+def test_numbers_that_are_not_stable_do_not_compete_by_information():
+    stability, information = [0.55, 0.39, 0.39, 0.39], [0.1, 0.4, 0.6, 0.9]
+    found = NumberOfClusters(evidence(stability, information), evidence([0.1] * 4))
+    assert max(found.evidence, key=lambda one: one.score).n_clusters == 5
+    assert found.n_clusters == 2
+    assert not found.is_weak
+    assert found.warning is None
+    assert "best of 2–5" in found.reason
+
+
+def test_weak_structure_prefers_few_clusters_and_is_reported():
+    stability, information = [0.2, 0.329, 0.33, 0.32], [0.1, 0.4, 0.6, 0.9]
+    found = NumberOfClusters(evidence(stability, information), evidence([0.1] * 4))
+    assert found.is_weak
+    assert found.has_structure
+    # The most stable number is 4; 3 is within a standard error of the difference, .014, and 2 is not.
+    assert found.n_clusters == 3
+    assert "3 (smallest of the most stable among 2–5)" in found.reason
+    assert "no number has a stability of 0.4 or more" in found.reason
+    assert "Weak structure: clusterings of 3 clusters" in found.warning
+    assert "0.33 ± 0.01. No number of clusters reaches 0.4." in found.warning
+    assert "no evidence" not in found.reason + found.warning
+
+
+@pytest.mark.parametrize(("stability", "is_weak"), [(WEAK, False), (WEAK - 1e-9, True)])
+def test_structure_is_weak_below_a_fixed_stability(stability, is_weak):
+    assert NumberOfClusters(evidence([stability, 0.1]), evidence([0.0, 0.0])).is_weak == is_weak
+
+
+@pytest.mark.parametrize("error", [0.0, 0.01, 0.3])
+def test_weak_structure_never_gives_more_clusters_than_the_most_stable_number(error):
+    generator = np.random.default_rng(0)
+    for _ in range(50):
+        own = tuple(one._replace(standard_error=error) for one in evidence(generator.uniform(0.0, 0.39, 8)))
+        found = NumberOfClusters(own, evidence([0.0] * 8))
+        top = max(own, key=lambda one: one.stability)
+        assert found.n_clusters <= top.n_clusters
+        assert top.stability - found.chosen.stability <= np.hypot(error, error)
 
 
 @pytest.mark.parametrize(("n_clusters", "balance"), [(2, None), (5, None), (4, (0.1, 0.2, 0.3, 0.4))])
@@ -36,6 +79,7 @@ def test_planted_numbers_are_found(n_clusters, balance):
     model = lf.LateFusionClustering(range(2, 8), random_state=0).fit(data.views)
     assert model.n_clusters_ == n_clusters
     assert model.number_selection_.has_structure
+    assert not model.number_selection_.is_weak
     assert [one.n_clusters for one in model.number_selection_.evidence] == list(range(2, 8))
     assert model.consensus_.shape == (200, n_clusters)
     assert lf.metrics.clustering_accuracy(data.target, model.labels_) > 0.95
@@ -48,12 +92,23 @@ def test_auto_needs_no_more_than_the_views():
     assert model.n_clusters_ == 3
 
 
-def test_noise_is_called_noise():
+@pytest.mark.parametrize("draw", ["standard_normal", "random"])
+def test_noise_and_uniform_clouds_are_called_weak(draw):
     generator = np.random.default_rng(0)
-    views = [generator.standard_normal((150, 5)), generator.standard_normal((150, 4))]
-    with pytest.warns(UserWarning, match="no evidence for clusters"):
+    views = [getattr(generator, draw)((150, 5)), getattr(generator, draw)((150, 4))]
+    with pytest.warns(UserWarning, match=r"Weak structure: .* no evidence for clusters"):
         model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
     assert not model.number_selection_.has_structure
+    assert model.number_selection_.is_weak
+
+
+def test_clusters_that_overlap_are_called_weak_and_are_not_many():
+    data = lf.datasets.make_views(n_samples=120, n_clusters=3, separation=1.8, random_state=0)
+    with pytest.warns(UserWarning, match=r"Weak structure: .* No number of clusters reaches 0\.4"):
+        model = lf.LateFusionClustering(range(2, 9), random_state=0).fit(data.views)
+    assert model.number_selection_.has_structure
+    assert model.number_selection_.is_weak
+    assert model.n_clusters_ <= 3
 
 
 def test_kernels_have_a_number_of_clusters_too():

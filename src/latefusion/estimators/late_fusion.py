@@ -25,10 +25,11 @@ from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.sources import observed_mask
 from latefusion.progress import report_progress
-from latefusion.selection import ViewVerdict, WeightIntervals, search, view_importance
+from latefusion.selection import NumberPath, ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
 from latefusion.selection.dependence import unrelated_note, unrelated_views
+from latefusion.selection.other_numbers import number_path
 from latefusion.selection.search import SearchOptions, Selected
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
@@ -47,8 +48,10 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     Parameters
     ----------
     n_clusters : int, "auto" or range, default=8
-        Number of clusters. "auto" tries 2 to 20, a range or list its numbers. The number with the best product of
-        stability between halves of the data and information about nearest neighbors is chosen.
+        Number of clusters. "auto" tries 2 to 20, a range or list its numbers. Among numbers with a stability between
+        halves of the data of at least 0.4, the one with the largest product of squared stability and information about
+        nearest neighbors is chosen. If there is none, or data without clusters are as stable, the structure is weak:
+        the smallest of the most stable numbers is chosen, with a warning.
     regularization : float or "auto", default="auto"
         Weight of the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping, sequence or "auto", default=None
@@ -302,6 +305,37 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         with threads_for(len(self.labels_)):
             return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.consensus_)
 
+    def n_clusters_path(self, numbers: Any = None) -> NumberPath:
+        """Clusterings with other numbers of clusters, and how their clusters split.
+
+        Similarities, weighting and λ are those of this model; the label assignment is chosen again. Eigenvectors are
+        computed once for all numbers. A number takes about a third of the time of a fit with a given number.
+
+        Parameters
+        ----------
+        numbers : range or sequence of int, default=None
+            Numbers of clusters, at least 2. That of the model is always added. By default, 2 to ``n_clusters_ + 2``.
+
+        Returns
+        -------
+        NumberPath
+            Its labels for the number of this model are ``labels_``. The clusters of the other numbers have ids that
+            follow from these.
+
+        Examples
+        --------
+        >>> import latefusion as lf
+        >>> data = lf.datasets.make_views(n_samples=90, n_clusters=3, random_state=0)
+        >>> model = lf.LateFusionClustering(n_clusters=3, random_state=0).fit(data.views)
+        >>> print(model.n_clusters_path([2, 3]))
+        cluster 0: 60 samples at n_clusters=2; 30 at 3
+            cluster 1: 30 samples at n_clusters=3, 100% from cluster 0
+        cluster 2: 30 samples at n_clusters=2; 30 at 3
+        """
+        state: Selected = self._of_training("_state")
+        with threads_for(len(self.labels_)):
+            return number_path(state, self.labels_, None if numbers is None else check_numbers(numbers))
+
     def criterion(self) -> Callable[[NDArray[Any]], float]:
         """The score that candidates were compared by, for any clustering of the training samples.
 
@@ -421,7 +455,8 @@ def check_numbers(n_clusters: Any) -> list[int]:
     """
     if isinstance(n_clusters, Integral):
         return [int(n_clusters)]
-    numbers: Any = range(2, GREATEST_NUMBER + 1) if isinstance(n_clusters, str) else sorted({*n_clusters})
+    is_auto = isinstance(n_clusters, str) and n_clusters == "auto"
+    numbers: Any = range(2, GREATEST_NUMBER + 1) if is_auto else sorted({*n_clusters})
     if not numbers or not all(isinstance(one, Integral) and int(one) >= 2 for one in numbers):
         raise ValueError(
             f"n_clusters must be an integer >= 1, 'auto', or a range or list of integers >= 2; got {n_clusters!r}."

@@ -3,6 +3,7 @@
 from latefusion.plots.affinity import BlockAffinityDisplay
 from latefusion.plots.agreement import ViewAgreementDisplay
 from latefusion.plots.cluster_number import NumberOfClustersDisplay
+from latefusion.plots.cluster_tree import ClusterTreeDisplay
 from latefusion.plots.confidence import ConfidenceDisplay
 from latefusion.plots.consensus import ConsensusDisplay
 from latefusion.plots.convergence import ConvergenceDisplay
@@ -15,6 +16,7 @@ from latefusion.plots.weights import ViewWeightsDisplay
 
 __all__ = [
     "BlockAffinityDisplay",
+    "ClusterTreeDisplay",
     "ConfidenceDisplay",
     "ConsensusDisplay",
     "ConvergenceDisplay",

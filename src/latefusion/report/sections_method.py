@@ -12,6 +12,7 @@ from latefusion.experiments.comparison import SCORES, ComparisonRow
 from latefusion.report.baselines import Baselines
 from latefusion.report.gather import ReportData
 from latefusion.report.importance import Explanation
+from latefusion.report.number_path import NumberTree
 from latefusion.report.widgets import LineChart, line_chart
 
 # Candidates and numbers of clusters that are listed.
@@ -148,7 +149,7 @@ class Choices(NamedTuple):
     ----------
     number : NumberSelection or None
     numbers : list
-        Evidence for the numbers of clusters with the highest scores.
+        Evidence for the chosen number of clusters and those with the highest scores.
     chart : LineChart or None
         Stability for all numbers of clusters.
     selection : Selection or None
@@ -158,6 +159,8 @@ class Choices(NamedTuple):
         Whether candidates differ in how missing views are imputed.
     alternatives : sequence of Alternative
         Other clusterings that score as high within the standard error.
+    tree : NumberTree or None
+        Clusters for other numbers of clusters.
     """
 
     number: Any
@@ -167,14 +170,16 @@ class Choices(NamedTuple):
     candidates: Sequence[Any]
     has_components: bool
     alternatives: Sequence[Any]
+    tree: NumberTree | None = None
 
 
-def choices(data: ReportData) -> Choices | None:
+def choices(data: ReportData, tree: NumberTree | None = None) -> Choices | None:
     """Collect what the model selected, and the alternatives with the highest scores.
 
     Parameters
     ----------
     data : ReportData
+    tree : NumberTree, default=None
 
     Returns
     -------
@@ -185,7 +190,9 @@ def choices(data: ReportData) -> Choices | None:
     selection: Any = getattr(data.model, "selection_", None)
     if number is None and selection is None:
         return None
-    numbers = [] if number is None else sorted(number.evidence, key=lambda one: -one.score)
+    numbers = []
+    if number is not None:  # the chosen one first: for weak structure its score is not the highest
+        numbers = sorted(number.evidence, key=lambda one: (one.n_clusters != number.n_clusters, -one.score))
     candidates = sorted(selection or (), key=lambda row: -row["score"])[:MOST_CANDIDATES]
     has_components = any(row.get("n_shared_components") is not None for row in candidates)
     chart = None
@@ -202,7 +209,7 @@ def choices(data: ReportData) -> Choices | None:
             marked=number.n_clusters,
         )
     alternatives: Any = getattr(data.model, "alternatives_", ())
-    return Choices(number, numbers[:MOST_NUMBERS], chart, selection, candidates, has_components, alternatives)
+    return Choices(number, numbers[:MOST_NUMBERS], chart, selection, candidates, has_components, alternatives, tree)
 
 
 class Convergence(NamedTuple):

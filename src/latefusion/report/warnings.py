@@ -64,8 +64,8 @@ def result_warnings(data: ReportData) -> list[str]:
     """
     model, found = data.model, []
     number = getattr(model, "number_selection_", None)
-    if number is not None and not number.has_structure:
-        found.append("No evidence of clusters: clusters in data of the same shape without clusters are equally stable.")
+    if number is not None and number.warning is not None:
+        found.append(number.warning)
     if not getattr(model, "converged_", True):
         found.append(f"The method did not converge in {model.n_iter_} iterations. Increase max_iter.")
     alternatives = getattr(model, "alternatives_", ())

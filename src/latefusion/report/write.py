@@ -21,6 +21,7 @@ from latefusion.report.gather import ReportData, gather
 from latefusion.report.html import render, require_jinja2
 from latefusion.report.importance import Explanation, agreement_table, explain_views, view_importance
 from latefusion.report.maps import METHODS, draw
+from latefusion.report.number_path import number_tree
 from latefusion.report.profiles import cluster_traits
 from latefusion.report.reproduce import reproduction
 from latefusion.report.warnings import data_warnings, result_warnings
@@ -70,8 +71,9 @@ def write_report(
         principal components were clustered. Counts of RNA and proteins are normalised. By default, the features of X if
         it is a MuData object.
     explain : bool or Explanation, default=True
-        Whether to leave out one view at a time and to compute intervals of the weights, which takes a few more fits, or
-        the result of `explain_views`. Only `LateFusionClustering` supports both.
+        Whether to leave out one view at a time, to compute intervals of the weights and, if the number of clusters was
+        selected, clusters for other numbers, which takes a few more fits; or the result of `explain_views` for the
+        first two. Only `LateFusionClustering` supports these.
     warnings : sequence of str, default=None
         Warnings about the data that were computed before; by default they are computed.
     embedding : {"auto", "tsne", "pca"}, default="auto"
@@ -114,6 +116,7 @@ def write_report(
     report_progress("importance of the views", 0.2)
     with progress_range(0.2, 0.4):
         explanation = _explained(model, explain)
+    tree = number_tree(model) if explain else None
     importance = view_importance(data, explanation, names, agreement)
     report_progress("baselines", 0.4)
     with progress_range(0.4, 0.6):
@@ -136,7 +139,7 @@ def write_report(
         samples=sections_samples.samples_to_check(data),
         views=sections_method.views_section(data, explanation, names, agreement),
         baselines=sections_method.baselines_section(compared),
-        choices=sections_method.choices(data),
+        choices=sections_method.choices(data, tree),
         convergence=sections_method.convergence(data),
         missing=sections_samples.missing_views(data),
         reproduce=reproduction(data, command=command, loading=loading),

@@ -2,6 +2,7 @@
 
 from latefusion.selection.alternatives import Alternative
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
+from latefusion.selection.number_path import NumberPath, PathCluster
 from latefusion.selection.search import select
 from latefusion.selection.table import Selection
 from latefusion.selection.view_importance import ViewVerdict, WeightIntervals
@@ -10,6 +11,8 @@ __all__ = [
     "Alternative",
     "NumberEvidence",
     "NumberOfClusters",
+    "NumberPath",
+    "PathCluster",
     "Selection",
     "ViewVerdict",
     "WeightIntervals",

@@ -9,6 +9,11 @@ one less is less informative.
 Data without clusters have stable clusterings too: an elongated cloud is always cut in the middle. So the same is
 computed for one Gaussian cloud per view, with the mean and the covariance of the view. If the real data are not more
 stable, there is no evidence for clusters.
+
+Numbers whose stability is below `WEAK` are not compared by information, which grows with the number: among clusterings
+that other samples do not reproduce, it would prefer many clusters. If no number is stable enough, or the best one is
+not more stable than without clusters, the structure is weak. Then the smallest number is chosen whose stability is
+within one standard error (of the difference) of the highest.
 """
 
 from __future__ import annotations
@@ -43,6 +48,8 @@ LEAST_SAMPLES = 20
 # A cluster of a half should have at least this many samples on average.
 LEAST_CLUSTER = 5
 VECTORS_PER_CLUSTER = 3
+# Structure is weak if no number of clusters has a stability of at least this.
+WEAK = 0.4
 # Principal components that a cloud without clusters has.
 CLOUD_COMPONENTS = 50
 
@@ -92,17 +99,35 @@ class NumberOfClusters:
     null: tuple[NumberEvidence, ...]
 
     @property
+    def best(self) -> NumberEvidence:
+        """The evidence with the highest score among numbers that are stable enough; among all, if none is."""
+        stable = [one for one in self.evidence if one.stability >= WEAK]
+        return max(stable or self.evidence, key=lambda one: one.score)
+
+    @property
     def has_structure(self) -> bool:
-        """Whether the best clustering is more stable than that of data without clusters."""
-        real = max(self.evidence, key=lambda one: one.score)
+        """Whether the best clustering is significantly more stable than that of data without clusters."""
+        real = self.best
         null = next(one for one in self.null if one.n_clusters == real.n_clusters)
-        return bool(real.stability - null.stability > 2 * np.hypot(real.standard_error, null.standard_error))
+        return real.stability - null.stability > 2 * _error_of_difference(real, null)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether no number has a stability of at least 0.4, or data without clusters are as stable as the best."""
+        return self.best.stability < WEAK or not self.has_structure
 
     @property
     def chosen(self) -> NumberEvidence:
-        """The evidence for the chosen number: without structure, the most stable one."""
-        found = self.has_structure
-        return max(self.evidence, key=lambda one: one.score if found else one.stability)
+        """The evidence for the chosen number.
+
+        That with the highest score. For weak structure, the smallest number whose stability is within one standard
+        error of the highest stability.
+        """
+        if not self.is_weak:
+            return self.best
+        top = max(self.evidence, key=lambda one: one.stability)
+        near = (one for one in self.evidence if top.stability - one.stability <= _error_of_difference(top, one))
+        return min(near, key=lambda one: one.n_clusters)
 
     @property
     def n_clusters(self) -> int:
@@ -111,19 +136,48 @@ class NumberOfClusters:
 
     @property
     def reason(self) -> str:
-        """The choice in a sentence."""
+        """The choice in a few sentences."""
         numbers = [one.n_clusters for one in self.evidence]
-        chosen, tried = self.chosen, f"{len(numbers)} numbers"
+        tried = f"{len(numbers)} numbers"
         if numbers == list(range(numbers[0], numbers[-1] + 1)):
             tried = f"{numbers[0]}–{numbers[-1]}"
-        text = f"Number of clusters: {chosen.n_clusters} (best of {tried})."
+        how = f"smallest of the most stable among {tried}" if self.is_weak else f"best of {tried}"
         if len(numbers) == 1:
-            text = f"Number of clusters: {chosen.n_clusters} (the only number that was tried)."
-        index = f"{chosen.stability:.2f} ± {chosen.standard_error:.2f}"
-        text += f" Stability: adjusted Rand index {index} between halves of the data."
+            how = "the only number that was tried"
+        text = (
+            f"Number of clusters: {self.n_clusters} ({how}). Stability: {self._stability} between halves of the data."
+        )
+        if not self.has_structure:
+            return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
+        return f"{text} Structure is weak: no number has a stability of {WEAK} or more." if self.is_weak else text
+
+    @property
+    def warning(self) -> str | None:
+        """What weak structure means for the clusters, and what to do; None if structure is not weak."""
+        if not self.is_weak:
+            return None
+        number = f"{self.n_clusters} clusters"
+        found = f"Weak structure: clusterings of {number} from different halves of the data have an {self._stability}"
+        meaning = "Other samples of the same kind would give different clusters."
         if self.has_structure:
-            return text
-        return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
+            found = f"{found}. No number of clusters reaches {WEAK}."
+        else:
+            found = f"{found}, as data of the same shape without clusters do: there is no evidence for clusters."
+            meaning = "The clusters may be arbitrary parts of one group."
+        return (
+            f"{found} {meaning} Do not interpret single clusters without checking them against other data. Compare "
+            f"clusters of single views, remove views of noise, or set the number of clusters if it is known."
+        )
+
+    @property
+    def _stability(self) -> str:
+        chosen = self.chosen
+        return f"adjusted Rand index of {chosen.stability:.2f} ± {chosen.standard_error:.2f}"
+
+
+def _error_of_difference(first: NumberEvidence, second: NumberEvidence) -> float:
+    """Standard error of the difference of two stabilities."""
+    return float(np.hypot(first.standard_error, second.standard_error))
 
 
 def choose_number(

@@ -265,7 +265,9 @@ def find_alternatives(
     return alternatives_to(chosen, selected.ties, searched[criterion.samples], view_names)
 
 
-def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateSpace, FusedSpectra]:
+def fuse_selected(
+    selected: Selected, space: CandidateSpace, fitted: CandidateSpace | None = None
+) -> tuple[CandidateSpace, FusedSpectra]:
     """Fuse the chosen partitions of all samples.
 
     Parameters
@@ -273,6 +275,8 @@ def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateS
     selected : Selected
     space : CandidateSpace
         That of the search; partitions are fitted again if the search used only some of the samples.
+    fitted : CandidateSpace, default=None
+        Partitions of single views of all samples, as for `fit_spaces`.
 
     Returns
     -------
@@ -281,7 +285,7 @@ def fuse_selected(selected: Selected, space: CandidateSpace) -> tuple[CandidateS
     """
     options, candidate = selected.options, selected.candidate
     if selected.samples is not None:
-        spaces = fit_spaces(selected.sources, candidate.n_clusters, options, candidate, selected.shares)
+        spaces = fit_spaces(selected.sources, candidate.n_clusters, options, candidate, selected.shares, fitted)
         space = spaces[candidate.n_shared_components]
     (fused,) = space.fuse(selected.plan, [candidate.regularization], **options.solver)
     return space, fused
@@ -319,8 +323,8 @@ def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfCl
     prior = None if options.prior is None else options.prior[used]
     numbers = options.numbers_for(n_samples)
     found = choose_number([sources[view] for view in used], numbers, options.assign, options.seed, prior)
-    if not found.has_structure:
-        warnings.warn(found.reason, UserWarning, stacklevel=2)
+    if found.warning is not None:
+        warnings.warn(found.warning, UserWarning, stacklevel=2)
     return found
 
 
@@ -368,12 +372,42 @@ def number_of_vectors(n_clusters: int, n_samples: int) -> int:
     return min(max(least, min(most, ENOUGH_VECTORS)), n_samples)
 
 
+def shared_components(n_clusters: int) -> list[int]:
+    """The numbers of shared components from which missing rows are imputed, for all candidates."""
+    return [max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER]
+
+
+def fit_views(
+    sources: Sequence[Source], n_clusters: int, options: SearchOptions, candidate: Candidate | None = None
+) -> CandidateSpace:
+    """Partitions of single views, without rows for missing views.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+    n_clusters : int
+    options : SearchOptions
+    candidate : Candidate, default=None
+        The only one whose partitions are fitted; by default partitions for all candidates are.
+
+    Returns
+    -------
+    CandidateSpace
+    """
+    keys = keys_of_set(sources, None if candidate is None else candidate.similarity)
+    if candidate is not None and observed_mask(sources) is not None:  # rows are imputed from these
+        keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
+    n_components = number_of_vectors(n_clusters, count_samples(sources))
+    return fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior)
+
+
 def fit_spaces(
     sources: Sequence[Source],
     n_clusters: int,
     options: SearchOptions,
     candidate: Candidate | None = None,
     shares: NDArray[Any] | None = None,
+    fitted: CandidateSpace | None = None,
 ) -> dict[int | None, CandidateSpace]:
     """Partitions of some samples, for every number of shared components from which missing rows are imputed.
 
@@ -386,27 +420,27 @@ def fit_spaces(
         The only one whose partitions are fitted; by default partitions for all candidates are.
     shares : ndarray of shape (n_views,), default=None
         How much every view counts where all views are put side by side; from the partitions by default.
+    fitted : CandidateSpace, default=None
+        What `fit_views` returns for the sources and the candidate, perhaps for more clusters; fitted by default.
 
     Returns
     -------
     dict of int or None to CandidateSpace
         The only key is None if no rows are imputed.
     """
-    n_components = number_of_vectors(n_clusters, count_samples(sources))
     similarities = options.named.joint(sources, options.missing)
-    is_incomplete = observed_mask(sources) is not None
     numbers: list[int | None] = [None]
     if candidate is None:
-        keys, together = keys_of_set(sources), list(similarities)
-        if is_incomplete and options.missing != "zero":
-            numbers = list(dict.fromkeys(max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER))
+        together = list(similarities)
+        if observed_mask(sources) is not None and options.missing != "zero":
+            numbers = list(dict.fromkeys(shared_components(n_clusters)))
     else:
-        keys, numbers = keys_of_set(sources, candidate.similarity), [candidate.n_shared_components]
-        if is_incomplete:  # rows are imputed from these
-            keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
+        numbers = [candidate.n_shared_components]
         alone = candidate.weighting == WEIGHTINGS[0]
         together = [] if alone else similarity_names(similarities, candidate.similarity)
-    fitted = fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior)
+    fitted = fit_views(sources, n_clusters, options, candidate) if fitted is None else fitted
+    fitted = replace(fitted, n_clusters=n_clusters)
+    n_components = number_of_vectors(n_clusters, count_samples(sources))
     found = {}
     for number in numbers:
         space = fitted.filled(options.missing, number)
