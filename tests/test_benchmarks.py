@@ -31,6 +31,7 @@ def data_folder(tmp_path):
         "label_free.py views DATA",
         "missing_views.py DATA --choices --sets small --seeds 1",
         "gaps.py --data DATA --sets small --draws 1 --rates 0.2",
+        "criterion_weights.py DATA",
     ],
 )
 def test_a_script_runs_and_leaves_its_results(command, data_folder):

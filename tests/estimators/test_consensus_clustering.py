@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 import latefusion as lf
+from latefusion.assignment import ASSIGNMENTS
 from latefusion.metrics import adjusted_rand
 
 
@@ -225,7 +226,7 @@ def test_scikit_learn_conventions(labelings):
         lf.ConsensusClustering(4, max_iter=1).fit(labelings)
 
 
-@pytest.mark.parametrize("assign_labels", ["kmeans", "rotation", "cluster_qr"])
+@pytest.mark.parametrize("assign_labels", sorted(ASSIGNMENTS))
 @pytest.mark.parametrize("regularization", [0.0, 1.0])
 def test_options(labelings, truth, assign_labels, regularization):
     model = lf.consensus(labelings, 4, assign_labels=assign_labels, regularization=regularization, random_state=0)

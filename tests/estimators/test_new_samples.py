@@ -5,6 +5,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import latefusion as lf
+from latefusion.assignment import ASSIGNMENTS
 
 DATA = lf.datasets.make_views(80, 3, n_views=2, random_state=0)
 ESTIMATORS = [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering, lf.LateFusionClustering]
@@ -20,6 +21,13 @@ def test_training_samples_get_back_what_they_have(estimator, container):
     np.testing.assert_array_equal(labels, model.labels_)
     np.testing.assert_allclose(sure, model.confidence_, atol=1e-2)
     np.testing.assert_array_equal(np.asarray(estimator(3, random_state=0).fit_transform(DATA.views)), model.consensus_)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("assign_labels", sorted(ASSIGNMENTS))
+def test_every_rule_labels_training_samples_as_fit_does(estimator, assign_labels):
+    model = estimator(3, assign_labels=assign_labels, random_state=0).fit(DATA.views)
+    np.testing.assert_array_equal(model.predict(DATA.views), model.labels_)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

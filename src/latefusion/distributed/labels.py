@@ -31,7 +31,7 @@ def fit_rule(
         The consensus rows of all samples, as the only view.
     subset : ndarray of shape (n_rows, n_clusters)
         Consensus rows of random samples, on which the starts of k-means compete. The other rules use only these rows.
-    assign_labels : {"kmeans", "rotation", "cluster_qr"}
+    assign_labels : {"kmeans", "rotation", "cluster_qr", "average", "mixture"}
     n_init : int
     generator : RandomState
 

@@ -119,7 +119,7 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         Cap on the number of iterations.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
-    assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
+    assign_labels : {"kmeans", "rotation", "cluster_qr", "average", "mixture"}, default="kmeans"
         How the rows of U are turned into labels, before samples are moved. The result of every start of k-means is
         refined; of the others only the best one.
     n_init : int, default=20

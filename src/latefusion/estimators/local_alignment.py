@@ -86,8 +86,9 @@ class LocalAlignmentClustering(AlignmentClustering):
         Cap on the number of iterations.
     tol : float, default=1e-6
         Relative change of the objective at which to stop.
-    assign_labels : {"kmeans", "rotation", "cluster_qr"}, default="kmeans"
-        How the consensus partition becomes labels.
+    assign_labels : {"kmeans", "rotation", "cluster_qr", "average", "mixture"}, default="kmeans"
+        How the consensus partition becomes labels: k-means, spectral rotation, pivoted QR, average linkage (for
+        clusters of unequal size), or a mixture of Gaussians with a common covariance.
     n_init : int, default=10
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None
