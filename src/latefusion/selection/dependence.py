@@ -25,10 +25,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 from latefusion.types import Array
 
 # Two views are related if their dependence exceeds its mean under independence by this many standard deviations: a
-# p-value below 0.01 for kernels of rank one, where the distribution has the heaviest tail, and far less otherwise.
-RELATED = 5.0
+# p-value of about 0.01 for kernels of rank one, where the distribution has the heaviest tail, and far less otherwise.
+RELATED = 4.0
 # The same for a view and all other views together, where there is only one comparison.
-RELATED_TO_ALL = 4.0
+RELATED_TO_ALL = 3.0
 # Samples that are compared, and the fewest that can be.
 MOST_SAMPLES = 500
 FEWEST_SAMPLES = 20
