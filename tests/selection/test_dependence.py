@@ -1,5 +1,7 @@
 """The test of independence between views, and views that it sets aside."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -132,6 +134,19 @@ def test_verdicts_advise_to_remove_an_unrelated_view():
     assert verdict.changed == 0
     assert str(verdict).endswith("It is statistically unrelated to all other views and has no weight. Remove it.")
     assert not any(one.unrelated for one in related)
+
+
+def test_verdicts_where_one_view_with_a_weight_is_left():
+    """Without either of two related views, the other one and a view without weight remain; warnings are errors here."""
+    views = {**dict(DATA.views.items()), "noise": noise(1)}
+    for weighting in ("equal", "agreement"):
+        with pytest.warns(UserWarning, match="unrelated"):
+            model = lf.LateFusionClustering(3, random_state=0).fit(views)
+        candidate = model._state.candidate._replace(weighting=weighting)
+        model._state = replace(model._state, candidate=candidate)
+        first, second, third = model.leave_one_view_out()
+        assert max(first.changed, second.changed) < 0.5
+        assert third.changed < 0.1
 
 
 def test_a_shuffled_view_is_reported():

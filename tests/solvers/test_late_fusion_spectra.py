@@ -190,6 +190,15 @@ def test_without_others_a_view_agrees():
     np.testing.assert_array_equal(agreement_with_others(basis, members, [0, 1, 2], np.ones((3, 3)), K), np.ones(3))
 
 
+def test_views_without_a_factor_are_no_others():
+    """If all other views have a factor of zero, there is nothing to compare a view with."""
+    basis, members = spectra_of(similarities(), (1.0, 0.0, 0.0))
+    assert agreement_with_others(basis, members, [0, 1, 2], np.eye(3), K)[0] == 1.0
+    basis, members = spectra_of(similarities(), (1.0, 0.5, 0.0))
+    alone = agreement_with_others(basis[:, : 2 * N], members[:2], [0, 1], np.eye(2), K)
+    np.testing.assert_allclose(agreement_with_others(basis, members, [0, 1, 2], np.eye(3), K)[:2], alone, atol=1e-8)
+
+
 def test_agreement_with_a_mask_of_all_samples_is_that_without():
     generator = np.random.default_rng(0)
     basis = np.concatenate([np.linalg.qr(generator.standard_normal((40, 3)))[0] for _ in range(3)], axis=1)

@@ -179,14 +179,14 @@ def agreement_with_others(
     -------
     ndarray of shape (n_views,)
         Mean over a view's members of ‖M_{-p}ᵀ H_p‖² / k, M_{-p} the partition of the mean similarity of the others: k/n
-        for an independent view, 1 for an equal one. One if there are no other views.
+        for an independent view, 1 for an equal one. One if there are no other views with a positive factor.
     """
     agreement = np.ones(len(overlap))
     for view in range(len(overlap)):
         others = [
             member._replace(factor=member.factor * np.sqrt(1.0 - overlap[view, owner]))
             for member, owner in zip(members, owners, strict=True)
-            if overlap[view, owner] < 1
+            if overlap[view, owner] < 1 and member.factor > 0
         ]
         if not others:
             continue
