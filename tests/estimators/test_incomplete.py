@@ -361,6 +361,19 @@ def test_rows_of_zeros_of_distributions_are_missing_in_complete_data(histograms)
     np.testing.assert_array_equal(model.predict(arrays), model.labels_)
 
 
+def test_a_few_rows_of_zeros_leave_data_complete(histograms):
+    arrays, _, empty = histograms
+    full = ~empty.any(axis=1)
+    few = [view[full].copy() for view in arrays]
+    few[0][:2] = 0.0
+    model = LFC(K, random_state=0).fit(few)
+    assert model.view_kinds_["view_0"] == "distribution"
+    assert model.observed_.all()
+    assert model.n_shared_components_ is None
+    few[0][:8] = 0.0
+    np.testing.assert_array_equal(lf_clone(model).fit(few).observed_[:, 0], np.arange(full.sum()) >= 8)
+
+
 def test_rows_of_zeros_of_counts_are_observations_in_complete_data(histograms):
     arrays, _, empty = histograms
     known = ~empty.all(axis=1)

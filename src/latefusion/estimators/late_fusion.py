@@ -86,8 +86,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     missing : {"impute", "zero"}, default="impute"
         Treatment of missing views. Similarities of a view always use the samples that have it. "impute" imputes the
         missing rows of its eigenvectors from the other views of the sample, by factor analysis of all views; "zero"
-        sets them to zero. Rows of zeros in views of distributions are treated as missing, and if views are missing, so
-        are those in views of counts. Without missing views the option has no effect.
+        sets them to zero. Rows of zeros in views of distributions are treated as missing if there are more than 5 %,
+        and if views are missing, so are all those in views of counts. Without missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100

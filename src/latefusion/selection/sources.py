@@ -18,6 +18,8 @@ from latefusion.validation import can_be_fused, is_precomputed
 GRAPH_SIZES = (5, 10, 20)
 # Kinds of views in which a row of zeros is a missing row, also in data that are complete otherwise.
 ZERO_IS_MISSING = ("distribution",)
+# Complete data stay complete if no view has a larger share of such rows: a few make no cluster, and imputation is slow.
+FEW_ZERO_ROWS = 0.05
 
 
 class NamedSimilarities(NamedTuple):
@@ -111,9 +113,10 @@ def view_sources(
 ) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
 
-    Rows of zeros are missing in views of distributions, whose rows have a sum, if enough samples remain. In views of
-    counts, a row of zeros is an observation in complete data. If views are missing, it is treated as missing as well:
-    there are no distances over all views, by which other views outweigh it.
+    Rows of zeros are missing in views of distributions, whose rows have a sum, if enough samples remain and, in
+    complete data, if a view has more than a few of them. In views of counts, a row of zeros is an observation in
+    complete data. If views are missing, it is treated as missing as well: there are no distances over all views, by
+    which other views outweigh it.
 
     Parameters
     ----------
@@ -141,7 +144,8 @@ def view_sources(
     sources = [fit(view, None if mask is None else mask[:, view]) for view in range(len(specs))]
     declared = np.ones((len(views), len(specs)), dtype=bool) if mask is None else mask
     found, directed = mask_zero_rows(sources, declared, ZERO_IS_MISSING if mask is None else DIRECTED)
-    if len(sources) == 1 or not can_be_fused(found, n_clusters):
+    is_complete = mask is None and np.mean(~found, axis=0).max() <= FEW_ZERO_ROWS
+    if is_complete or len(sources) == 1 or not can_be_fused(found, n_clusters):
         return sources, np.zeros(len(sources), dtype=bool)
     for view in np.flatnonzero((found != declared).any(axis=0)).tolist():
         # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
