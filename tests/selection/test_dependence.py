@@ -73,6 +73,16 @@ def test_dependence_on_two_equal_views_together_is_that_on_one_of_them():
     assert found[0, 0] == pytest.approx(found[0, 1])
 
 
+def test_few_views_of_noise_seem_related():
+    """The limits are for about two per cent; a single draw above them is no fault."""
+    views = lf.datasets.make_views(120, 3, n_views=3, random_state=0).views.arrays
+    named = 0
+    for seed in range(40):
+        nearly_empty = (np.random.default_rng(seed).random((120, 300)) < 0.01).astype(float)
+        named += bool(unrelated_views(view_dependence([*views, nearly_empty]))[3])
+    assert named >= 37
+
+
 def test_of_two_views_neither_is_set_aside():
     assert not unrelated_views(view_dependence([VIEWS[0], noise(0)])).any()
 

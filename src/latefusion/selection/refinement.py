@@ -1,4 +1,4 @@
-"""Refinement of a clustering: samples move to the cluster that their neighbors and the single views speak for.
+"""Refinement of a clustering: samples move to the cluster that fits their neighbors and the single views best.
 
 The criterion of `latefusion.selection.criterion` is a mean of mutual informations. With T_g the table of label pairs of
 neighbors in graph g, and T_o the table of labels against the clustering o of a single view, the contribution of sample
