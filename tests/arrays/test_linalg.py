@@ -21,7 +21,7 @@ from latefusion.arrays import (
     top_eigenpairs,
     unit_rows,
 )
-from latefusion.arrays.linalg import DENSE_EIGEN_LIMIT
+from latefusion.arrays.linalg import DENSE_EIGEN_LIMIT, DEVICE_EIGEN_LIMIT
 from latefusion.kernels import gaussian_kernel, linear_kernel, standardize_kernel
 from tests.properties import examples
 
@@ -165,6 +165,34 @@ LARGE = {
 @pytest.mark.parametrize("kind", LARGE)
 def test_large_dense_matrices_of_every_kind(kind):
     assert_leading_pairs(LARGE[kind](), 8)
+
+
+SPECTRA = {
+    "decays": lambda n: 1 / np.arange(1, n + 1.0) ** 2,
+    "clusters in noise": lambda n: np.r_[np.linspace(6, 5, 9), np.linspace(4, 0, n - 9)],
+    "three scales": lambda n: np.r_[1e8, 1e4, 1.0, np.linspace(0.9, 0, n - 3)],
+    "rank five": lambda n: np.r_[5.0, 4, 3, 2, 1, np.zeros(n - 5)],
+    "equal": lambda n: np.r_[np.ones(30), np.zeros(n - 30)],
+    "zero": np.zeros,
+}
+
+
+@pytest.mark.parametrize("kind", SPECTRA)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-4)])
+def test_leading_pairs_on_a_device_by_subspace_iteration(kind, dtype, tolerance):
+    import array_api_strict
+
+    size = DEVICE_EIGEN_LIMIT + 6
+    spectrum = SPECTRA[kind](size)
+    basis = np.linalg.qr(np.random.default_rng(1).standard_normal((size, size)))[0]
+    dense = (basis * spectrum) @ basis.T
+    dense = ((dense + dense.T) / 2).astype(dtype)
+    values, vectors = map(np.asarray, top_eigenpairs(array_api_strict.asarray(dense), 10))
+    scale = spectrum[0] or 1.0
+    assert values.dtype == vectors.dtype == dtype
+    np.testing.assert_allclose(values / scale, spectrum[:10] / scale, atol=tolerance)
+    np.testing.assert_allclose(dense @ vectors / scale, vectors * (values / scale), atol=tolerance)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(10), atol=1e2 * np.finfo(dtype).eps)
 
 
 @pytest.mark.parametrize("size", [50, DENSE_EIGEN_LIMIT + 100])

@@ -137,9 +137,11 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     -------
     Novelty
     """
-    known = np.arange(len(views)) if observed is None else np.flatnonzero(observed.any(axis=1))
+    known = None if observed is None else np.flatnonzero(observed.any(axis=1))
+    n_known = len(views) if known is None else len(known)
     generator = np.random.default_rng(0)
-    chosen = np.sort(generator.choice(known, min(N_REFERENCES, len(known)), replace=False, shuffle=False))
+    chosen = np.sort(generator.choice(n_known, min(N_REFERENCES, n_known), replace=False, shuffle=False))
+    chosen = chosen if known is None else known[chosen]
     mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
     sketches, references = [], []
     for position, (view, encoding, seen) in enumerate(zip(views.arrays, encodings, mask.T, strict=True)):

@@ -24,6 +24,7 @@ BLOCK_ENTRIES = 2**20
 FIRST_ROWS = 100
 # Smallest number of rows in a digest.
 FINGERPRINT_ROWS = 256
+FINGERPRINT_COLUMNS = 64
 
 
 def named_views(X: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def named_views(X: Any) -> dict[str, Any]:
 
 
 def fingerprint(views: Views) -> str:
-    """A digest of some rows of all views, which identifies samples without ids.
+    """A digest of some values of all views, which identifies samples without ids.
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def fingerprint(views: Views) -> str:
     """
     digest = hashlib.blake2b(str(len(views)).encode(), digest_size=16)
     for array in views.arrays:
-        rows = array[:: max(1, len(views) // FINGERPRINT_ROWS)]
+        rows = array[:: max(1, len(views) // FINGERPRINT_ROWS), :: max(1, array.shape[1] // FINGERPRINT_COLUMNS)]
         digest.update(np.ascontiguousarray(rows.toarray() if scipy.sparse.issparse(rows) else to_numpy(rows)).tobytes())
     return digest.hexdigest()
 
