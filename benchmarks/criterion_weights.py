@@ -31,7 +31,9 @@ from sklearn.metrics import adjusted_rand_score
 
 import latefusion as lf
 from latefusion.selection import criterion as criteria
-from latefusion.selection import search
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS
+from latefusion.selection.label_assignment import assign_known
+from latefusion.selection.spaces import fit_spaces
 from latefusion.selection.table import LEAST_BREADTH
 from measuring import save
 
@@ -103,14 +105,14 @@ def measure(name: str, views: Any, classes: np.ndarray, parameters: dict[str, An
         return np.concatenate([[np.mean(joint)], *np.array(of_views).T])
 
     found = []
-    for number, space in search.fit_spaces(sources, n_clusters, state.options).items():
-        for similarity, weighting in product(search.SIMILARITY_SETS, search.WEIGHTINGS):
+    for number, space in fit_spaces(sources, n_clusters, state.options).items():
+        for similarity, weighting in product(SIMILARITY_SETS, WEIGHTINGS):
             plan = space.plan(similarity, weighting)
             solutions = space.fuse(plan, state.options.regularizations, **state.options.solver)
             for regularization, fused in zip(state.options.regularizations, solutions, strict=True):
                 rows = space.partitions.times(fused.coefficients)
                 for rule in RULES:
-                    labels, _ = search.assign_known(
+                    labels, _ = assign_known(
                         state.options.assign, rows, space.partitions.mask, n_clusters, assign_labels=rule
                     )
                     known = y >= 0

@@ -331,17 +331,17 @@ def compare_fillings(args):
     """Mean accuracy of `LateFusionClustering` by the numbers of directions that its search chooses from."""
     import latefusion
     from latefusion.metrics import clustering_accuracy
-    from latefusion.selection import search
+    from latefusion.selection import spaces
 
     warnings.simplefilter("ignore")
-    every = search.COMPONENTS_PER_CLUSTER
+    every = spaces.COMPONENTS_PER_CLUSTER
     rows = []
     for dataset in args.sets:
         everything, classes = load(args.data / f"{dataset}.npz")
         for rate in RATES:
             row = {"set": dataset, "rate": rate}
             for name, numbers in (("k", every[:1]), ("k/2, k, 2k", every)):
-                search.COMPONENTS_PER_CLUSTER = numbers
+                spaces.COMPONENTS_PER_CLUSTER = numbers
                 scores = []
                 for seed in range(args.seeds):
                     views, y = draw(everything, classes, seed)

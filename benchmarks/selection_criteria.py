@@ -41,7 +41,8 @@ from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.spectra import fit_spectrum
 from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, similarity_names
 from latefusion.selection.cluster_number import WEAK, NumberEvidence, NumberOfClusters
-from latefusion.selection.search import fit_criterion, fit_spaces
+from latefusion.selection.search import fit_criterion
+from latefusion.selection.spaces import fit_spaces
 from measuring import machine
 
 # The default comes first.

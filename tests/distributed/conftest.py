@@ -34,7 +34,7 @@ def many(planted, monkeypatch):
     monkeypatch.setattr("latefusion.similarities.graph.DEFAULT_ANCHORS", 50)
     monkeypatch.setattr("latefusion.assignment.rules.SMALL_SAMPLES", 1000)
     monkeypatch.setattr("latefusion.assignment.kmeans.SUBSET_ROWS", 900)
-    monkeypatch.setattr("latefusion.selection.search.SEARCH_SAMPLES", 400)
+    monkeypatch.setattr("latefusion.selection.spaces.SEARCH_SAMPLES", 400)
     return planted
 
 

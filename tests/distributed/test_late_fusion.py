@@ -53,7 +53,7 @@ def test_the_number_of_clusters_is_found_on_a_sample(planted, chunked):
 
 @pytest.mark.parametrize("assign_labels", ["auto", "kmeans"])
 def test_alternatives_are_those_of_the_rows_that_the_search_used(assign_labels, conflict, chunked, monkeypatch):
-    monkeypatch.setattr("latefusion.selection.search.SEARCH_SAMPLES", 100)
+    monkeypatch.setattr("latefusion.selection.spaces.SEARCH_SAMPLES", 100)
     views, first, second = conflict
     options = {"similarity": "kernel", "assign_labels": assign_labels, "random_state": 0}
     model = distributed.LateFusionClustering(3, **options).fit(chunked(views, 50))

@@ -14,7 +14,7 @@ from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAli
 from latefusion.assignment import assign_by_kmeans
 from latefusion.estimators.new_samples import weigh_confidence
 from latefusion.metrics import clustering_accuracy, observed_agreement
-from latefusion.selection.search import assign_known
+from latefusion.selection.label_assignment import assign_known
 
 K = 3
 GAM, LAM, LFC = GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering

@@ -66,7 +66,7 @@ def test_the_same_computation_gives_the_labels_of_the_model_with_missing_views(i
 
 
 def test_the_same_computation_gives_the_labels_of_the_model_if_the_search_uses_some_samples(monkeypatch):
-    monkeypatch.setattr("latefusion.selection.search.SEARCH_SAMPLES", 100)
+    monkeypatch.setattr("latefusion.selection.spaces.SEARCH_SAMPLES", 100)
     data = lf.datasets.make_views(n_samples=240, n_clusters=3, random_state=0)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
     assert len(model.searched_samples()) == 100

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.selection import search
+from latefusion.selection import spaces as space_fitting
 from latefusion.selection.view_importance import _labels_of
 
 
@@ -63,7 +63,7 @@ def test_a_choice_is_repeated_as_it_was_made(similarity, weighting, missing):
     views = lf.datasets.make_views(120, 3, missing=missing, random_state=0).views
     selected = lf.LateFusionClustering(3, random_state=0).fit(views)._state
     candidate = selected.candidate._replace(similarity=similarity, weighting=weighting)
-    spaces = search.fit_spaces(selected.sources, 3, selected.options)
+    spaces = space_fitting.fit_spaces(selected.sources, 3, selected.options)
     space = spaces[candidate.n_shared_components]
     plan = space.plan(similarity, weighting)
     (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
@@ -88,7 +88,7 @@ def test_the_criterion_is_what_the_search_looked_at(model):
 
 
 def test_of_many_samples_the_search_looks_at_some(monkeypatch):
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(space_fitting, "SEARCH_SAMPLES", 60)
     views = lf.datasets.make_views(n_samples=150, n_clusters=3, random_state=0).views
     model = lf.LateFusionClustering(3, random_state=0).fit(views)
     seen = model.searched_samples()

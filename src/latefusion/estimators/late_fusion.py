@@ -29,8 +29,8 @@ from latefusion.selection import NumberPath, ViewVerdict, WeightIntervals, searc
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
 from latefusion.selection.dependence import unrelated_note, unrelated_views
+from latefusion.selection.options import SearchOptions, Selected
 from latefusion.selection.other_numbers import number_path
-from latefusion.selection.search import SearchOptions, Selected
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra

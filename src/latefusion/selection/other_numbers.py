@@ -13,16 +13,11 @@ from sklearn.exceptions import ConvergenceWarning
 from latefusion.partitions.sources import Source, observed_mask
 from latefusion.progress import report_progress
 from latefusion.selection.candidates import CandidateSpace
+from latefusion.selection.label_assignment import assign_selected
 from latefusion.selection.number_path import NumberPath, trace_clusters
-from latefusion.selection.search import (
-    Selected,
-    assign_selected,
-    fit_criterion,
-    fit_spaces,
-    fit_views,
-    fuse_selected,
-    shared_components,
-)
+from latefusion.selection.options import Selected
+from latefusion.selection.search import fit_criterion, fuse_selected
+from latefusion.selection.spaces import fit_spaces, fit_views, shared_components
 
 # By default, the path ends this many clusters after the number of the model.
 MORE_CLUSTERS = 2

@@ -5,42 +5,26 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from latefusion.assignment import ASSIGNMENTS, fit_linear_discriminant, fit_mixture
 from latefusion.partitions.partitions import PartitionKey
-from latefusion.partitions.sources import Source, count_samples, joint_source, known_samples, observed_mask
+from latefusion.partitions.sources import Source, count_samples, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
 from latefusion.selection.alternatives import Alternative, alternatives_to, near_ties
-from latefusion.selection.candidates import (
-    SIMILARITY_SETS,
-    WEIGHTINGS,
-    CandidateSpace,
-    Plan,
-    fit_space,
-    imputed_source,
-    keys_of_set,
-    similarity_names,
-)
-from latefusion.selection.cluster_number import (
-    LEAST_CLUSTER,
-    LEAST_SAMPLES,
-    NUMBER_SAMPLES,
-    NumberOfClusters,
-    choose_number,
-)
+from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, CandidateSpace
+from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, NumberOfClusters, choose_number
 from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors, view_trust
 from latefusion.selection.dependence import unrelated_views, view_dependence
-from latefusion.selection.refinement import refine
-from latefusion.selection.sources import NamedSimilarities
-from latefusion.selection.table import LEAST_BREADTH, Candidate, Selection, broad_candidates, choose
+from latefusion.selection.label_assignment import assign_known, assign_selected
+from latefusion.selection.options import AUTOMATIC, SearchOptions, Selected
+from latefusion.selection.spaces import fit_spaces, search_samples
+from latefusion.selection.table import Candidate, broad_candidates, choose
 from latefusion.similarities import GivenPartition
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 
@@ -55,117 +39,9 @@ COMPARED_STARTS = 10
 CANDIDATE_STARTS = 4
 MANY_STARTS_SAMPLES = 500
 REGULARIZATIONS = (1.0, 2.0, 4.0)
-# The label assignments among which ``assign_labels="auto"`` chooses; the first serves wherever there is no choice.
-AUTOMATIC = ("kmeans", "average", "mixture")
-# Eigenvectors per cluster: with four the mean of the similarities is about as good as if it had been formed; many
-# clusters need only two.
-VECTORS_PER_CLUSTER = (2, 4)
-ENOUGH_VECTORS = 160
-# The search uses no more samples than this, unless that leaves too few for every cluster.
-SEARCH_SAMPLES = 3000
-SEARCH_SAMPLES_PER_CLUSTER = 10
 # About the share of the time after which the number of clusters is known, and after which all choices are made.
 NUMBER_SHARE = 0.6
 SEARCH_SHARE = 0.9
-# Shared components per cluster from which missing rows are imputed; the first is the default.
-COMPONENTS_PER_CLUSTER = (1.0, 0.5, 2.0)
-
-
-@dataclass(frozen=True)
-class SearchOptions:
-    """Parameters of the search, as those of `LateFusionClustering`.
-
-    Attributes
-    ----------
-    n_clusters : int, "auto" or sequence of int
-    numbers : list of int
-        The numbers of clusters, ascending: a single one, or those to try.
-    regularizations : tuple of float
-        Values of λ to try.
-    named : NamedSimilarities
-    missing : {"impute", "zero"}
-    assign_labels : str
-    n_init : int
-    seed : int
-    solver : dict
-        Of `solve_alignment`: ``init``, ``max_iter``, ``tol``.
-    n_jobs : int or None
-    verbose : bool
-        Log every candidate.
-    prior : ndarray of shape (n_views,) or None
-        Factors of the views, one on average; None for equal ones.
-    """
-
-    n_clusters: Any
-    numbers: list[int]
-    regularizations: tuple[float, ...]
-    named: NamedSimilarities
-    missing: str
-    assign_labels: str
-    n_init: int
-    seed: int
-    solver: Mapping[str, Any]
-    n_jobs: int | None = None
-    verbose: bool = False
-    prior: NDArray[np.float64] | None = None
-
-    def numbers_for(self, n_samples: int) -> list[int]:
-        """The numbers of clusters to try that are not too large for the samples; at least one."""
-        limit = min(n_samples, NUMBER_SAMPLES) // (2 * LEAST_CLUSTER if isinstance(self.n_clusters, str) else 2)
-        return [one for one in self.numbers if one <= limit] or self.numbers[:1]
-
-    def assign(
-        self, consensus: NDArray[Any], n_clusters: int, n_init: int | None = None, assign_labels: str | None = None
-    ) -> Any:
-        """Labels of consensus rows, and the rule that gives labels to new rows."""
-        name = assign_labels or self.assign_labels
-        assign = ASSIGNMENTS[AUTOMATIC[0] if name == "auto" else name]
-        return assign(consensus, n_clusters, n_init=n_init or self.n_init, random_state=self.seed)
-
-
-@dataclass(frozen=True)
-class Selected:
-    """The training data and the outcome of the search, which diagnostics need.
-
-    Attributes
-    ----------
-    sources : sequence of Source
-    options : SearchOptions
-    candidate : Candidate
-        The chosen one.
-    selection : Selection
-        All candidates.
-    number_selection : NumberOfClusters or None
-        The evidence for the number of clusters, where it was chosen.
-    plan : mapping of PartitionKey to float
-        The partitions to fuse, and the factor of each.
-    shares : ndarray of shape (n_views,)
-        How much every view counts.
-    samples : ndarray of int or None
-        The samples that the search used; None for all.
-    criterion : Criterion
-        The score of clusterings of these samples.
-    dependence : ndarray of shape (n_views, n_views)
-        How related views are; see `view_dependence`.
-    ties : tuple of Candidate
-        Candidates that tie with the chosen one, with the labels that a model of the searched samples would have if
-        they were chosen.
-    mean : ndarray of shape (n_samples, n_clusters) or None
-        M, the partition of the mean similarity, after the fit.
-    """
-
-    sources: Sequence[Source]
-    options: SearchOptions
-    candidate: Candidate
-    selection: Selection
-    number_selection: NumberOfClusters | None
-    plan: Plan
-    shares: NDArray[np.float64]
-    samples: NDArray[np.intp] | None
-    criterion: Criterion
-    dependence: NDArray[np.float64]
-    ties: tuple[Candidate, ...] = ()
-    mean: NDArray[Any] | None = None
 
 
 def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected, CandidateSpace]:
@@ -328,132 +204,6 @@ def find_number(sources: Sequence[Source], options: SearchOptions) -> NumberOfCl
     return found
 
 
-def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDArray[np.intp] | None:
-    """The samples that the search uses, among those that have any view.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    n_clusters : int
-    seed : int
-
-    Returns
-    -------
-    ndarray of int of shape (n_used,) or None
-        In order; None for all.
-    """
-    n_samples, generator = count_samples(sources), np.random.default_rng(seed)
-    chosen = draw_search_samples(n_samples, n_clusters, generator)
-    if len(chosen) == n_samples:
-        return None
-    mask = observed_mask(sources)
-    if mask is None:
-        return chosen
-    chosen = np.flatnonzero(mask.any(axis=1))[chosen]
-    # More samples of views that few of these have.
-    rare = []
-    for observed in mask.T:
-        lacking = SEARCH_SAMPLES_PER_CLUSTER * n_clusters - np.count_nonzero(observed[chosen])
-        rare.append(generator.permutation(np.flatnonzero(observed))[: max(0, lacking)])
-    return np.unique(np.concatenate([chosen, *rare]))
-
-
-def draw_search_samples(n_samples: int, n_clusters: int, generator: np.random.Generator) -> NDArray[np.intp]:
-    """Positions of the samples that the search uses among those that have any view, in order."""
-    enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
-    if n_samples <= enough:
-        return np.arange(n_samples)
-    return np.sort(generator.choice(n_samples, enough, replace=False))
-
-
-def number_of_vectors(n_clusters: int, n_samples: int) -> int:
-    """Eigenvectors of every similarity."""
-    least, most = (number * n_clusters for number in VECTORS_PER_CLUSTER)
-    return min(max(least, min(most, ENOUGH_VECTORS)), n_samples)
-
-
-def shared_components(n_clusters: int) -> list[int]:
-    """The numbers of shared components from which missing rows are imputed, for all candidates."""
-    return [max(1, round(number * n_clusters)) for number in COMPONENTS_PER_CLUSTER]
-
-
-def fit_views(
-    sources: Sequence[Source], n_clusters: int, options: SearchOptions, candidate: Candidate | None = None
-) -> CandidateSpace:
-    """Partitions of single views, without rows for missing views.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    n_clusters : int
-    options : SearchOptions
-    candidate : Candidate, default=None
-        The only one whose partitions are fitted; by default partitions for all candidates are.
-
-    Returns
-    -------
-    CandidateSpace
-    """
-    keys = keys_of_set(sources, None if candidate is None else candidate.similarity)
-    if candidate is not None and observed_mask(sources) is not None:  # rows are imputed from these
-        keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
-    n_components = number_of_vectors(n_clusters, count_samples(sources))
-    return fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior)
-
-
-def fit_spaces(
-    sources: Sequence[Source],
-    n_clusters: int,
-    options: SearchOptions,
-    candidate: Candidate | None = None,
-    shares: NDArray[Any] | None = None,
-    fitted: CandidateSpace | None = None,
-) -> dict[int | None, CandidateSpace]:
-    """Partitions of some samples, for every number of shared components from which missing rows are imputed.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    n_clusters : int
-    options : SearchOptions
-    candidate : Candidate, default=None
-        The only one whose partitions are fitted; by default partitions for all candidates are.
-    shares : ndarray of shape (n_views,), default=None
-        How much every view counts where all views are put side by side; from the partitions by default.
-    fitted : CandidateSpace, default=None
-        What `fit_views` returns for the sources and the candidate, perhaps for more clusters; fitted by default.
-
-    Returns
-    -------
-    dict of int or None to CandidateSpace
-        The only key is None if no rows are imputed.
-    """
-    similarities = options.named.joint(sources, options.missing)
-    numbers: list[int | None] = [None]
-    if candidate is None:
-        together = list(similarities)
-        if observed_mask(sources) is not None and options.missing != "zero":
-            numbers = list(dict.fromkeys(shared_components(n_clusters)))
-    else:
-        numbers = [candidate.n_shared_components]
-        alone = candidate.weighting == WEIGHTINGS[0]
-        together = [] if alone else similarity_names(similarities, candidate.similarity)
-    fitted = fit_views(sources, n_clusters, options, candidate) if fitted is None else fitted
-    fitted = replace(fitted, n_clusters=n_clusters)
-    n_components = number_of_vectors(n_clusters, count_samples(sources))
-    found = {}
-    for number in numbers:
-        space = fitted.filled(options.missing, number)
-        if together:
-            if space.partitions.mask is not None:
-                joint = imputed_source(space, similarities)
-            else:
-                joint = joint_source(sources, similarities, space.shares if shares is None else shares)
-            space = space.with_joint(joint, together, n_components, options.n_jobs)
-        found[number] = space
-    return found
-
-
 def _all_candidates(
     spaces: Mapping[int | None, CandidateSpace], criterion: Criterion, options: SearchOptions
 ) -> list[Candidate]:
@@ -547,79 +297,3 @@ def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> C
         presence / presence.sum(),
         known_samples(mask),
     )
-
-
-def assign_selected(
-    selected: Selected, consensus: NDArray[Any], mask: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.intp], Any, str]:
-    """Labels of the consensus of all samples, and the rule that gives labels to new rows.
-
-    ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, and fits a
-    linear discriminant to the result, whose labels are returned. If the search used only some of the samples, so do
-    these steps, and the discriminant labels all.
-
-    Parameters
-    ----------
-    selected : Selected
-    consensus : ndarray of shape (n_samples, n_clusters)
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        Which samples have which views; None if no view is missing.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_samples,)
-    rule : AssignmentRule
-    assign_labels : str
-        The chosen assignment.
-    """
-    options, candidate, criterion = selected.options, selected.candidate, selected.criterion
-    n_clusters = candidate.n_clusters
-    if options.assign_labels != "auto":
-        return *assign_known(options.assign, consensus, mask, n_clusters), options.assign_labels
-    rows = consensus if selected.samples is None else consensus[selected.samples]
-    known = criterion.samples
-    found: dict[str, NDArray[np.intp]] = {}
-    for name in AUTOMATIC:
-        labels = np.zeros(len(rows), dtype=np.intp)
-        if name == "mixture":
-            labels[known] = fit_mixture(rows[known], found["kmeans"][known], n_clusters).predict(rows[known])
-        else:
-            labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
-        found[name] = labels
-    scored = [
-        candidate._replace(assign_labels=name, score=criterion.score(one, n_clusters).per_entropy(one, n_clusters))
-        for name, one in found.items()
-    ]
-    best = choose(scored, len(known))[0].assign_labels
-    labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
-    rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
-    return rule.predict(consensus), rule, best
-
-
-def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
-    """Labels and their rule from the samples that have any view; the rule gives labels to the others.
-
-    Rows of samples without any view coincide. They would be a cluster of their own, or attract a center.
-
-    Parameters
-    ----------
-    assign : callable
-        From rows to labels and a rule for other rows.
-    rows : ndarray of shape (n_samples, n_clusters)
-    mask : ndarray of bool of shape (n_samples, n_views) or None
-        None if no view is missing.
-    *args, **options
-        Of `assign`.
-
-    Returns
-    -------
-    labels : ndarray of shape (n_samples,)
-    rule : object
-    """
-    known = known_samples(mask)
-    if known is None:
-        return assign(rows, *args, **options)
-    own, rule = assign(rows[known], *args, **options)
-    labels = np.asarray(rule.predict(rows))
-    labels[known] = own
-    return labels, rule

@@ -24,7 +24,8 @@ from latefusion.selection.candidates import WEIGHTINGS, Plan
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, stabilities
 from latefusion.selection.criterion import standard_error
 from latefusion.selection.dependence import unrelated_views
-from latefusion.selection.search import Selected, fit_spaces
+from latefusion.selection.options import Selected
+from latefusion.selection.spaces import fit_spaces
 from latefusion.solvers import compress_partitions, solve_alignment
 
 # About the share of the time of `leave_one_view_out` that stabilities take.

@@ -1,0 +1,90 @@
+"""Labels of consensus rows, and the choice among several rules for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.assignment import fit_linear_discriminant, fit_mixture
+from latefusion.partitions.sources import known_samples
+from latefusion.selection.options import AUTOMATIC, Selected
+from latefusion.selection.refinement import refine
+from latefusion.selection.table import LEAST_BREADTH, choose
+
+
+def assign_selected(
+    selected: Selected, consensus: NDArray[Any], mask: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.intp], Any, str]:
+    """Labels of the consensus of all samples, and the rule that gives labels to new rows.
+
+    ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, and fits a
+    linear discriminant to the result, whose labels are returned. If the search used only some of the samples, so do
+    these steps, and the discriminant labels all.
+
+    Parameters
+    ----------
+    selected : Selected
+    consensus : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None if no view is missing.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : AssignmentRule
+    assign_labels : str
+        The chosen assignment.
+    """
+    options, candidate, criterion = selected.options, selected.candidate, selected.criterion
+    n_clusters = candidate.n_clusters
+    if options.assign_labels != "auto":
+        return *assign_known(options.assign, consensus, mask, n_clusters), options.assign_labels
+    rows = consensus if selected.samples is None else consensus[selected.samples]
+    known = criterion.samples
+    found: dict[str, NDArray[np.intp]] = {}
+    for name in AUTOMATIC:
+        labels = np.zeros(len(rows), dtype=np.intp)
+        if name == "mixture":
+            labels[known] = fit_mixture(rows[known], found["kmeans"][known], n_clusters).predict(rows[known])
+        else:
+            labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
+        found[name] = labels
+    scored = [
+        candidate._replace(assign_labels=name, score=criterion.score(one, n_clusters).per_entropy(one, n_clusters))
+        for name, one in found.items()
+    ]
+    best = choose(scored, len(known))[0].assign_labels
+    labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
+    rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
+    return rule.predict(consensus), rule, best
+
+
+def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
+    """Labels and their rule from the samples that have any view; the rule gives labels to the others.
+
+    Rows of samples without any view coincide. They would be a cluster of their own, or attract a center.
+
+    Parameters
+    ----------
+    assign : callable
+        From rows to labels and a rule for other rows.
+    rows : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        None if no view is missing.
+    *args, **options
+        Of `assign`.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+    rule : object
+    """
+    known = known_samples(mask)
+    if known is None:
+        return assign(rows, *args, **options)
+    own, rule = assign(rows[known], *args, **options)
+    labels = np.asarray(rule.predict(rows))
+    labels[known] = own
+    return labels, rule
