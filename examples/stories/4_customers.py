@@ -21,8 +21,9 @@ import numpy as np
 import pandas as pd
 
 import latefusion as lf
+from latefusion.interpretation import features_of
 from latefusion.plots import ViewWeightsDisplay
-from latefusion.report import features_of, write_report
+from latefusion.report import write_report
 
 generator = np.random.default_rng(0)
 n = 600

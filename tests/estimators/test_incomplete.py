@@ -11,10 +11,8 @@ from sklearn.base import clone
 
 import latefusion as lf
 from latefusion import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering, Views
-from latefusion.assignment import assign_by_kmeans
 from latefusion.estimators.new_samples import weigh_confidence
 from latefusion.metrics import clustering_accuracy, observed_agreement
-from latefusion.selection.label_assignment import assign_known
 
 K = 3
 GAM, LAM, LFC = GlobalAlignmentClustering, LocalAlignmentClustering, LateFusionClustering
@@ -205,9 +203,9 @@ def test_the_number_of_clusters_with_holes(data, mask):
 
 
 def test_the_search_looks_at_some_samples_but_at_every_view(monkeypatch):
-    from latefusion.selection import search
+    from latefusion.selection import spaces
 
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 100)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 100)
     data = lf.datasets.make_views(600, K, random_state=1)
     mask = np.ones((600, 3), dtype=bool)
     mask[30:, 2] = False
@@ -436,9 +434,9 @@ def test_the_kind_of_a_view_comes_from_observed_rows():
 
 
 def test_the_search_looks_at_samples_of_which_something_is_known(histograms, monkeypatch):
-    from latefusion.selection import search
+    from latefusion.selection import spaces
 
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 80)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 80)
     arrays, mask, empty = histograms
     heard = mask & ~empty
     known = heard.any(axis=1)
@@ -500,16 +498,3 @@ def test_rows_of_zeros_stay_where_too_little_would_be_left(histograms):
     model = LFC(K, random_state=0).fit(Views([arrays[0], few], mask=mask))
     np.testing.assert_array_equal(model.observed_, mask)
     assert np.all(model.confidence_ > 0)
-
-
-def test_samples_of_which_nothing_is_known_make_no_cluster():
-    rows = np.concatenate([np.repeat([[1.0, 0.0], [0.0, 0.9]], 5, axis=0), np.zeros((30, 2))])
-    mask = np.repeat([True, False], [10, 30])[:, None]
-    labels, rule = assign_known(assign_by_kmeans, rows, mask, 2, random_state=0)
-    assert len(set(labels[:5])) == len(set(labels[5:10])) == 1
-    assert labels[0] != labels[5]
-    assert np.all(labels[10:] == labels[5])  # the nearer center
-    np.testing.assert_array_equal(rule.predict(rows), labels)
-    np.testing.assert_array_equal(
-        assign_known(assign_by_kmeans, rows, None, 2, random_state=0)[0], assign_by_kmeans(rows, 2, random_state=0)[0]
-    )

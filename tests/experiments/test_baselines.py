@@ -3,7 +3,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.experiments import compare_baselines
-from latefusion.selection import search
+from latefusion.selection import spaces
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_one_table_with_groups_of_columns(data):
 
 
 def test_beyond_the_samples_of_the_search(data, monkeypatch):
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 60)
     rows = compared(data.views, 3)
     model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
     assert model.selection_.n_samples == 60

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import latefusion as lf
+from latefusion.interpretation.gather import gather
 from latefusion.report.baselines import run_baselines
-from latefusion.report.gather import gather
 
 
 def test_ours_is_last_and_agrees_with_itself(gathered):

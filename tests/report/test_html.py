@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from latefusion.cli import main
+from latefusion.interpretation.gather import gather
+from latefusion.interpretation.importance import Explanation
 from latefusion.report import write_report
-from latefusion.report.gather import gather
 from latefusion.report.html import FORBIDDEN, environment, json_text, render
-from latefusion.report.importance import Explanation
 from latefusion.report.maps import draw
 from latefusion.report.reproduce import reproduction
 from tests.properties import examples

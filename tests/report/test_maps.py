@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from latefusion.interpretation.gather import gather
 from latefusion.report import maps
-from latefusion.report.gather import gather
 from latefusion.report.maps import draw, draw_map, matching_colors, pack, quantize
 
 

@@ -1,8 +1,8 @@
 import numpy as np
 
 import latefusion as lf
+from latefusion.interpretation.gather import gather
 from latefusion.report import sections_method
-from latefusion.report.gather import gather
 from latefusion.report.number_path import number_tree
 
 

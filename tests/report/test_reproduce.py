@@ -10,8 +10,8 @@ import pytest
 
 import latefusion as lf
 from latefusion.cli import main
+from latefusion.interpretation.gather import gather
 from latefusion.report import write_report
-from latefusion.report.gather import gather
 from latefusion.report.reproduce import code_of, reproduction
 from tests.cli.shell import write_tables
 from tests.cli.test_cluster import write_cells

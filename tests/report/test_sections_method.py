@@ -7,10 +7,10 @@ from sklearn.base import clone
 
 import latefusion as lf
 from latefusion.experiments import ComparisonRow
+from latefusion.interpretation.gather import gather
+from latefusion.interpretation.importance import explain_views
 from latefusion.report import sections_method
 from latefusion.report.baselines import Baselines
-from latefusion.report.gather import gather
-from latefusion.report.importance import explain_views
 from latefusion.report.widgets import signed
 from latefusion.selection import Alternative
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.interpretation.gather import gather
+from latefusion.interpretation.importance import Explanation, Importance
+from latefusion.interpretation.profiles import cluster_traits
 from latefusion.report import sections_samples
 from latefusion.report.baselines import Baselines
-from latefusion.report.gather import gather
-from latefusion.report.importance import Explanation, Importance
-from latefusion.report.profiles import cluster_traits
 
 NOTHING, UNEXPLAINED = Importance([], {}), Explanation()
 

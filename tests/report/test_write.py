@@ -3,9 +3,9 @@ import re
 import pytest
 
 import latefusion as lf
+from latefusion.interpretation.importance import explain_views
 from latefusion.report import write as module
 from latefusion.report import write_report
-from latefusion.report.importance import explain_views
 
 
 def headings(path):

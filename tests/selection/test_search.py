@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.selection import search
+from latefusion.selection import search, spaces
 from latefusion.selection.alternatives import FEW_SHARE
 from latefusion.selection.table import choose
 
@@ -37,7 +37,7 @@ def test_a_given_regularization_is_taken():
 
 @pytest.mark.parametrize("similarity", ["auto", "precomputed"])
 def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, similarity):
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 60)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 60)
     X = [lf.kernels.gaussian_kernel(view) for view in VIEWS] if similarity == "precomputed" else VIEWS
     model = fit(X, similarity=similarity)
     assert model.selection_.n_samples == 60
@@ -49,7 +49,7 @@ def test_the_search_looks_at_some_samples_and_the_fit_at_all(monkeypatch, simila
 
 
 def test_the_search_looks_at_more_samples_than_clusters(monkeypatch):
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 10)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 10)
     assert len(set(fit(VIEWS, n_clusters=12).labels_)) == 12
 
 
@@ -97,7 +97,7 @@ def test_clear_clusters_have_no_alternative():
 
 
 def test_alternatives_are_for_the_samples_that_the_search_used(conflict, monkeypatch):
-    monkeypatch.setattr(search, "SEARCH_SAMPLES", 70)
+    monkeypatch.setattr(spaces, "SEARCH_SAMPLES", 70)
     views, first, second = conflict
     model = fit(views)
     check_alternatives(model)

@@ -41,14 +41,15 @@ from latefusion.cli.inputs import (
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.experiments import format_table
+from latefusion.interpretation import Explanation, explain_views
+from latefusion.interpretation.gather import gather
+from latefusion.interpretation.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
-from latefusion.report import Explanation, explain_views, write_report
-from latefusion.report.gather import gather
+from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
-from latefusion.report.warnings import LOW_CONFIDENCE, data_warnings
 from latefusion.selection.alternatives import Alternative, tie_note
 from latefusion.types import MultiViewDataset
 

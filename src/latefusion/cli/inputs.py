@@ -27,7 +27,7 @@ from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
 from latefusion.encoding.table_encoding import KINDS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.report import Features
+from latefusion.interpretation import Features
 from latefusion.scverse.counts import comparable, modality_kind
 from latefusion.scverse.reading import normalize_modalities
 from latefusion.types import MultiViewDataset, Views

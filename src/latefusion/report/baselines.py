@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from latefusion.arrays import take_rows, to_numpy
 from latefusion.estimators import LateFusionClustering
 from latefusion.experiments import ComparisonRow, comparison
+from latefusion.interpretation.gather import ModelData, ViewData, complete_samples
 from latefusion.metrics import adjusted_rand, clustering_scores
-from latefusion.report.gather import ReportData, ViewData, complete_samples
 from latefusion.types import Views
 
 # Most samples that baselines are run on: as many as the search of `LateFusionClustering` uses.
@@ -35,12 +35,12 @@ class Baselines(NamedTuple):
     n_samples: int
 
 
-def run_baselines(data: ReportData) -> Baselines | None:
+def run_baselines(data: ModelData) -> Baselines | None:
     """Run baselines on samples without missing views, and compare them with the model.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------
@@ -76,7 +76,7 @@ def run_baselines(data: ReportData) -> Baselines | None:
     return Baselines(scored, len(rows))
 
 
-def _searched_samples(data: ReportData) -> NDArray[np.intp] | None:
+def _searched_samples(data: ModelData) -> NDArray[np.intp] | None:
     """Samples on which the model's own criterion can be computed."""
     if not isinstance(data.model, LateFusionClustering) or not data.observed.all():
         return None

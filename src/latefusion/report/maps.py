@@ -11,9 +11,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.neighbors import NearestNeighbors
 
 from latefusion.arrays import namespace, unit_rows
+from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.plots.canvas import middle_cut
 from latefusion.plots.embedding import embed
-from latefusion.report.gather import ReportData, ViewData
 from latefusion.report.widgets import cluster_styles
 
 METHODS = ("auto", "tsne", "pca")
@@ -72,12 +72,12 @@ class Drawing(NamedTuple):
     n_view_samples: int
 
 
-def draw(data: ReportData, embedding: str = "auto") -> Drawing | None:
+def draw(data: ModelData, embedding: str = "auto") -> Drawing | None:
     """Compute all maps.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     embedding : {"auto", "tsne", "pca"}, default="auto"
         Method of the main map.
 
@@ -116,7 +116,7 @@ def draw(data: ReportData, embedding: str = "auto") -> Drawing | None:
 
 
 def _view_data(
-    data: ReportData, view: ViewData, shown: NDArray[np.intp], small: NDArray[np.intp], main: Map, embedding: str
+    data: ModelData, view: ViewData, shown: NDArray[np.intp], small: NDArray[np.intp], main: Map, embedding: str
 ) -> tuple[dict[str, Any], str]:
     """The map of one view, and how it was computed; views that are labels share the main map."""
     own = None

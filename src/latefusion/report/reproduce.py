@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 import latefusion
 from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
-from latefusion.report.gather import ReportData, shorten
+from latefusion.interpretation.gather import ModelData, shorten
 
 LIBRARIES = ("latefusion", "numpy", "scipy", "scikit-learn")
 
@@ -42,12 +42,12 @@ class Reproduction(NamedTuple):
     versions: list[tuple[str, str]]
 
 
-def reproduction(data: ReportData, *, command: str | None = None, loading: str | None = None) -> Reproduction:
+def reproduction(data: ModelData, *, command: str | None = None, loading: str | None = None) -> Reproduction:
     """Write the code.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     command : str, default=None
     loading : str, default=None
         Python code that defines ``views``, and ``target`` where there is one; by default a line that the reader has to
@@ -113,7 +113,7 @@ def loading_code(
     return "\n".join([*lines, f"views, target = {views}, data.target"])
 
 
-def _placeholder(data: ReportData) -> str:
+def _placeholder(data: ModelData) -> str:
     sizes = shorten([f"{view.name!r} ({data.n_samples} × {view.width})" for view in data.views], 10)
     comment = f"# Load your data here: {len(data.views)} view{'s' * (len(data.views) > 1)}, {sizes}."
     names = "views" if data.target is None else "views, target"

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.experiments.comparison import SCORES, ComparisonRow
+from latefusion.interpretation.gather import ModelData
+from latefusion.interpretation.importance import Explanation
 from latefusion.report.baselines import Baselines
-from latefusion.report.gather import ReportData
-from latefusion.report.importance import Explanation
 from latefusion.report.number_path import NumberTree
 from latefusion.report.widgets import LineChart, line_chart
 
@@ -61,13 +61,13 @@ class ViewsSection(NamedTuple):
 
 
 def views_section(
-    data: ReportData, explanation: Explanation, names: list[str], table: NDArray[np.float64]
+    data: ModelData, explanation: Explanation, names: list[str], table: NDArray[np.float64]
 ) -> ViewsSection | None:
     """Collect weights, agreement, and results without each view.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     explanation : Explanation
     names : list of str
     table : ndarray of shape (n_names, n_names)
@@ -173,12 +173,12 @@ class Choices(NamedTuple):
     tree: NumberTree | None = None
 
 
-def choices(data: ReportData, tree: NumberTree | None = None) -> Choices | None:
+def choices(data: ModelData, tree: NumberTree | None = None) -> Choices | None:
     """Collect what the model selected, and the alternatives with the highest scores.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     tree : NumberTree, default=None
 
     Returns
@@ -231,12 +231,12 @@ class Convergence(NamedTuple):
     chart: LineChart | None
 
 
-def convergence(data: ReportData) -> Convergence | None:
+def convergence(data: ModelData) -> Convergence | None:
     """Collect the values of the objective.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------

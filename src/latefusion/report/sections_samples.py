@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.experiments.comparison import SCORES
+from latefusion.interpretation.gather import ModelData, shorten
+from latefusion.interpretation.importance import Explanation, Importance
+from latefusion.interpretation.profiles import Trait
+from latefusion.interpretation.warnings import LOW_CONFIDENCE
 from latefusion.metrics import clustering_scores
 from latefusion.report.baselines import Baselines
-from latefusion.report.gather import ReportData, shorten
-from latefusion.report.importance import Explanation, Importance
-from latefusion.report.profiles import Trait
-from latefusion.report.warnings import LOW_CONFIDENCE
 from latefusion.report.widgets import integer, percent
 
 # Limits of tables that would otherwise grow with the data.
@@ -35,13 +35,13 @@ NEARLY_SAME = 0.95
 
 
 def summary(
-    data: ReportData, importance: Importance, explanation: Explanation, baselines: Baselines | None
+    data: ModelData, importance: Importance, explanation: Explanation, baselines: Baselines | None
 ) -> list[str]:
     """Main results, one sentence or two each: sizes, confidence, novelty, views, baselines, scores.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     importance : Importance
     explanation : Explanation
     baselines : Baselines or None
@@ -69,7 +69,7 @@ def _about_sizes(sizes: NDArray[np.intp]) -> list[str]:
     return [f"Cluster sizes: {least} to {most} of the samples."]
 
 
-def _about_confidence(data: ReportData) -> list[str]:
+def _about_confidence(data: ModelData) -> list[str]:
     if data.confidence is None:
         return []
     high, low = (float(np.mean(one)) for one in (data.confidence >= HIGH_CONFIDENCE, data.confidence < LOW_CONFIDENCE))
@@ -79,7 +79,7 @@ def _about_confidence(data: ReportData) -> list[str]:
     ]
 
 
-def _about_novelty(data: ReportData) -> list[str]:
+def _about_novelty(data: ModelData) -> list[str]:
     if data.novelty is None:
         return []
     n_novel, top = np.count_nonzero(data.novelty > NOVEL), int(np.argmax(data.novelty))
@@ -93,7 +93,7 @@ def _about_novelty(data: ReportData) -> list[str]:
     ]
 
 
-def _about_views(data: ReportData, importance: Importance, explanation: Explanation) -> list[str]:
+def _about_views(data: ModelData, importance: Importance, explanation: Explanation) -> list[str]:
     if len(data.views) < 2:
         return []
     found = []
@@ -116,7 +116,7 @@ def _about_views(data: ReportData, importance: Importance, explanation: Explanat
     return found
 
 
-def _about_baselines(data: ReportData, baselines: Baselines | None) -> list[str]:
+def _about_baselines(data: ModelData, baselines: Baselines | None) -> list[str]:
     """Whether a simpler method finds the same clusters."""
     rows = [] if baselines is None else baselines.rows[:-1]  # the last is the model
     same = [row for row in rows if row.scores.get("agreement", 0.0) >= NEARLY_SAME]
@@ -133,7 +133,7 @@ def _about_baselines(data: ReportData, baselines: Baselines | None) -> list[str]
     return [f"A simple baseline finds nearly the same clusters: {named}. Use it if you only need labels."]
 
 
-def _about_scores(data: ReportData) -> list[str]:
+def _about_scores(data: ModelData) -> list[str]:
     if data.target is None:
         return []
     scores = clustering_scores(data.target, data.labels)
@@ -163,12 +163,12 @@ class Cluster(NamedTuple):
     traits: list[tuple[str, list[Trait]]]
 
 
-def clusters(data: ReportData, traits: Sequence[Sequence[Trait]]) -> list[Cluster]:
+def clusters(data: ModelData, traits: Sequence[Sequence[Trait]]) -> list[Cluster]:
     """Sizes, confidence and features of every cluster.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     traits : sequence of sequence of Trait
         As `cluster_traits` returns them.
 
@@ -228,12 +228,12 @@ class SamplesToCheck(NamedTuple):
     n_novel: int
 
 
-def samples_to_check(data: ReportData) -> SamplesToCheck:
+def samples_to_check(data: ModelData) -> SamplesToCheck:
     """Find the samples with the lowest confidence and the highest novelty above 1.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------
@@ -282,12 +282,12 @@ class MissingViews(NamedTuple):
     n_more: int
 
 
-def missing_views(data: ReportData) -> MissingViews | None:
+def missing_views(data: ModelData) -> MissingViews | None:
     """Count patterns of missing views.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------

@@ -12,19 +12,19 @@ import numpy as np
 from latefusion.atomic_files import atomic_write
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.interpretation.features import read_features
+from latefusion.interpretation.gather import ModelData, gather
+from latefusion.interpretation.importance import Explanation, agreement_table, explain_views, view_importance
+from latefusion.interpretation.profiles import cluster_traits
+from latefusion.interpretation.warnings import data_warnings, result_warnings
 from latefusion.outputs.targets import REPORT, Target, check_targets
 from latefusion.progress import progress_range, report_progress
 from latefusion.report import sections_method, sections_samples
 from latefusion.report.baselines import Baselines, run_baselines
-from latefusion.report.features import read_features
-from latefusion.report.gather import ReportData, gather
 from latefusion.report.html import render, require_jinja2
-from latefusion.report.importance import Explanation, agreement_table, explain_views, view_importance
 from latefusion.report.maps import METHODS, draw
 from latefusion.report.number_path import number_tree
-from latefusion.report.profiles import cluster_traits
 from latefusion.report.reproduce import reproduction
-from latefusion.report.warnings import data_warnings, result_warnings
 from latefusion.report.widgets import cluster_styles, integer
 
 
@@ -155,7 +155,7 @@ def _explained(model: Any, explain: bool | Explanation) -> Explanation:
     return explain_views(model) if explain else Explanation()
 
 
-def _baselines(data: ReportData, given: bool | Sequence[ComparisonRow]) -> Baselines | None:
+def _baselines(data: ModelData, given: bool | Sequence[ComparisonRow]) -> Baselines | None:
     if isinstance(given, (bool, np.bool_)):
         return run_baselines(data) if given else None
     rows = list(given)

@@ -55,11 +55,11 @@ def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDA
         return chosen
     chosen = np.flatnonzero(mask.any(axis=1))[chosen]
     # More samples of views that few of these have.
-    rare = []
+    used = np.isin(np.arange(n_samples), chosen)
     for observed in mask.T:
-        lacking = SEARCH_SAMPLES_PER_CLUSTER * n_clusters - np.count_nonzero(observed[chosen])
-        rare.append(generator.permutation(np.flatnonzero(observed))[: max(0, lacking)])
-    return np.unique(np.concatenate([chosen, *rare]))
+        lacking = SEARCH_SAMPLES_PER_CLUSTER * n_clusters - np.count_nonzero(observed & used)
+        used[generator.permutation(np.flatnonzero(observed & ~used))[: max(0, lacking)]] = True
+    return np.flatnonzero(used)
 
 
 def draw_search_samples(n_samples: int, n_clusters: int, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -12,8 +12,8 @@ from scipy.sparse import issparse
 
 from latefusion.arrays import take_rows, to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
+from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.metrics import pairwise_agreement, subspace_agreement
-from latefusion.report.gather import ReportData, ViewData
 from latefusion.selection.dependence import MOST_SAMPLES, unrelated_views, view_dependence
 
 # Two views are redundant if both their clusters (adjusted Rand index) and their partitions agree at least this much.
@@ -66,12 +66,12 @@ def explain_views(model: Any, *, intervals: bool = True) -> Explanation:
     return Explanation(found.get("leave_one_view_out"), found.get("weight_intervals"), tuple(notes))
 
 
-def agreement_table(data: ReportData) -> tuple[list[str], NDArray[np.float64]]:
+def agreement_table(data: ModelData) -> tuple[list[str], NDArray[np.float64]]:
     """Adjusted Rand indices between the clusters of single views, and of the consensus.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------
@@ -85,12 +85,12 @@ def agreement_table(data: ReportData) -> tuple[list[str], NDArray[np.float64]]:
     return [*(name for name, _ in known), "consensus"], table
 
 
-def find_unrelated(data: ReportData) -> list[str]:
+def find_unrelated(data: ModelData) -> list[str]:
     """Views that are statistically unrelated to all others.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------
@@ -136,13 +136,13 @@ class Importance:
 
 
 def view_importance(
-    data: ReportData, explanation: Explanation, names: Sequence[str], table: NDArray[np.float64]
+    data: ModelData, explanation: Explanation, names: Sequence[str], table: NDArray[np.float64]
 ) -> Importance:
     """Find views that matter and views that could be removed.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     explanation : Explanation
     names : sequence of str
     table : ndarray of shape (n_names, n_names)

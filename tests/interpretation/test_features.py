@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.report import Features, write_report
-from latefusion.report.features import read_features
+from latefusion.interpretation import Features
+from latefusion.interpretation.features import read_features
+from latefusion.report import write_report
 from latefusion.scverse.counts import log_normalize
 
 IDS = ["a", "b", "c", "d"]

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array, issparse
 from latefusion.arrays import row_blocks, to_numpy
 from latefusion.encoding.columns import YEARS
 from latefusion.encoding.table_encoding import LevelCoding, NumberCoding
-from latefusion.report.features import Described
-from latefusion.report.gather import ReportData, ViewData, gather
+from latefusion.interpretation.features import Described
+from latefusion.interpretation.gather import ModelData, ViewData, gather
 
 BLOCK_ENTRIES = 2**22
 # Features per cluster, in total and per view (fewer if there are many clusters), and the smallest effect that is shown
@@ -89,7 +89,7 @@ def features_of(model: Any, X: Any, cluster: Any, *, most: int = 10) -> list[Tra
     --------
     >>> import pandas as pd
     >>> import latefusion as lf
-    >>> from latefusion.report import features_of
+    >>> from latefusion.interpretation import features_of
     >>> table = pd.DataFrame({"region": ["north", "south"] * 20, "spend": ["$10", "$500"] * 20, "age": range(20, 60)})
     >>> model = lf.GlobalAlignmentClustering(2, random_state=0).fit({"customers": table})
     >>> print(features_of(model, {"customers": table}, model.labels_[0])[0])
@@ -103,13 +103,13 @@ def features_of(model: Any, X: Any, cluster: Any, *, most: int = 10) -> list[Tra
 
 
 def cluster_traits(
-    data: ReportData, described: Mapping[str, Described] | None = None, most_per_view: int | None = None
+    data: ModelData, described: Mapping[str, Described] | None = None, most_per_view: int | None = None
 ) -> list[list[Trait]]:
     """For every cluster the features with the largest effects, view by view.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
     described : mapping of str to Described, default=None
         Features that replace the columns of a view, by its name.
     most_per_view : int, default=None
@@ -284,7 +284,7 @@ def shown_value(value: float, kind: str, unit: str = "") -> str:
 
     Examples
     --------
-    >>> from latefusion.report.profiles import shown_value
+    >>> from latefusion.interpretation.profiles import shown_value
     >>> shown_value(1200.5, "number", "$"), shown_value(7.25, "number", "%"), shown_value(31.5, "date")
     ('$1,200', '7.25 %', '1970-02-01 12:00')
     """

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.report.gather import complete_samples, gather, shorten
+from latefusion.interpretation.gather import complete_samples, gather, shorten
 
 
 def test_own_clusters_carry_the_names_of_the_consensus(gathered):

@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.report.gather import ViewData, gather
-from latefusion.report.profiles import LEAST_EFFECT, cluster_traits, effect_sizes, features_of
+from latefusion.interpretation.gather import ViewData, gather
+from latefusion.interpretation.profiles import LEAST_EFFECT, cluster_traits, effect_sizes, features_of
 
 
 def view_of(array, observed=None):
@@ -41,7 +41,7 @@ def test_effects_are_standardised_mean_differences(numbers, form):
 def test_blocks_change_nothing(numbers, monkeypatch):
     array, labels = numbers
     whole = effect_sizes(view_of(array), labels, 3)[0]
-    monkeypatch.setattr("latefusion.report.profiles.BLOCK_ENTRIES", 13)
+    monkeypatch.setattr("latefusion.interpretation.profiles.BLOCK_ENTRIES", 13)
     np.testing.assert_allclose(effect_sizes(view_of(array), labels, 3)[0], whole)
 
 

@@ -7,8 +7,14 @@ import pytest
 
 import latefusion as lf
 from latefusion.cli import main
-from latefusion.report.gather import gather
-from latefusion.report.importance import Explanation, Importance, agreement_table, explain_views, view_importance
+from latefusion.interpretation.gather import gather
+from latefusion.interpretation.importance import (
+    Explanation,
+    Importance,
+    agreement_table,
+    explain_views,
+    view_importance,
+)
 from latefusion.report.widgets import signed
 from latefusion.selection import ViewVerdict
 from tests.cli.shell import write_tables

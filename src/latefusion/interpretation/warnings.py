@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from latefusion.arrays import row_blocks, to_numpy
-from latefusion.report.gather import ReportData, ViewData, shorten
-from latefusion.report.importance import find_unrelated
+from latefusion.interpretation.gather import ModelData, ViewData, shorten
+from latefusion.interpretation.importance import find_unrelated
 from latefusion.selection.alternatives import tie_note
 from latefusion.selection.dependence import unrelated_note
 from latefusion.validation import loose_views
@@ -27,12 +27,12 @@ ZERO_ROWS = 0.05
 BLOCK_ENTRIES = 2**22
 
 
-def data_warnings(data: ReportData) -> list[str]:
+def data_warnings(data: ModelData) -> list[str]:
     """Warn about data that may mislead: missing views, zeros, constant and dominant columns, copies, small clusters.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
         Clusters of single views are not needed.
 
     Returns
@@ -51,12 +51,12 @@ def data_warnings(data: ReportData) -> list[str]:
     return found + _copies(data.views)
 
 
-def result_warnings(data: ReportData) -> list[str]:
+def result_warnings(data: ModelData) -> list[str]:
     """Warn about doubtful clusters; estimators give most of these as Python warnings when they are fitted.
 
     Parameters
     ----------
-    data : ReportData
+    data : ModelData
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _one_view(views: Sequence[ViewData]) -> list[str]:
     return ["There is only one view, so no views were fused."] if len(views) == 1 else []
 
 
-def _small_clusters(data: ReportData) -> list[str]:
+def _small_clusters(data: ModelData) -> list[str]:
     least = max(2, SMALL_CLUSTER * data.n_samples / len(data.clusters))
     small = [
         f"cluster {name} ({size} sample{'s' * (size != 1)})"
@@ -93,7 +93,7 @@ def _small_clusters(data: ReportData) -> list[str]:
     return [f"Small clusters, possibly outliers: {shorten(small, 5)}."] if small else []
 
 
-def _missing_views(data: ReportData) -> list[str]:
+def _missing_views(data: ModelData) -> list[str]:
     observed = data.observed
     if observed.all():
         return []

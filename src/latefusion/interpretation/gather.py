@@ -62,7 +62,7 @@ class ViewData:
 
 
 @dataclass(frozen=True)
-class ReportData:
+class ModelData:
     """A fitted model and its views, as NumPy arrays.
 
     Attributes
@@ -111,7 +111,7 @@ class ReportData:
         return str(sample) if self.ids is None else self.ids[sample]
 
 
-def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True) -> ReportData:
+def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True) -> ModelData:
     """Read a fitted model and the views that it was fitted on.
 
     Parameters
@@ -126,7 +126,7 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
 
     Returns
     -------
-    ReportData
+    ModelData
     """
     check_is_fitted(model)
     values, labels = np.unique(to_numpy(model.labels_), return_inverse=True)
@@ -152,7 +152,7 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
         for name in ("confidence_", "novelty_", "consensus_")
     )
     names = None if ids is None else [str(one) for one in ids]
-    return ReportData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
+    return ModelData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
 
 
 def _check_length(found: int, expected: int, what: str) -> None:
@@ -217,7 +217,7 @@ def _column_names(model: Any, views: Views) -> dict[str, list[str]]:
     return {name: [str(one) for one in known.get(name, numbers[name])] for name in views.names}
 
 
-def complete_samples(data: ReportData, most: int, generator: np.random.Generator) -> NDArray[np.intp]:
+def complete_samples(data: ModelData, most: int, generator: np.random.Generator) -> NDArray[np.intp]:
     """At most so many of the samples without missing views, in order."""
     complete = np.flatnonzero(data.observed.all(axis=1))
     return complete if len(complete) <= most else np.sort(generator.choice(complete, most, replace=False))

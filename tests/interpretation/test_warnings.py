@@ -6,8 +6,8 @@ import pytest
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.report.gather import ViewData, gather
-from latefusion.report.warnings import column_variances, data_warnings, result_warnings, zero_rows
+from latefusion.interpretation.gather import ViewData, gather
+from latefusion.interpretation.warnings import column_variances, data_warnings, result_warnings, zero_rows
 
 EVERY = np.ones(90, dtype=bool)
 

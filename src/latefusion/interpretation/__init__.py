@@ -1,0 +1,7 @@
+"""Results of a fitted model as plain data: profiles of clusters, importance of views, warnings."""
+
+from latefusion.interpretation.features import Features
+from latefusion.interpretation.importance import Explanation, explain_views
+from latefusion.interpretation.profiles import Trait, features_of
+
+__all__ = ["Explanation", "Features", "Trait", "explain_views", "features_of"]
