@@ -55,7 +55,7 @@ def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDA
         return chosen
     chosen = np.flatnonzero(mask.any(axis=1))[chosen]
     # More samples of views that few of these have.
-    used = np.isin(np.arange(n_samples), chosen)
+    used = np.isin(np.arange(len(mask)), chosen)
     for observed in mask.T:
         lacking = SEARCH_SAMPLES_PER_CLUSTER * n_clusters - np.count_nonzero(observed & used)
         used[generator.permutation(np.flatnonzero(observed & ~used))[: max(0, lacking)]] = True
