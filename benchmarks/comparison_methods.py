@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse
 
 import latefusion as lf
-from latefusion.experiments import format_table
+from latefusion.tables import format_table
 
 OURS = {"LF-MVC-GAM": lf.GlobalAlignmentClustering, "LF-MVC-LAM": lf.LocalAlignmentClustering}
 KNOWN = {**lf.baselines.METHODS, **OURS}

@@ -184,7 +184,7 @@ def mean_of(rows, field, **wanted):
 
 def table(rows, args, field):
     """One line per pattern, rate and method; one column per data set, their mean, the loss against complete views."""
-    from latefusion.experiments import format_table
+    from latefusion.tables import format_table
 
     lines = []
     complete = [mean_of(rows, field, set=name, method="complete") for name in args.sets]

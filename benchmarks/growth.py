@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import latefusion as lf
-from latefusion.experiments import format_table
+from latefusion.tables import format_table
 from measuring import BLUE, ORANGE, best_seconds, figure, machine, save, with_peak_memory
 
 BASE = {"samples": 50_000, "width": 64, "clusters": 10, "views": 3}

@@ -297,8 +297,8 @@ def choices(views, mask, n_clusters):
 def compare_choices(args):
     """Mean accuracy of every choice on every set at every rate."""
     from latefusion.assignment import assign_by_kmeans
-    from latefusion.experiments import format_table
     from latefusion.metrics import clustering_accuracy
+    from latefusion.tables import format_table
 
     warnings.simplefilter("ignore")
     rows = []
@@ -545,7 +545,7 @@ def main():
     if args.fillings:
         compare_fillings(args)
         return
-    from latefusion.experiments import format_table
+    from latefusion.tables import format_table
 
     rows = kept_rows(args)
     for dataset in args.sets:

@@ -23,7 +23,7 @@ import numpy as np
 
 import latefusion as lf
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.experiments import format_table
+from latefusion.tables import format_table
 from measuring import BLUE, GREEN, GREY, ORANGE, PURPLE, best_seconds, figure, machine, save
 
 MOST_RATIO, MOST_DIFFERENCE = 3.0, 0.01

@@ -280,7 +280,7 @@ def main():
     if args.child:
         measure(args.child[0], path, args.child[1])
         return
-    from latefusion.experiments import format_table
+    from latefusion.tables import format_table
 
     target = np.load(path)["y"]
     known = json.loads(args.output.read_text())["rows"] if args.output and args.output.exists() else []

@@ -21,9 +21,9 @@ import numpy as np
 
 import latefusion as lf
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.experiments import format_table
 from latefusion.partitions.gram import FactorStack, factor_partitions, factor_projections
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
+from latefusion.tables import format_table
 from measuring import BLUE, GREEN, GREY, ORANGE, PURPLE, RED, SKY, YELLOW, best_seconds, figure, machine, save, threads
 
 N_VIEWS, WIDTH, N_CLUSTERS = 3, 64, 10

@@ -13,7 +13,7 @@ from latefusion.experiments.report import (
     to_markdown,
     write_report,
 )
-from latefusion.experiments.tables import RENDERERS
+from latefusion.tables import RENDERERS
 
 
 def test_everything_is_written_in_every_format(tmp_path, small_summaries):

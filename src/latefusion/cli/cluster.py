@@ -40,7 +40,6 @@ from latefusion.cli.inputs import (
 )
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
-from latefusion.experiments import format_table
 from latefusion.interpretation import Explanation, explain_views
 from latefusion.interpretation.gather import gather
 from latefusion.interpretation.warnings import LOW_CONFIDENCE, data_warnings
@@ -51,6 +50,7 @@ from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.selection.alternatives import Alternative, tie_note
+from latefusion.tables import format_table
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\

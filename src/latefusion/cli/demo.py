@@ -11,11 +11,12 @@ from latefusion.cli.arguments import add_seed_argument, file_path
 from latefusion.cli.terminal import progress
 from latefusion.datasets import load_digits_views
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
-from latefusion.experiments import Comparison, fit_and_score, format_table, run_baselines
+from latefusion.experiments import Comparison, fit_and_score, run_baselines
 from latefusion.outputs import check_targets
 from latefusion.outputs.targets import Kind, Target
 from latefusion.plots import draw_overview
 from latefusion.progress import progress_steps
+from latefusion.tables import format_table
 
 EXAMPLES = """\
 examples:

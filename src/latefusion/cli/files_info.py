@@ -16,8 +16,8 @@ from latefusion.datasets.formats import MODEL, identify
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.overview import Column, TableOverview, describe_table, shared_samples
 from latefusion.datasets.tables import Source, has_sheets, is_table, sources_in
-from latefusion.experiments import format_table
 from latefusion.outputs.model_files import describe as describe_model
+from latefusion.tables import format_table
 
 # Largest number of columns in a table.
 SHOWN_COLUMNS = 15

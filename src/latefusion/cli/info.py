@@ -22,7 +22,7 @@ from latefusion.cli.terminal import colored, progress
 from latefusion.datasets import cache_folder, data_folder, find_datasets
 from latefusion.datasets.catalogue import FoundDataset
 from latefusion.datasets.options import table_options
-from latefusion.experiments import format_table
+from latefusion.tables import format_table
 
 EXAMPLES = """\
 examples:

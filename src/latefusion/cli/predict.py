@@ -31,9 +31,9 @@ from latefusion.cli.inputs import (
     with_columns,
 )
 from latefusion.cli.terminal import colored, progress
-from latefusion.experiments import format_table
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
+from latefusion.tables import format_table
 from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\

@@ -20,9 +20,9 @@ from latefusion.experiments.runner import Limits, cheapest_first, run_cells
 from latefusion.experiments.sources import find_sources
 from latefusion.experiments.store import ResultStore
 from latefusion.experiments.summary import Summary, summarize
-from latefusion.experiments.tables import RENDERERS
 from latefusion.outputs import check_targets
 from latefusion.outputs.targets import Kind, Target
+from latefusion.tables import RENDERERS
 
 EXAMPLES = """\
 Results are stored in the output folder. An interrupted run continues from the stored results.

@@ -10,7 +10,6 @@ from latefusion.experiments.comparison import (
     run_single_views,
     with_label_free_scores,
 )
-from latefusion.experiments.tables import format_table
 
 __all__ = [
     "Comparison",
@@ -18,7 +17,6 @@ __all__ = [
     "compare_baselines",
     "compare_methods",
     "fit_and_score",
-    "format_table",
     "run_baselines",
     "run_single_views",
     "with_label_free_scores",

@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from latefusion.baselines import METHODS
-from latefusion.experiments.tables import Entry, Table, format_table
 from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.progress import progress_range, progress_steps
+from latefusion.tables import Entry, Table, format_table
 from latefusion.types import Views
 
 # Scores of a row, and the headings of their columns.

@@ -17,7 +17,7 @@ from latefusion.experiments.printed import (
 )
 from latefusion.experiments.protocol import LAM, METRICS, OURS, Protocol
 from latefusion.experiments.summary import TEST, Summary, best_and_equals
-from latefusion.experiments.tables import Entry, Table
+from latefusion.tables import Entry, Table
 
 SHORT = {"accuracy": "ACC", "nmi": "NMI", "purity": "purity"}
 SCORE_TABLES = {

@@ -23,7 +23,7 @@ from latefusion.experiments.evaluation import (
 from latefusion.experiments.printed import paper_dataset, paper_datasets
 from latefusion.experiments.sources import Source
 from latefusion.experiments.summary import Summary
-from latefusion.experiments.tables import RENDERERS, Entry, Table, escape_markdown
+from latefusion.tables import RENDERERS, Entry, Table, escape_markdown
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 75rem; margin: 2rem auto; padding: 0 1rem; color: #222 }

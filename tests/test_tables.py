@@ -5,8 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from latefusion.experiments import format_table
-from latefusion.experiments.tables import RENDERERS, Entry, Table
+from latefusion.tables import RENDERERS, Entry, Table, format_table
 
 NASTY = ["a|b", "<script>alert('x')</script> & \"y\"", "50 % _of_ #1 {x} \\cmd ~ ^ $", "plain, with; commas"]
 TABLE = Table(

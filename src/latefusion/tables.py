@@ -84,7 +84,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     Examples
     --------
-    >>> from latefusion.experiments import format_table
+    >>> from latefusion.tables import format_table
     >>> print(format_table(["method", "ACC"], [["concat-kmeans", "0.77"], ["A-MKKM", "0.8"]]))
     method          ACC
     -------------  ----
