@@ -21,7 +21,7 @@ CRITERION = criterion_of(DATA.views.arrays, [[DATA.target], [DATA.target]])
 
 
 def value(labels):
-    return CRITERION.measure(labels, 3, CRITERION.samples)[0]
+    return CRITERION.score(labels, 3).value
 
 
 def test_true_clusters_stay():
@@ -72,8 +72,8 @@ def test_breadth_is_not_given_up():
     views = [DATA.views.arrays[0], centers[other] + 0.1 * generator.standard_normal((120, 8))]
     criterion = criterion_of(views, [[DATA.target], [other]])
     labels = np.where(np.arange(120) < 60, DATA.target, other)
-    least = criterion.measure(labels, 3, criterion.samples)[1]
+    least = criterion.score(labels, 3).breadth
     found = refine(labels, 3, criterion, least)
-    assert criterion.measure(found, 3, criterion.samples)[1] >= least
+    assert criterion.score(found, 3).breadth >= least
     free = refine(labels, 3, criterion)
-    assert criterion.measure(free, 3, criterion.samples)[1] < least
+    assert criterion.score(free, 3).breadth < least

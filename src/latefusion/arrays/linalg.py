@@ -31,12 +31,14 @@ DEVICE_SWEEPS = 60
 MOST_DEGREE = 16
 # Up to this size a decomposition is faster in one thread.
 ONE_THREAD_LIMIT = 1000
+# Relative residual of eigenpairs by Lanczos in double precision. The errors of the eigenvalues are its square.
+LANCZOS_TOLERANCE = 1e-11
 # Kernels need a few restarts of Lanczos; a dense matrix that needs more than this is done sooner by LAPACK.
 DENSE_RESTARTS = 300
 # A graph with clusters needs fewer restarts than this. One that needs more is often long and thin: its samples can be
 # ordered such that all entries are near the diagonal. Then it is factored, provided that the band has no more entries
 # than this.
-SPARSE_RESTARTS = 20
+SPARSE_RESTARTS = 40
 BAND_ENTRIES = 2**24
 # Steps towards the vector that bounds the largest eigenvalue of a graph; more would gain little.
 BOUND_STEPS = 100
@@ -277,8 +279,7 @@ def _by_arpack(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     size = matrix.shape[0]
     precision = np.result_type(matrix.dtype, np.float32)
-    # Products with a dense matrix are expensive, so the basis is small. With a sparse matrix restarts are expensive.
-    basis = max(basis, 30, (2 if isinstance(matrix, np.ndarray) else 3) * n_components + 1)
+    basis = max(basis, 30, 2 * n_components + 1)
     # A fixed seed makes the run repeatable; a random vector has a component in every eigenvector.
     start = np.random.default_rng(0).standard_normal(size).astype(precision)
     # ARPACK stops too early on eigenvalues far below one.
@@ -290,6 +291,7 @@ def _by_arpack(
         v0=start,
         ncv=min(size, basis),
         maxiter=max_restarts,
+        tol=LANCZOS_TOLERANCE if precision == np.float64 else 0.0,
     )
     return values * scale, vectors
 

@@ -149,7 +149,17 @@ class CandidateSpace:
 
     def plan(self, similarity: str, weighting: str) -> Plan:
         """The partitions of a set of similarities, and the factor of each."""
-        weighed = weighting != WEIGHTINGS[0]
+        key = (similarity, weighting)
+        if key not in self._plans:
+            self._plans[key] = self._plan(similarity, weighting != WEIGHTINGS[0])
+        return self._plans[key]
+
+    @cached_property
+    def _plans(self) -> dict[tuple[str, str], Plan]:
+        """Plans that were computed before."""
+        return {}
+
+    def _plan(self, similarity: str, weighed: bool) -> Plan:
         trust = self.trust(similarity) if weighed else np.ones(self.n_views)
         factors = {}
         for view in range(len(self.sources) if weighed else self.n_views):

@@ -243,13 +243,25 @@ class Criterion:
 
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
         """Mean of the three informations, and breadth."""
+        parts, n_folds = self._parts
+        joint = np.mean([neighbor_information(labels, one, n_clusters, parts=parts) for one in self.joint_neighbors], 0)
+        near, shared = self._informations(labels, n_clusters, parts)
+        values = (joint + self.neighbor_weights @ near + self.label_weights @ shared) / 3
+        explained = self.presence * near[:, -1]
+        squares = float(np.sum(explained**2))
+        breadth = float(np.sum(explained)) ** 2 / squares if squares > 0 else 0.0
+        return Score(float(values[-1]), values[:n_folds], breadth)
+
+    @cached_property
+    def _parts(self) -> tuple[NDArray[np.intp], int]:
+        """The fold of every sample, -1 for samples without any view, and the number of folds of two samples or more."""
         samples = self.samples
         # Shuffled, since an ordered data set could fill a part with one cluster.
         order = np.random.default_rng(0).permutation(samples)
-        folds = [order[fold::N_FOLDS] for fold in range(min(N_FOLDS, len(samples) // 2))]
-        parts = np.array([self.measure(labels, n_clusters, fold)[0] for fold in folds])
-        value, breadth = self.measure(labels, n_clusters, samples)
-        return Score(value, parts, breadth)
+        n_folds = min(N_FOLDS, len(samples) // 2)
+        parts = np.full(len(self.view_labels[0][0]), -1)
+        parts[order] = np.arange(len(order)) % max(1, n_folds)
+        return parts, n_folds
 
     @property
     def samples(self) -> NDArray[np.intp]:
@@ -272,29 +284,25 @@ class Criterion:
         attained = np.zeros((2, len(self.view_labels)))
         for view, several in enumerate(self.view_labels):
             for own in several:
-                found = self._informations(own, n_clusters, np.flatnonzero(own >= 0), view)
-                attained[:, view] = np.maximum(attained[:, view], found)
+                near, shared = self._in_view(own, n_clusters, np.where(own >= 0, 0, -1), view)
+                attained[:, view] = np.maximum(attained[:, view], [near[-1], shared[-1]])
         return attained
 
     def _informations(
-        self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp], view: int
-    ) -> tuple[float, float]:
-        """Information about neighbors in a view, and about the clusterings of that view."""
-        shared = []
-        for own in self.view_labels[view]:
-            known = samples[own[samples] >= 0]
-            shared.append(shared_information(labels[known], own[known], n_clusters))
-        near = neighbor_information(labels, self.view_neighbors[view], n_clusters, samples=samples)
-        return near, float(np.mean(shared))
+        self, labels: NDArray[np.intp], n_clusters: int, parts: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Informations about neighbors in views, and about clusterings of views, each (n_views, n_parts + 1)."""
+        found = [self._in_view(labels, n_clusters, parts, view) for view in range(len(self.view_labels))]
+        near, shared = zip(*found, strict=True)
+        return np.array(near), np.array(shared)
 
-    def measure(self, labels: NDArray[np.intp], n_clusters: int, samples: NDArray[np.intp]) -> tuple[float, float]:
-        """Mean of the three informations, and breadth, on some samples."""
-        joint = np.mean(
-            [neighbor_information(labels, one, n_clusters, samples=samples) for one in self.joint_neighbors]
-        )
-        of_views = [self._informations(labels, n_clusters, samples, view) for view in range(len(self.view_labels))]
-        alone, single = np.array(of_views).T
-        value = float((joint + self.neighbor_weights @ alone + self.label_weights @ single) / 3)
-        explained = self.presence * alone
-        squares = float(np.sum(explained**2))
-        return value, float(np.sum(explained)) ** 2 / squares if squares > 0 else 0.0
+    def _in_view(
+        self, labels: NDArray[np.intp], n_clusters: int, parts: NDArray[np.intp], view: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Information about neighbors in a view, and about the clusterings of that view, each (n_parts + 1,)."""
+        near = neighbor_information(labels, self.view_neighbors[view], n_clusters, parts=parts)
+        shared = [
+            shared_information(labels, own, n_clusters, parts=np.where(own >= 0, parts, -1))
+            for own in self.view_labels[view]
+        ]
+        return near, np.mean(shared, axis=0)

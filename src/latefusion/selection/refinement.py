@@ -44,16 +44,16 @@ def refine(
     """
     samples = criterion.samples
     graphs = _graphs(criterion, len(labels))
-    value, _ = criterion.measure(labels, n_clusters, samples)
+    value = criterion.score(labels, n_clusters).value
     for _ in range(MAX_ROUNDS):
         moved = labels.copy()
         moved[samples] = np.argmax(_gains(labels, n_clusters, criterion, graphs)[samples], axis=1)
         if len(np.unique(moved)) < len(np.unique(labels)):
             break
-        found, breadth = criterion.measure(moved, n_clusters, samples)
-        if found <= value or breadth < least_breadth:
+        score = criterion.score(moved, n_clusters)
+        if score.value <= value or score.breadth < least_breadth:
             break
-        labels, value = moved, found
+        labels, value = moved, score.value
     return labels
 
 
