@@ -94,15 +94,11 @@ def measure(name: str, views: Any, classes: np.ndarray, parameters: dict[str, An
     state, judge = model._state, model._state.criterion
     sources = state.sources if state.samples is None else [one.take(state.samples) for one in state.sources]
     y = classes if state.samples is None else classes[state.samples]
-    order = np.random.default_rng(0).permutation(judge.samples)
-    parts = [judge.samples, *(order[fold :: criteria.N_FOLDS] for fold in range(criteria.N_FOLDS))]
 
-    def informations(labels: np.ndarray, samples: np.ndarray) -> np.ndarray:
-        joint = [
-            lf.metrics.neighbor_information(labels, one, n_clusters, samples=samples) for one in judge.joint_neighbors
-        ]
-        of_views = [judge._informations(labels, n_clusters, samples, view) for view in range(len(judge.view_labels))]
-        return np.concatenate([[np.mean(joint)], *np.array(of_views).T])
+    def informations(labels: np.ndarray) -> np.ndarray:
+        """Of all samples, then of the parts: joint, of neighbors in views, of clusterings of views."""
+        joint, near, shared = judge.informations(labels, n_clusters)
+        return np.roll(np.vstack([joint, near, shared]).T, 1, axis=0)
 
     found = []
     for number, space in fit_spaces(sources, n_clusters, state.options).items():
@@ -122,9 +118,8 @@ def measure(name: str, views: Any, classes: np.ndarray, parameters: dict[str, An
                         "ARI": adjusted_rand_score(y[known], labels[known]),
                     }
                     entropy = scipy.stats.entropy(np.bincount(labels)) / np.log(n_clusters)
-                    measured = np.stack([informations(labels, samples) for samples in parts])
                     choice = (similarity, weighting, regularization, number)
-                    found.append(Measured(choice, rule, scores, float(entropy), measured))
+                    found.append(Measured(choice, rule, scores, float(entropy), informations(labels)))
     return Problem(name, found, judge._attained(), judge.shares, judge.presence)
 
 

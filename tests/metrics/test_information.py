@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 from latefusion.metrics import neighbor_information, shared_information
+from latefusion.metrics.information import label_tables, neighbor_tables, table_informations
 from tests.properties import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -101,12 +102,30 @@ def test_negative_neighbors_are_passed_over():
     assert neighbor_information(labels, np.full((5, 2), -1), 2) == 0
 
 
-def test_some_samples_are_looked_at_with_all_of_their_neighbors():
-    labels = np.array([0, 1, 1, 0, 1, 0])
-    neighbors = np.array([[3], [2], [1], [5], [0], [4]])
-    samples = np.array([0, 4])
-    own, theirs = labels[samples], labels[neighbors[samples, 0]]
-    expected = mutual_info_score(np.r_[own, theirs], np.r_[theirs, own]) / np.log(2)
-    assert neighbor_information(labels, neighbors, 2, samples=samples) == pytest.approx(expected)
-    everything = neighbor_information(labels, neighbors, 2, samples=np.arange(6))
-    assert everything == neighbor_information(labels, neighbors, 2)
+@given(SEEDS)
+@examples(50)
+def test_tables_of_parts_add_up(seed):
+    rng, k, labels, others, neighbors = random_case(seed)
+    parts = rng.integers(3, size=len(labels))
+    for tables, second in ((label_tables, others), (neighbor_tables, neighbors)):
+        of_parts = tables(labels, second, k, parts, 3)
+        assert of_parts.shape == (3, k, k)
+        np.testing.assert_array_equal(of_parts.sum(axis=0), tables(labels, second, k)[0])
+
+
+@given(SEEDS)
+@examples(50)
+def test_table_of_a_part_is_that_of_its_samples(seed):
+    rng, k, labels, others, neighbors = random_case(seed)
+    parts = rng.integers(-1, 2, size=len(labels))
+    own = parts == 1
+    np.testing.assert_array_equal(
+        label_tables(labels, others, k, parts, 2)[1], label_tables(labels[own], others[own], k)[0]
+    )
+    found = neighbor_tables(labels, neighbors, k, parts, 2)[1]
+    np.testing.assert_array_equal(found, neighbor_tables(labels, np.where(own[:, None], neighbors, -1), k)[0])
+    np.testing.assert_array_equal(found, found.T)
+
+
+def test_empty_tables_have_no_information():
+    np.testing.assert_array_equal(table_informations(np.zeros((2, 3, 3), dtype=np.intp)), 0.0)

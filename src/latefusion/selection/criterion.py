@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latefusion.metrics import neighbor_information, shared_information
+from latefusion.metrics.information import label_tables, neighbor_tables, table_informations
 from latefusion.partitions.sources import join_coordinates, known_samples
 from latefusion.similarities.graph import NeighborSearch
 
@@ -243,25 +243,57 @@ class Criterion:
 
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
         """Mean of the three informations, and breadth."""
-        parts, n_folds = self._parts
-        joint = np.mean([neighbor_information(labels, one, n_clusters, parts=parts) for one in self.joint_neighbors], 0)
-        near, shared = self._informations(labels, n_clusters, parts)
+        joint, near, shared = self.informations(labels, n_clusters)
         values = (joint + self.neighbor_weights @ near + self.label_weights @ shared) / 3
         explained = self.presence * near[:, -1]
         squares = float(np.sum(explained**2))
         breadth = float(np.sum(explained)) ** 2 / squares if squares > 0 else 0.0
-        return Score(float(values[-1]), values[:n_folds], breadth)
+        return Score(float(values[-1]), values[:-1], breadth)
+
+    def informations(self, labels: NDArray[np.intp], n_clusters: int) -> tuple[NDArray[np.float64], ...]:
+        """The three informations of parts of the samples and, last, of all.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_samples,)
+        n_clusters : int
+
+        Returns
+        -------
+        joint : ndarray of shape (n_parts + 1,)
+            About neighbors in all views together.
+        near, shared : ndarray of shape (n_views, n_parts + 1)
+            About neighbors in each view, and about the clusterings of each view.
+        """
+        joint = [self._near(labels, n_clusters, one) for one in self.joint_neighbors]
+        near = [self._near(labels, n_clusters, one) for one in self.view_neighbors]
+        shared = [
+            np.mean([self._shared(labels, n_clusters, own) for own in several], axis=0) for several in self.view_labels
+        ]
+        return np.mean(joint, axis=0), np.array(near), np.array(shared)
+
+    def _near(self, labels: NDArray[np.intp], n_clusters: int, neighbors: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Information about neighbors, of the parts and of all, shape (n_parts + 1,)."""
+        return _of_parts_and_all(neighbor_tables(labels, neighbors, n_clusters, self._parts, self._n_parts))
+
+    def _shared(self, labels: NDArray[np.intp], n_clusters: int, own: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Information about a clustering of a view, of the parts and of all, shape (n_parts + 1,)."""
+        parts = np.where(own >= 0, self._parts, -1)
+        return _of_parts_and_all(label_tables(labels, own, n_clusters, parts, self._n_parts))
 
     @cached_property
-    def _parts(self) -> tuple[NDArray[np.intp], int]:
-        """The fold of every sample, -1 for samples without any view, and the number of folds of two samples or more."""
+    def _parts(self) -> NDArray[np.intp]:
+        """The part of every sample; -1 for samples without any view."""
         samples = self.samples
-        # Shuffled, since an ordered data set could fill a part with one cluster.
-        order = np.random.default_rng(0).permutation(samples)
-        n_folds = min(N_FOLDS, len(samples) // 2)
         parts = np.full(len(self.view_labels[0][0]), -1)
-        parts[order] = np.arange(len(order)) % max(1, n_folds)
-        return parts, n_folds
+        # Shuffled, since an ordered data set could fill a part with one cluster.
+        parts[np.random.default_rng(0).permutation(samples)] = np.arange(len(samples)) % self._n_parts
+        return parts
+
+    @property
+    def _n_parts(self) -> int:
+        """Number of parts: of two samples or more, if there are so many."""
+        return max(1, min(N_FOLDS, len(self.samples) // 2))
 
     @property
     def samples(self) -> NDArray[np.intp]:
@@ -284,25 +316,12 @@ class Criterion:
         attained = np.zeros((2, len(self.view_labels)))
         for view, several in enumerate(self.view_labels):
             for own in several:
-                near, shared = self._in_view(own, n_clusters, np.where(own >= 0, 0, -1), view)
+                near = self._near(own, n_clusters, self.view_neighbors[view])
+                shared = self._shared(own, n_clusters, own)
                 attained[:, view] = np.maximum(attained[:, view], [near[-1], shared[-1]])
         return attained
 
-    def _informations(
-        self, labels: NDArray[np.intp], n_clusters: int, parts: NDArray[np.intp]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Informations about neighbors in views, and about clusterings of views, each (n_views, n_parts + 1)."""
-        found = [self._in_view(labels, n_clusters, parts, view) for view in range(len(self.view_labels))]
-        near, shared = zip(*found, strict=True)
-        return np.array(near), np.array(shared)
 
-    def _in_view(
-        self, labels: NDArray[np.intp], n_clusters: int, parts: NDArray[np.intp], view: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Information about neighbors in a view, and about the clusterings of that view, each (n_parts + 1,)."""
-        near = neighbor_information(labels, self.view_neighbors[view], n_clusters, parts=parts)
-        shared = [
-            shared_information(labels, own, n_clusters, parts=np.where(own >= 0, parts, -1))
-            for own in self.view_labels[view]
-        ]
-        return near, np.mean(shared, axis=0)
+def _of_parts_and_all(tables: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Informations in the tables of parts, and last in their sum."""
+    return table_informations(np.concatenate([tables, tables.sum(axis=0, keepdims=True)]))
