@@ -39,12 +39,12 @@ def documents(found):
     *others, ours = found["rows"]
     assert ours.scores["nmi"] > max(row.scores["nmi"] for row in others) - 0.02
     assert found["found"][found["sizes"].argmax()] == "linalg"
-    homes = [_home(found, name) for name in ("interpolate", "optimize")]
-    assert homes[0] == homes[1]  # the two smallest share a cluster
-
-
-def _home(found, topic):
-    return np.bincount(found["model"].labels_[found["topics"] == topic]).argmax()
+    labels, topics = found["model"].labels_, found["topics"]
+    counts = np.bincount(labels[topics == "stats"])
+    for cluster in np.argsort(counts)[-2:]:  # distributions and tests: two clusters, in which no other module has more
+        own, sizes = np.unique(topics[labels == cluster], return_counts=True)
+        assert own[sizes.argmax()] == "stats"
+    assert np.sort(counts)[-2] > 0.2 * counts.sum()
 
 
 def customers(found):

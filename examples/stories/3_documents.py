@@ -104,10 +104,15 @@ for cluster in np.unique(model.labels_):
     print(f"{own.sum():4} texts, {main}", *vocabulary[contrast.argsort()[-1:-6:-1]])
 
 # %%
-# Clusters are not modules: ``stats`` is split into distributions and tests, and the texts of the two smallest modules,
-# ``interpolate`` and ``optimize``, share a cluster with the polynomials of ``special``. Seven is the number of modules,
-# not necessarily the number of topics.
+# Clusters are not modules: ``stats`` is split into distributions and tests, and texts of small modules share clusters
+# with related texts of others. Seven is the number of modules, not necessarily the number of topics.
 #
+# Other clusterings that score as high within the standard error are listed. Here some borders between modules are
+# uncertain, and each of these clusterings is a reasonable answer:
+for other in model.alternatives_:
+    print(other)
+
+# %%
 # A new text with one of the embeddings:
 question = ["eigenvalues and eigenvectors of a symmetric banded matrix, with LAPACK"]
 label = model.predict({"tfidf": vectorizer.transform(question)})[0]
