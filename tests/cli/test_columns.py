@@ -16,7 +16,7 @@ from latefusion.cli.columns import (
     view_columns,
     view_weights,
 )
-from latefusion.encoding.table_encoding import KINDS
+from latefusion.encoding.column_kinds import KINDS
 
 RNG = np.random.default_rng(0)
 GROUP = RNG.integers(0, 2, 80)

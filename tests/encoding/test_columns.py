@@ -10,7 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.encoding.columns import ISO, Column, NotAValue, column_of, parse_dates, parse_durations, parse_numbers
+from latefusion.encoding.columns import (
+    ISO,
+    Column,
+    NotAValue,
+    as_words,
+    column_of,
+    parse_dates,
+    parse_durations,
+    parse_numbers,
+)
 from tests.properties import examples
 
 DAY = datetime.date(2024, 2, 29)
@@ -241,3 +250,7 @@ def test_a_word_that_marks_missing_values_is_like_an_empty_cell(words, marker):
     marked = column_of([*words, "other"]).without(marker)
     assert marked.words == empty.words
     assert marked.values.tolist() == empty.values.tolist()
+
+
+def test_numbers_become_words_as_people_write_them():
+    assert as_words(Column(np.array([1.0, np.nan, 12345678.0, 0.5]))).words == ("0.5", "1", "12345678")

@@ -25,7 +25,7 @@ from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
-from latefusion.encoding.table_encoding import KINDS
+from latefusion.encoding.column_kinds import KINDS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.interpretation import Features
 from latefusion.scverse.counts import comparable, modality_kind

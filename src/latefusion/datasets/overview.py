@@ -14,8 +14,8 @@ from latefusion.datasets.options import TableOptions, separator_name
 from latefusion.datasets.tables import Source, label_name, read_frame
 from latefusion.datasets.text_tables import MADE_UP, Dialect
 from latefusion.datasets.typed_tables import PARQUET_SUFFIXES
+from latefusion.encoding.column_kinds import recognize
 from latefusion.encoding.columns import DECIMAL, column_of
-from latefusion.encoding.table_encoding import recognize
 
 ENCODINGS = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
 
@@ -27,7 +27,7 @@ class Column(NamedTuple):
     ----------
     name : str
     kind : {"number", "boolean", "category", "date", "duration", "text", "id", "constant", "empty"}
-        What the column is taken for, by `latefusion.encoding.table_encoding.recognize`. A constant column has one value
+        What the column is taken for, by `latefusion.encoding.column_kinds.recognize`. A constant column has one value
         in all rows, an empty one has none; these and ids are not used.
     missing : int
         Cells without a value.

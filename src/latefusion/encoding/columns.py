@@ -190,6 +190,32 @@ def written_as(one: Any) -> str:
     return " ".join(str(one).split())
 
 
+def as_words(column: Column) -> Column:
+    """Any column as a column of words.
+
+    Parameters
+    ----------
+    column : Column
+
+    Returns
+    -------
+    Column
+    """
+    if column.words is not None:
+        return column
+    values, missing = column.values, column.missing
+    unique, codes = np.unique(values[~missing], return_inverse=True)
+    written = [written_as(one.item() if values.dtype.kind == "f" else one) for one in unique]
+    found = np.full(len(values), -1, dtype=np.intp)
+    found[~missing] = codes
+    return Column(found, tuple(written))
+
+
+def normal_word(word: str) -> str:
+    """A word without differences of case and blanks, by which categories are compared."""
+    return " ".join(word.split()).casefold()
+
+
 def _is_missing(one: Any) -> bool:
     if one is None or isinstance(one, (str, datetime.timedelta)):
         return one is None or one != one

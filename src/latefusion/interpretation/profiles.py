@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from latefusion.arrays import row_blocks, to_numpy
+from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.columns import YEARS
-from latefusion.encoding.table_encoding import LevelCoding, NumberCoding
 from latefusion.interpretation.features import Described
 from latefusion.interpretation.gather import ModelData, ViewData, gather
 

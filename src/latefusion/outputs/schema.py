@@ -36,11 +36,12 @@ from sklearn.preprocessing import (
 
 from latefusion.assignment import LargestVote, LinearDiscriminant, NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
+from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
 from latefusion.encoding.gaps import GapFilling, SparseFilling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.preparation import Preparation
-from latefusion.encoding.table_encoding import LevelCoding, NumberCoding, TableEncoding
+from latefusion.encoding.table_encoding import TableEncoding
 from latefusion.encoding.text_coding import TextCoding
 from latefusion.estimators import (
     ConsensusClustering,

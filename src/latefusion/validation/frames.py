@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from latefusion.encoding.columns import DECIMAL, Column, NotAValue, column_of
-from latefusion.encoding.table_encoding import as_words
+from latefusion.encoding.columns import DECIMAL, Column, NotAValue, as_words, column_of
 from latefusion.types import Array
 from latefusion.validation.sample_ids import Coordinates, shown
 

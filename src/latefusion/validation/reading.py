@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from latefusion.arrays import device_name, is_device_array, namespace
+from latefusion.encoding.column_kinds import KINDS
 from latefusion.encoding.columns import Column
 from latefusion.encoding.label_coding import LabelCoding
-from latefusion.encoding.table_encoding import KINDS
 from latefusion.similarities import GivenPartition, GraphSimilarity
 from latefusion.types import Array, Views
 from latefusion.validation.columns import reorder_columns

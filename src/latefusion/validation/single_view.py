@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from latefusion.arrays import is_device_array
+from latefusion.encoding.codings import RefusedColumn
 from latefusion.encoding.columns import Column
 from latefusion.encoding.gaps import GapFilling, SparseFilling, fit_gap_filling, fit_sparse_filling
-from latefusion.encoding.table_encoding import RefusedColumn, fit_table_encoding, unknown_values
+from latefusion.encoding.table_encoding import fit_table_encoding, unknown_values
 from latefusion.types import Array, Views
 from latefusion.validation.frames import columns_of, is_frame, table_columns
 from latefusion.validation.holes import empty_rows
