@@ -137,6 +137,7 @@ def test_an_alternative_is_what_the_model_would_be(monkeypatch):
         wanted = (one.similarity, one.weighting, one.regularization)
         with monkeypatch.context() as patch:
             patch.setattr(search, "choose", partial(choose_settings, wanted))
+            patch.setattr(search, "choose_finalist", lambda selected, *_: selected)
             again = fit(unclear)
         assert (again.similarity_, again.weighting_, again.regularization_) == wanted
         assert again.assign_labels_ == one.assign_labels

@@ -3,7 +3,7 @@
 import numpy as np
 
 from latefusion.selection.criterion import Score
-from latefusion.selection.table import Candidate, broad_candidates, choose, describe_settings
+from latefusion.selection.table import Candidate, broad_candidates, choose, describe_settings, is_gain, revise_choice
 
 
 def candidate(value, spread_by=(0.0, 0.0), kind="both", regularization=1.0, breadth=2.0):
@@ -84,3 +84,22 @@ def test_settings_are_described_in_words():
     assert str(one) == f"{describe_settings(one)}, score 0.500"
     described = describe_settings(one._replace(weighting="agreement", n_shared_components=1))
     assert described.endswith("by agreement, regularization=4, missing rows imputed from 1 shared component")
+
+
+def test_a_revised_choice_marks_another_row_and_says_why():
+    selection = select([candidate(0.5), candidate(0.6), candidate(0.8, kind="graph")])
+    revised = revise_choice(selection, 1, "the second", 2, 0.0123, 0.004)
+    assert [row["chosen"] for row in revised] == [False, True, False]
+    assert [row["score"] for row in revised] == [row["score"] for row in selection]
+    assert revised.reason == (
+        "Chosen among 2 of 3 candidates whose scores do not differ significantly: the second. Its final labels score "
+        "0.012 ± 0.004 more than those of the candidate that was first."
+    )
+    assert revised.n_samples == selection.n_samples
+
+
+def test_a_gain_exceeds_its_standard_error_and_is_not_printed_as_zero():
+    assert is_gain(0.02, 0.01)
+    assert not is_gain(0.02, 0.02)
+    assert not is_gain(0.0004, 0.0)
+    assert not is_gain(-0.1, 0.0)

@@ -25,9 +25,10 @@ from latefusion.partitions.gram import whitened
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales
+from latefusion.selection.finalists import find_alternatives
 from latefusion.selection.label_assignment import assign_selected
 from latefusion.selection.options import SearchOptions
-from latefusion.selection.search import find_alternatives, select
+from latefusion.selection.search import select
 from latefusion.selection.spaces import draw_search_samples, number_of_vectors
 from latefusion.similarities.extension import FeatureFitter
 from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra

@@ -29,6 +29,8 @@ from latefusion.selection import NumberPath, ViewVerdict, WeightIntervals, searc
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
 from latefusion.selection.dependence import unrelated_note, unrelated_views
+from latefusion.selection.finalists import find_alternatives
+from latefusion.selection.label_assignment import assign_selected
 from latefusion.selection.options import SearchOptions, Selected
 from latefusion.selection.other_numbers import number_path
 from latefusion.selection.sources import NamedSimilarities, view_sources
@@ -434,9 +436,9 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        self.labels_, rule, self.assign_labels_ = search.assign_selected(self._state, self.consensus_, self._mask)
+        self.labels_, rule, self.assign_labels_ = assign_selected(self._state, self.consensus_, self._mask)
         searched, names = self.searched_samples(), list(map(str, self.view_names_))
-        self.alternatives_ = search.find_alternatives(self._state, self.labels_[searched], searched, names)
+        self.alternatives_ = find_alternatives(self._state, self.labels_[searched], searched, names)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)

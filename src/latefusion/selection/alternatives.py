@@ -108,29 +108,52 @@ def alternatives_to(
     return tuple(_alternative(chosen, one, samples, view_names) for one in near_ties(chosen, ties))
 
 
-def near_ties(chosen: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Candidates with other clusters whose scores are lower than the chosen one by at most the standard error.
+def near_ties(
+    chosen: Candidate,
+    candidates: Sequence[Candidate],
+    *,
+    errors: float = 1.0,
+    share: float = FEW_SHARE,
+    most: int = MOST_ALTERNATIVES,
+) -> list[Candidate]:
+    """Candidates with other clusters whose scores are lower than the chosen one by at most some standard errors.
 
     Parameters
     ----------
     chosen : Candidate
     candidates : sequence of Candidate
         May contain the chosen one.
+    errors : float, default=1.0
+        Standard errors of the difference.
+    share : float, default=0.05
+        Labels that differ on at most this share of the samples are nearly equal.
+    most : int, default=4
+        Number of candidates at most.
 
     Returns
     -------
     list of Candidate
-        Best first, at most four. Of candidates whose labels are nearly equal only the best is in the list.
+        Best first. Of candidates whose labels are nearly equal only the best is in the list.
     """
+    tied = [one for one in candidates if _ties(chosen, one, errors)]
     found: list[Candidate] = []
-    for one in sorted((one for one in candidates if _ties(chosen, one)), key=lambda tie: -tie.score.value):
-        if all(_differ(one, other) for other in (chosen, *found)):
+    for one in sorted(tied, key=lambda tie: -tie.score.value):
+        if have_other_labels(one, [chosen, *found], share):
             found.append(one)
-    return found[:MOST_ALTERNATIVES]
+    return found[:most]
 
 
 def score_difference(chosen: Candidate, other: Candidate) -> tuple[float, float]:
-    """Score of another candidate minus that of the chosen one, and the standard error of the difference."""
+    """Score of another candidate minus that of the chosen one, and the standard error of the difference.
+
+    Parameters
+    ----------
+    chosen, other : Candidate
+
+    Returns
+    -------
+    difference, error : float
+    """
     return other.score.value - chosen.score.value, standard_error(other.score.parts - chosen.score.parts)
 
 
@@ -153,15 +176,31 @@ def tie_note(alternatives: Sequence[Alternative]) -> str:
     )
 
 
-def _ties(chosen: Candidate, other: Candidate) -> bool:
+def _ties(chosen: Candidate, other: Candidate, errors: float) -> bool:
     difference, error = score_difference(chosen, other)
-    return difference >= -error
+    return difference >= -errors * error
 
 
-def _differ(one: Candidate, other: Candidate) -> bool:
-    """Whether labels differ on more than a few samples after matching the clusters."""
+def have_other_labels(one: Candidate, others: Sequence[Candidate], share: float = FEW_SHARE) -> bool:
+    """Whether labels differ from those of all others on more than a few samples, after matching the clusters.
+
+    Parameters
+    ----------
+    one : Candidate
+    others : sequence of Candidate
+    share : float, default=0.05
+        Share of the samples that are a few.
+
+    Returns
+    -------
+    bool
+    """
+    return all(_differ(one, other, share) for other in others)
+
+
+def _differ(one: Candidate, other: Candidate, share: float) -> bool:
     n_moved = np.count_nonzero(match_labels(other.labels, one.labels) != other.labels)
-    return bool(n_moved > max(FEW_SAMPLES, FEW_SHARE * len(other.labels)))
+    return bool(n_moved > max(FEW_SAMPLES, share * len(other.labels)))
 
 
 def _alternative(

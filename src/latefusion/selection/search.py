@@ -16,15 +16,15 @@ from sklearn.exceptions import ConvergenceWarning
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.partitions.sources import Source, count_samples, known_samples, observed_mask
 from latefusion.progress import progress_range, report_progress
-from latefusion.selection.alternatives import Alternative, alternatives_to, near_ties
 from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, CandidateSpace
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, NumberOfClusters, choose_number
 from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors, view_trust
 from latefusion.selection.dependence import unrelated_views, view_dependence
-from latefusion.selection.label_assignment import assign_known, assign_selected
+from latefusion.selection.finalists import choose_finalist, with_labels
+from latefusion.selection.label_assignment import assign_known
 from latefusion.selection.options import AUTOMATIC, SearchOptions, Selected
 from latefusion.selection.spaces import fit_spaces, search_samples
-from latefusion.selection.table import Candidate, broad_candidates, choose
+from latefusion.selection.table import Candidate, choose
 from latefusion.similarities import GivenPartition
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 
@@ -79,11 +79,10 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
             alone = list(_single_views(spaces, criterion, candidates[0], options))
         best, selection = choose(candidates, count_samples(next(iter(spaces.values())).sources))
         space = spaces[best.n_shared_components]
-        plan = space.plan(best.similarity, best.weighting)
-        shares = space.shares
+        plan, shares = space.plan(best.similarity, best.weighting), space.shares
         selected = Selected(sources, options, best, selection, number, plan, shares, samples, criterion, dependence)
-        ties = tuple(_completed(selected, spaces, one) for one in near_ties(best, broad_candidates(candidates + alone)))
-    return replace(selected, ties=ties), space
+        selected = choose_finalist(selected, spaces, candidates, alone)
+    return selected, spaces[selected.candidate.n_shared_components]
 
 
 def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOptions:
@@ -92,53 +91,6 @@ def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOp
         return options
     prior = np.where(unrelated, 0.0, 1.0 if options.prior is None else options.prior)
     return replace(options, prior=prior / prior[~unrelated].mean())
-
-
-def _completed(selected: Selected, spaces: Mapping[int | None, CandidateSpace], candidate: Candidate) -> Candidate:
-    """A candidate with the labels, and their score, that a model of these samples would have if it were chosen."""
-    space = spaces[candidate.n_shared_components]
-    if candidate.view is None:
-        plan = space.plan(candidate.similarity, candidate.weighting)
-    else:
-        plan = {PartitionKey(candidate.view, candidate.similarity): 1.0}
-    (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
-    rows, as_chosen = space.partitions.times(fused.coefficients), replace(selected, candidate=candidate, samples=None)
-    labels, _, name = assign_selected(as_chosen, rows, space.partitions.mask)
-    return _with_labels(candidate, labels, selected.criterion)._replace(assign_labels=name)
-
-
-def _with_labels(candidate: Candidate, labels: NDArray[np.intp], criterion: Criterion) -> Candidate:
-    """The candidate with other labels of the samples of the search, and their score."""
-    score, own = criterion.score(labels, candidate.n_clusters), labels[criterion.samples].astype(np.int32)
-    return candidate._replace(score=score, labels=own)
-
-
-def find_alternatives(
-    selected: Selected, labels: NDArray[np.intp], searched: NDArray[np.intp], view_names: Sequence[str]
-) -> tuple[Alternative, ...]:
-    """Other clusterings that score as high as the final one within the standard error.
-
-    The final labels are compared with those that a model of the searched samples would have if another candidate were
-    chosen: both come from the same label assignments, are refined, and have a score of the same criterion. Labels of
-    candidates before the refinement would differ from the final ones by the refinement, too.
-
-    Parameters
-    ----------
-    selected : Selected
-    labels : ndarray of shape (n_searched,)
-        Final labels of the samples that the search used.
-    searched : ndarray of int of shape (n_searched,)
-        Row numbers of these samples among all.
-    view_names : sequence of str
-
-    Returns
-    -------
-    tuple of Alternative
-        Best first. Their labels are those of searched samples that have any view.
-    """
-    criterion = selected.criterion
-    chosen = _with_labels(selected.candidate, labels, criterion)
-    return alternatives_to(chosen, selected.ties, searched[criterion.samples], view_names)
 
 
 def fuse_selected(
@@ -261,7 +213,7 @@ def _single_views(
             rows = partitions.vectors[partitions.position(key)][:, :n_clusters]
             labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=COMPARED_STARTS)
         candidate = default._replace(similarity=key.name, n_shared_components=number, view=key.view)
-        yield _with_labels(candidate, labels, criterion)
+        yield with_labels(candidate, labels, criterion)
 
 
 def fit_criterion(spaces: Sequence[CandidateSpace], options: SearchOptions) -> Criterion:

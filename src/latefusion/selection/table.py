@@ -108,8 +108,7 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
     best = max(broad_candidates(candidates), key=lambda one: one.score.value)
     gain = best.score.value - default.score.value
     error = standard_error(best.score.parts - default.score.parts)
-    # A gain that is printed as 0.000 does not justify leaving the default.
-    chosen = best if gain > error and round(gain, 3) > 0 else default
+    chosen = best if is_gain(gain, error) else default
     rows = tuple(_row(one, chosen=one is chosen) for one in candidates)
     what = str(chosen)
     if chosen is default:
@@ -121,6 +120,51 @@ def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, 
     else:
         reason = f"Best of {len(rows)} candidates: {what}. It scores {gain:.3f} ± {error:.3f} more than the default."
     return chosen, Selection(rows, reason, n_samples)
+
+
+def is_gain(difference: float, error: float) -> bool:
+    """Whether a difference of scores is a reason for another choice: it exceeds its standard error.
+
+    A gain that is printed as 0.000 is none.
+
+    Parameters
+    ----------
+    difference, error : float
+
+    Returns
+    -------
+    bool
+    """
+    return difference > error and round(difference, 3) > 0
+
+
+def revise_choice(
+    selection: Selection, position: int, what: str, n_compared: int, gain: float, error: float
+) -> Selection:
+    """The table with another candidate chosen, because its final labels score higher.
+
+    Parameters
+    ----------
+    selection : Selection
+    position : int
+        Row of the candidate.
+    what : str
+        The candidate in words.
+    n_compared : int
+        Candidates whose final labels were compared.
+    gain, error : float
+        Score of its final labels minus that of the final labels of the best candidate, and the standard error.
+
+    Returns
+    -------
+    Selection
+    """
+    rows = tuple({**row, "chosen": number == position} for number, row in enumerate(selection.rows))
+    reason = (
+        f"Chosen among {n_compared} of {len(rows)} candidates whose scores do not differ significantly: {what}. Its "
+        f"final labels score {gain:.3f} ± {error:.3f} more than those of the candidate that was first."
+    )
+    return Selection(rows, reason, selection.n_samples)
 
 
 def broad_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
