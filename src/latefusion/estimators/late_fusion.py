@@ -45,7 +45,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     Every view is scaled by its kind of values (counts, distributions, measurements in different units, coordinates).
     Base partitions are computed from several nearest-neighbor graphs and a kernel of every view, and fused by global
     alignment. The similarities, the weights of views and the regularization λ are chosen by the information of the
-    clusters about neighboring samples and about the clusterings of the single views.
+    clusters about neighboring samples and about the clusterings of the single views. Candidates whose scores do not
+    differ significantly are compared once more, by their final labels.
 
     Parameters
     ----------
