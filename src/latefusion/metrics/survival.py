@@ -237,7 +237,7 @@ def logrank_test(
     cost = len(names) * max(1, -(-4 * len(table.weights) // max(1, len(times))))
     p_values = relabelings.p_values(statistics[0], lambda block: table.statistics(block)[0], cost)
     observed = np.bincount(codes, happened, minlength=len(names)).astype(np.int64)
-    excess: NDArray[np.float64] = np.bincount(codes, table.residuals, minlength=len(names))
+    excess = np.bincount(codes, table.residuals, minlength=len(names))
     return LogRank(
         statistic=float(statistics[0, 0]),
         degrees_of_freedom=degrees,
