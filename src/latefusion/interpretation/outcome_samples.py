@@ -18,6 +18,8 @@ from latefusion.validation import columns_of, is_frame
 from latefusion.validation.frames import check_columns, table_columns
 from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates, ids_of, shown_list
 
+# Ids that agree in fewer characters at their beginning may be different samples.
+LEAST_START = 4
 # How messages call the table.
 TABLE = "The outcome table"
 
@@ -135,33 +137,35 @@ def _chosen(
             f"{TABLE} has no column of ids (its columns are {shown_list(names)}), but the samples have ids such as "
             f"{wanted[0]!r}. Add a column of ids, or give a dict of arrays in the order of the samples."
         )
-    first = next(iter(candidates))
+    first, hint = next(
+        ((name, hint) for name in candidates if (hint := _difference(candidates[name], wanted))),
+        (next(iter(candidates)), "Write the ids in the same way."),
+    )
     where = "index" if first is None else f"column {first!r}"
     examples = [text for text in candidates[first] if text is not None]
     raise ValueError(
         f"{TABLE} has no sample id in common with the clustering. Its {where} has ids like {shown_list(examples)}; the "
-        f"samples are {shown_list(wanted)}.{_difference(candidates, wanted)}"
+        f"samples are {shown_list(wanted)}. {hint}"
     )
 
 
-def _difference(candidates: Mapping[Any, Sequence[str | None]], wanted: Sequence[str]) -> str:
+def _difference(texts: Sequence[str | None], wanted: Sequence[str]) -> str:
     """How ids of the same samples are written differently, if that is the reason."""
-    for texts in candidates.values():
-        own = [text for text in texts if text is not None]
-        for how, change in SPELLINGS.items():
-            theirs = {change(text): text for text in own}
-            same = [(one, theirs[change(one)]) for one in wanted if change(one) in theirs]
-            if same:
-                return (
-                    f" {len(same)} ids differ only in {how}, such as {same[0][1]!r} and {same[0][0]!r}. Write them in "
-                    f"the same way."
-                )
-        length = min(map(len, own), default=0)
-        starts = {text[:length] for text in own}
-        longer = [one for one in wanted if one[:length] in starts]
-        if length > 3 and 2 * len(longer) > len(wanted):
-            return f" The ids agree in their first {length} characters. Cut or complete them, so that they are equal."
-    return " Write the ids in the same way."
+    own = [text for text in texts if text is not None]
+    for how, change in SPELLINGS.items():
+        theirs = {change(text): text for text in own}
+        same = [(theirs[change(one)], one) for one in wanted if change(one) in theirs]
+        if same:
+            return (
+                f"{len(same)} ids differ only in {how}, such as {same[0][0]!r} and {same[0][1]!r}. Write them in the "
+                f"same way."
+            )
+    lengths = [min(map(len, ids), default=0) for ids in (own, wanted)]
+    starts = {text[: min(lengths)] for text in own}
+    n_equal = sum(one[: min(lengths)] in starts for one in wanted)
+    if min(lengths) >= LEAST_START and lengths[0] != lengths[1] and 2 * n_equal > len(wanted):
+        return f"The first {min(lengths)} characters of {n_equal} ids are equal. Cut the longer ids to this length."
+    return ""
 
 
 def _rows(texts: Sequence[str | None], wanted: Sequence[str], where: str) -> tuple[NDArray[np.intp], tuple[str, ...]]:
@@ -178,18 +182,14 @@ def _rows(texts: Sequence[str | None], wanted: Sequence[str], where: str) -> tup
     rows = np.array([row_of.get(one, -1) for one in wanted], dtype=np.intp)
     notes, known = [], set(wanted)
     absent = [one for one in wanted if one not in row_of]
-    if absent:
-        notes.append(
-            f"{len(absent)} of {len(wanted)} samples are not in the outcome table and are left out of all tests: "
-            f"{shown_list(absent)}."
-        )
     others = [text for text in texts if text is not None and text not in known]
-    if others:
-        notes.append(
-            f"{len(others)} of {len(texts)} rows of the outcome table belong to no sample and are not used: "
-            f"{shown_list(others)}."
-        )
     n_empty = sum(text is None for text in texts)
+    if absent:
+        counted = f"{len(absent)} of {len(wanted)} samples"
+        notes.append(f"Left out of all tests: {counted}, which are not in the outcome table ({shown_list(absent)}).")
+    if others:
+        counted = f"{len(others)} of {len(texts)} rows"
+        notes.append(f"Not used: {counted} of the outcome table, which belong to no sample ({shown_list(others)}).")
     if n_empty:
-        notes.append(f"{n_empty} of {len(texts)} rows of the outcome table have no id in {where} and are not used.")
+        notes.append(f"Not used: {n_empty} of {len(texts)} rows of the outcome table, which have no id in {where}.")
     return rows, tuple(notes)

@@ -25,12 +25,13 @@ TIMES = (
     "futime", "followuptime", "timetoevent", "timetodeath", DEATH, FOLLOW_UP,
 )  # fmt: skip
 # Names that may mean something else are times only beside a column of events.
-LOOSE_TIMES = ("time", "survival", "overallsurvival", "followup", "duration")
+LOOSE_TIMES = ("time", "survival", "overallsurvival", "followup", "duration", "days", "months")
 EVENTS = (
     "event", "status", "death", "dead", "died", "deceased", "vitalstatus", "survivalstatus", "survivalevent",
     "overallsurvivalstatus", "fustat",
     *(f"{endpoint}{end}" for endpoint in ENDPOINTS for end in ("", "status", "event")),
 )  # fmt: skip
+SURE_EVENTS = ("vitalstatus", "survivalstatus", "overallsurvivalstatus", "osstatus", "osevent")
 # Words of events, in lower case.
 HAPPENED = frozenset(
     {"1", "true", "yes", "y", "dead", "deceased", "died", "death", "event", "relapse", "relapsed", "recurred"}
@@ -138,7 +139,7 @@ def read_outcomes(
     _check_names(held, survival, columns)
     matched = matched._replace(columns=held, present=matched.present & assigned)
     times, used, notes = _survival(matched, survival)
-    left = {name: column for name, column in held.items() if name not in used}
+    left = {name: column for name, column in held.items() if name not in used - set(columns or ())}
     wanted: dict[str, Any] = (
         dict.fromkeys(left) if columns is None else {name: None for name in columns if name in left}
     )
@@ -185,7 +186,7 @@ def _survival(matched: Matched, survival: Any) -> tuple[SurvivalTimes | None, se
     try:
         times, notes = _read_survival(matched, time_names, event_name)
     except ValueError as error:
-        return None, set(), [f"{pair} was recognized but not used. {error}"]
+        return None, {*time_names}, [f"{pair} was recognized but cannot be used. {error}"]
     notes.insert(0, f"Survival: times from {' and '.join(map(repr, time_names))}, events from {event_name!r}.")
     return times, {*time_names, event_name, *_other_times(matched, time_names[0], notes)}, notes
 
@@ -238,12 +239,16 @@ def _other_times(matched: Matched, used: str, notes: list[str]) -> list[str]:
 
 
 def _loose_times(matched: Matched) -> list[str]:
-    found = [name for name in matched.columns if plain(name) in TIMES or plain(name) == "time"]
-    if not found:
-        return []
-    return [
-        f"{found[0]!r} may contain survival times, but no column of events was recognized. Give survival=(time, event)."
-    ]
+    """A note if there are times without events, or events without times."""
+    names = {plain(name): name for name in matched.columns}
+    for known, there, absent in ((("time", *TIMES), "survival times", "events"), (SURE_EVENTS, "events", "times")):
+        found = next((names[name] for name in known if name in names), None)
+        if found is not None:
+            return [
+                f"Column {found!r} may contain {there}, but no column of {absent} was recognized. Give "
+                f"survival=(time, event) to compare survival."
+            ]
+    return []
 
 
 def _read_survival(matched: Matched, time_names: Sequence[str], event_name: str) -> tuple[SurvivalTimes, list[str]]:
@@ -308,7 +313,7 @@ def _times(name: str, column: Column, names: Sequence[str]) -> tuple[NDArray[np.
     wrong = np.flatnonzero((values < 0) | np.isinf(values))
     if len(wrong):
         raise ValueError(
-            f"Column {name!r} has {len(wrong)} time{'s' * (len(wrong) > 1)} that are negative or infinite, such as "
+            f"Column {name!r} has {len(wrong)} negative or infinite time{'s' * (len(wrong) > 1)}, such as "
             f"{values[wrong[0]]:g} for {names[wrong[0]]}. Times must be finite and at least 0. Correct or remove them."
         )
     return values, notes

@@ -72,7 +72,9 @@ class Outcome:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return "\n\n".join(f"{title}\n{table!r}" for title, table in self._parts()) + self._noted("\n\n", "\n")
+        parts = [f"{title}\n{table!r}" for title, table in self._parts()]
+        noted = ["\n".join(["Notes on the table:", *[f"- {note}" for note in self.notes]])] * bool(self.notes)
+        return "\n\n".join([*parts, *noted])
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{title}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
@@ -121,9 +123,6 @@ class Outcome:
             notes = [*self.comparison.notes, *[f"{hidden} more columns in `comparison`."] * (hidden > 0)]
             parts.append(("Does fusion help?", ResultTable(columns, notes)))
         return parts
-
-    def _noted(self, before: str, between: str) -> str:
-        return before + between.join(self.notes) if self.notes else ""
 
 
 def outcome(
@@ -185,13 +184,13 @@ def outcome(
     >>> found.tests["column"].tolist(), (found.tests["p"] < 0.05).tolist()
     (['survival', 'sex'], [True, False])
     >>> print(found.survival.hazard_ratios[0])
-    3.76 (1.71–8.25)
+    4.59 (2.12–9.93)
     """
     if isinstance(n_permutations, bool) or not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
         raise ValueError(f"n_permutations must be an integer >= 1, got {n_permutations!r}.")
     if baselines and views is None:
         raise ValueError("baselines=True needs the views that the model was fitted on. Give them as views=X.")
-    model, labels, ids = _opened(model_or_labels, sample_ids)
+    model, labels, ids = opened(model_or_labels, sample_ids)
     clustering = clustering_of(labels)
     if len(clustering.clusters) < 2:
         found = f"only the cluster {clustering.clusters[0]!r}" if clustering.clusters else "no cluster"
@@ -244,8 +243,20 @@ def survival_table(curves: SurvivalCurves) -> ResultTable:
     return ResultTable(columns, notes, {"median": _median})
 
 
-def _opened(model_or_labels: Any, sample_ids: Any) -> tuple[Any, Any, Any]:
-    """The model or None, labels, and ids of the samples or None."""
+def opened(model_or_labels: Any, sample_ids: Any) -> tuple[Any, Any, Any]:
+    """The model or None, labels, and ids of the samples or None.
+
+    Parameters
+    ----------
+    model_or_labels : fitted estimator, or array-like of shape (n_samples,)
+    sample_ids : sequence of shape (n_samples,) or None
+
+    Returns
+    -------
+    model : fitted estimator or None
+    labels : ndarray of shape (n_samples,)
+    ids : sequence of shape (n_samples,) or None
+    """
     if hasattr(model_or_labels, "fit"):
         check_is_fitted(model_or_labels)
         model, labels = model_or_labels, to_numpy(model_or_labels.labels_)
@@ -273,19 +284,35 @@ def _rivals(model: Any, views: Any, baselines: bool, others: Any, ids: Any, n_sa
         found = Rivals(found.labels | more.labels, (*found.notes, *more.notes))
     elif baselines:
         raise ValueError("baselines=True needs a fitted model, not labels. Give further clusterings as others=.")
-    given = {str(name): _aligned(str(name), labels, ids, n_samples) for name, labels in (others or {}).items()}
+    given = {
+        str(name): aligned(f"others[{str(name)!r}]", labels, ids, n_samples) for name, labels in (others or {}).items()
+    }
     return Rivals(found.labels | given, found.notes)
 
 
-def _aligned(name: str, labels: Any, ids: Any, n_samples: int) -> Any:
-    """Labels in the order of the samples."""
+def aligned(name: str, labels: Any, ids: Any, n_samples: int) -> Any:
+    """Values of samples in their order; None for samples that a series of pandas does not have.
+
+    Parameters
+    ----------
+    name : str
+        For error messages.
+    labels : array-like of shape (n_samples,)
+    ids : sequence of shape (n_samples,) or None
+        Ids of the samples.
+    n_samples : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
     own = ids_of(labels)
     if own is not None and ids is not None:
         label_of = dict(zip(map(written_as, own), np.asarray(labels).tolist(), strict=True))
         return np.array([label_of.get(written_as(one)) for one in ids], dtype=object)
     values = np.asarray(labels)
     if len(values) != n_samples:
-        raise ValueError(f"others[{name!r}] has {len(values)} labels for {n_samples} samples. Give one per sample.")
+        raise ValueError(f"{name} has {len(values)} values for {n_samples} samples. Give one per sample.")
     return values
 
 
