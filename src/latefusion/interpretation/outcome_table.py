@@ -41,7 +41,7 @@ CENSORED = frozenset(
     {"0", "false", "no", "n", "alive", "living", "censored", "no event", "diseasefree", "disease-free"}
 )
 UNKNOWN = frozenset({"unknown", "not available", "[not available]", "not reported", "[not applicable]"})
-# Words of a column of times must mostly be numbers.
+# Words of a column of times must mostly be numbers, and numbers mostly valid.
 LEAST_NUMBERS = 0.5
 
 
@@ -310,13 +310,15 @@ def _times(name: str, column: Column, names: Sequence[str]) -> tuple[NDArray[np.
         values = np.where(column.missing, np.nan, seconds / SECONDS_PER_DAY)
     else:
         values = np.asarray(column.values, dtype=np.float64)
-    wrong = np.flatnonzero((values < 0) | np.isinf(values))
-    if len(wrong):
-        raise ValueError(
-            f"Column {name!r} has {len(wrong)} negative or infinite time{'s' * (len(wrong) > 1)}, such as "
-            f"{values[wrong[0]]:g} for {names[wrong[0]]}. Times must be finite and at least 0. Correct or remove them."
-        )
-    return values, notes
+    wrong = (values < 0) | np.isinf(values)
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        counted = f"{wrong.sum()} negative or infinite time{'s' * bool(wrong.sum() > 1)}"
+        found = f"Column {name!r} has {counted}, such as {values[first]:g} for {names[first]}."
+        if wrong.sum() > LEAST_NUMBERS * np.sum(~np.isnan(values)):
+            raise ValueError(f"{found} Times must be finite and at least 0. Check that this is the column of times.")
+        notes.append(f"{found} Times must be finite and at least 0; these are taken as missing. Correct them.")
+    return np.where(wrong, np.nan, values), notes
 
 
 def _events(name: str, column: Column, names: Sequence[str]) -> tuple[NDArray[np.float64], list[str]]:

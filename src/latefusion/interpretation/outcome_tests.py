@@ -133,7 +133,7 @@ class Clustering(NamedTuple):
         return np.asarray(self.codes >= 0)
 
 
-class Tester:
+class OutcomeTester:
     """Tests of one clustering, which share the permutations of equal sets of samples.
 
     Parameters
@@ -271,7 +271,7 @@ def clustering_of(labels: Any) -> Clustering:
 
 
 def run_tests(
-    tester: Tester, table: OutcomeTable
+    tester: OutcomeTester, table: OutcomeTable
 ) -> tuple[SurvivalCurves | None, list[ColumnTest], list[ClusterFinding]]:
     """The tests of all columns, survival first."""
     curves, tests, findings = None, [], []

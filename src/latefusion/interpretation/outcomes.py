@@ -19,8 +19,8 @@ from latefusion.interpretation.outcome_tests import (
     ClusterFinding,
     Clustering,
     ColumnTest,
+    OutcomeTester,
     SurvivalCurves,
-    Tester,
     clustering_of,
     run_tests,
 )
@@ -200,7 +200,7 @@ def outcome(
     if read.survival is None and not read.columns:
         raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *read.notes]))
     with progress_range(0.0, 0.3):
-        curves, tests, findings = run_tests(Tester(clustering, n_permutations, seed), read)
+        curves, tests, findings = run_tests(OutcomeTester(clustering, n_permutations, seed), read)
     rivals = _rivals(model, views, baselines, others, ids, len(labels), seed)
     name = "labels" if model is None else type(model).__name__
     with progress_range(0.3, 1.0):
@@ -329,7 +329,7 @@ def _comparison(
         for name, labels in rivals.labels.items():
             begin_step(name)
             clustering = clustering_of(labels)
-            found[name] = clustering, run_tests(Tester(clustering, n_permutations, seed), table)[1]
+            found[name] = clustering, run_tests(OutcomeTester(clustering, n_permutations, seed), table)[1]
     rows = []
     for name, (clustering, tests) in found.items():
         sizes = np.bincount(clustering.codes[clustering.assigned & table.present], minlength=1)
