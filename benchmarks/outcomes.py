@@ -30,7 +30,8 @@ import latefusion as lf
 from latefusion.metrics import logrank_test
 from measuring import save
 
-N_CLUSTERS = {"brca_jive": 5, "kirc_pins": 4, "gbm3": 4, "coread": 2, "acc_mini": 3}
+# Number of clusters of data without classes.
+N_CLUSTERS = 4
 # As in benchmarks/consensus_of_labels.py: these two take no part in the published comparison.
 LEFT_OUT = ("SubtypeGAN", "cc")
 GIVEN, SELECTED = "late fusion, k given", "late fusion, k selected"
@@ -69,14 +70,15 @@ def outcome_rows(found, name, seed):
 def run_omics(path, seed):
     """All clusterings of a data set with views."""
     data, name = read(path), path.stem
-    views, k = views_of(data), N_CLUSTERS[path.stem]
+    views, classes = views_of(data), np.unique(data["y"][data["y"] >= 0])
+    k = len(classes) or N_CLUSTERS
     model = lf.LateFusionClustering(k, random_state=seed).fit(views)
     others = {
-        SELECTED: lf.LateFusionClustering(random_state=seed).fit(views).labels_,
+        SELECTED: lf.LateFusionClustering("auto", random_state=seed).fit(views).labels_,
         "global alignment": lf.GlobalAlignmentClustering(k, random_state=seed).fit(views).labels_,
         "local alignment": lf.LocalAlignmentClustering(k, random_state=seed).fit(views).labels_,
     }
-    if (data["y"] >= 0).any():
+    if len(classes):
         others["known classes"] = data["y"]
     table = {"time": data["time"], "event": data["event"]}
     found = lf.outcome(model, table, views=views, baselines=True, others=others, random_state=seed)
@@ -103,7 +105,7 @@ def run_published(path, seed):
     k = round(float(np.median([len(np.unique(column)) for column in fused])))
     published = dict(zip(methods, labels.T, strict=True))
     others = dict(published)
-    others[CONSENSUS_SELECTED] = lf.consensus(fused, random_state=seed).labels_
+    others[CONSENSUS_SELECTED] = lf.consensus(fused, "auto", random_state=seed).labels_
     if "view_0" in data and np.ptp(data["view_0"]) > 0:  # the file of one cancer has zeros only
         views = views_of(data)
         others["late fusion of miRNA alone, k given"] = lf.LateFusionClustering(k, random_state=seed).fit(views).labels_
