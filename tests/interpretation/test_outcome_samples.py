@@ -113,6 +113,10 @@ def test_arrays_are_in_the_order_of_the_samples():
         (np.zeros((3, 2)), "must be a data frame with sample ids, or a dict of arrays.*got ndarray"),
         (pd.DataFrame({"id": []}), "has 0 rows and 1 columns. Give one row per sample"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "several columns of the same name"),
+        (
+            pd.DataFrame({"id": ["a"], "x": [[1]]}),
+            r"list in row 0, column 'x': \[1\].* Split the column, or remove it\.$",
+        ),
     ],
 )
 def test_other_tables_are_refused(table, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -66,7 +67,7 @@ def match_table(table: Any, ids: Any, n_samples: int) -> Matched:
         return Matched(_arrays(table, n_samples), np.ones(n_samples, dtype=bool), names)
     check_columns(table, TABLE)
     index = ids_of(table)
-    columns = table_columns(table, TABLE, ROWS_AND_COLUMNS if index is None else Coordinates(list(index)))
+    columns = _columns(table, ROWS_AND_COLUMNS if index is None else Coordinates(list(index)))
     n_rows = len(next(iter(columns.values())).values) if columns else 0
     if not n_rows:
         raise ValueError(f"{TABLE} has {n_rows} rows and {len(columns)} columns. Give one row per sample.")
@@ -82,6 +83,14 @@ def match_table(table: Any, ids: Any, n_samples: int) -> Matched:
         name: column.take(np.maximum(rows, 0)).hidden(~present) for name, column in columns.items() if name != chosen
     }
     return Matched(found, present, names, notes)
+
+
+def _columns(table: Any, coordinates: Coordinates) -> dict[str, Column]:
+    """The columns of a frame; errors do not name parameters of estimators."""
+    try:
+        return table_columns(table, TABLE, coordinates)
+    except ValueError as error:
+        raise ValueError(re.sub(r"drop it with column_kinds=.*", "remove it.", str(error))) from error
 
 
 def _arrays(table: Any, n_samples: int) -> dict[str, Column]:

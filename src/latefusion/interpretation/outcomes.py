@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,8 +78,9 @@ class Outcome:
         return "\n\n".join([*parts, *noted])
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{title}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
-        return "\n".join(parts) + ResultTable({}, self.notes)._repr_html_()
+        parts = [f"<h4>{html.escape(title)}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
+        notes = [f"<p class='note'>{html.escape(note)}</p>" for note in self.notes]
+        return "\n".join([*parts, *notes])
 
     def to_frame(self) -> Any:
         """The tests as a pandas data frame, indexed by column.
@@ -350,7 +352,7 @@ def _test_table(tests: list[ColumnTest], n_permutations: int) -> ResultTable:
     columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ColumnTest._fields[:-1]}
     columns["p_adjusted"] = benjamini_hochberg(columns["p"])
     columns["n_samples"] = [test.n_samples for test in tests]
-    note = f"p: exact, or by {n_permutations} permutations. p_adjusted: false discovery rate over {len(tests)} columns."
+    note = f"p: exact, or by {n_permutations} permutations. p_adjusted: false discovery rate over all tested columns."
     return ResultTable(columns, [note])
 
 

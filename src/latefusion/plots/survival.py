@@ -24,8 +24,8 @@ class SurvivalDisplay(Display):
     ----------
     curves : mapping of object to KaplanMeier
         By cluster.
-    p : float, default=nan
-        Of the test of all clusters.
+    p : float, default=None
+        Of the test of all clusters; not written if it is None or NaN.
     time_name : str, default="time"
         Label of the axis of times.
     intervals : bool, default=False
@@ -41,7 +41,12 @@ class SurvivalDisplay(Display):
     """
 
     def __init__(
-        self, curves: Mapping[Any, KaplanMeier], *, p: float = np.nan, time_name: str = "time", intervals: bool = False
+        self,
+        curves: Mapping[Any, KaplanMeier],
+        *,
+        p: float | None = None,
+        time_name: str = "time",
+        intervals: bool = False,
     ) -> None:
         self.curves = dict(curves)
         self.p = p
@@ -87,7 +92,7 @@ class SurvivalDisplay(Display):
                 )
         ax.set(ylim=(0, 1.03), ylabel="share without event", xlabel=self.time_name)
         ax.set_xlim(0, max(float(curve.times[-1]) for curve in self.curves.values()) * 1.02 or 1.0)
-        if not np.isnan(self.p):
+        if self.p is not None and not np.isnan(self.p):
             ax.text(0.98, 0.97, f"log-rank p = {self.p:.2g}", transform=ax.transAxes, ha="right", va="top")
         cluster_legend(ax, list(self.curves), colors)
         self.numbers_ = self._draw_numbers(ax, colors) if len(self.curves) <= MOST_LEGEND_ENTRIES else {}
