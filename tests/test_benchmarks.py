@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from latefusion import LateFusionClustering
 from latefusion.datasets import make_views
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
@@ -43,6 +44,31 @@ def test_a_script_runs_and_leaves_its_results(command, data_folder):
     done = subprocess.run(whole, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(output.read_text())["rows"]
+
+
+def test_outcomes_have_the_same_tests_for_all_methods(data_folder):
+    rng = np.random.default_rng(0)
+    with np.load(data_folder / "small.npz") as archive:
+        arrays = dict(archive)
+    np.savez(data_folder / "small.npz", **arrays, time=rng.exponential(9.0, 60), event=(rng.random(60) < 0.7) * 1.0)
+    labels = rng.integers(1, 4, (60, 4))
+    facts = {"time": rng.exponential(9.0, 60), "event": np.ones(60), "methods": ["SubtypeGAN", "cc", "snf", "NEMO"]}
+    np.savez(data_folder / "tcga_labels_X.npz", **facts, labels=labels, reported_p=np.full(4, 0.5))
+    output, published = data_folder / "results.json", data_folder / "published"
+    published.mkdir()
+    (data_folder / "tcga_labels_X.npz").rename(published / "tcga_labels_X.npz")
+    folders = ["--omics", str(data_folder), "--published", str(published)]
+    command = [sys.executable, str(BENCHMARKS / "outcomes.py"), *folders, "--seeds", "1", "--output", str(output)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(output.read_text())["rows"]
+    methods = {row["method"] for row in rows if row["kind"] == "omics"}
+    assert {"late fusion, k given", "late fusion, k selected", "k-means of view 2", "known classes"} <= methods
+    assert all(0 < row["small"] <= 1 for row in rows if row["kind"] == "omics")
+    selected = next(row for row in rows if row["method"] == "late fusion, k selected")
+    views = [arrays["view_0"], arrays["view_1"]]
+    assert selected["small clusters"] == LateFusionClustering("auto", random_state=0).fit(views).n_clusters_
+    assert all(0 < row["X"] <= 1 for row in rows if row["kind"] == "published")
 
 
 @pytest.fixture

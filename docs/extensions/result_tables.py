@@ -71,6 +71,8 @@ def row_of(cells: list[tuple[str, str]]) -> nodes.row:
 def show(value: Any) -> str:
     """A number with the digits that mean something, anything else as it is."""
     if isinstance(value, float):
+        if 0 < abs(value) < 0.001:
+            return f"{value:.1g}"
         return f"{value:.3f}" if value <= 1 else f"{value:.2f}" if value < 100 else f"{value:.0f}"
     return "–" if value is None else str(value)
 

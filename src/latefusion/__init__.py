@@ -14,6 +14,7 @@ from latefusion.estimators import (
     consensus,
 )
 from latefusion.experiments import compare_baselines
+from latefusion.interpretation import outcome
 from latefusion.outputs import labels_frame, load, save
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import MultiViewDataset, Views
@@ -40,6 +41,7 @@ __all__ = [
     "labels_frame",
     "load",
     "metrics",
+    "outcome",
     "save",
     "scverse",
     "similarities",

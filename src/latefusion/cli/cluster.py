@@ -38,6 +38,7 @@ from latefusion.cli.inputs import (
     translated,
     with_columns,
 )
+from latefusion.cli.outcome import add_outcome_arguments, check_outcome, describe_outcome, read_outcome
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
@@ -70,6 +71,7 @@ examples:
   latefusion cluster customers.csv reviews.csv --category zip --drop note   words, dates and gaps are fine
   latefusion cluster survey.csv --missing-values 99 --missing-columns allow --save survey.model
   latefusion cluster rna.csv clinic.csv --weight rna=2         rna counts twice as much
+  latefusion cluster rna.csv adt.csv --outcome clinic.csv      do the clusters differ in survival, age, stage?
   latefusion cluster all.csv --views auto                      views of one table, by kind of column
   latefusion cluster all.csv --view people=age,region --view spending='spend_*'
 """
@@ -92,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"late-fusion (default: makes all choices without labels), gam, lam, or one of {', '.join(METHODS)}",
     )
     add_seed_argument(parser)
+    add_outcome_arguments(parser)
     add_answer_arguments(parser)
     parser.add_argument(
         "--save",
@@ -113,6 +116,7 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
+    clinic = read_outcome(options)
     parameters = {
         "column_kinds": column_kinds(options),
         "views": view_columns(options),
@@ -125,6 +129,7 @@ def run(options: argparse.Namespace) -> None:
         views = with_columns(data)
         if parameters["views"] is not None:
             views = one_table(views)
+    check_outcome(clinic, data, options)
     model = configured(estimator, options.clusters, data.kind, options.seed, **parameters)
     explanation = Explanation()
     with warnings.catch_warnings(record=True) as caught:
@@ -166,6 +171,8 @@ def run(options: argparse.Namespace) -> None:
         answer["warnings"] += [
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes
         ]
+    if clinic is not None:
+        answer["outcome"] = describe_outcome(model, views, clinic, options)
     gaps = empty_cells(data, model)
     # The fit gives some of the same warnings.
     answer["warnings"] = list(
@@ -210,6 +217,7 @@ def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) ->
         "alternatives": [_alternative(one) for one in alternatives],
         "scores": None if data.target is None else clustering_scores(data.target, labels),
         "dropping": [],
+        "outcome": None,
         "warnings": [*notes, *file_warnings(data, len(options.files))],
         "output": None if options.output is None else str(options.output),
         "model": None if options.save is None else str(options.save),
@@ -278,6 +286,7 @@ def text_of(answer: Mapping[str, Any]) -> str:
             "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
         )
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
+    lines += ["", answer["outcome"]["text"], ""] if answer["outcome"] else []
     lines.append(f"Labels: {answer['output']}" if answer["output"] else "Labels were not written. Add -o labels.csv.")
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")

@@ -114,8 +114,8 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
 def input_files(options: argparse.Namespace) -> list[Path]:
     """All files that a command reads."""
     named = label_options(getattr(options, "labels", None)).get("label_file")
-    others = [getattr(options, "model", None), None if named is None else Path(named)]
-    return [*options.files, *(one for one in others if one is not None)]
+    others = [getattr(options, name, None) for name in ("model", "outcome")]
+    return [*options.files, *(one for one in others if one is not None), *([Path(named)] if named else [])]
 
 
 def read(options: argparse.Namespace) -> Input:

@@ -1,6 +1,8 @@
-"""Scores of clusterings against known classes, agreement, information, and the quantities of the paper's theory."""
+"""Scores of clusterings against known classes, agreement, information, tests of outcomes, and the paper's theory."""
 
 from latefusion.metrics.agreement import observed_agreement, pairwise_agreement, subspace_agreement
+from latefusion.metrics.association import CategoryTest, RankTest, benjamini_hochberg, category_test, rank_test
+from latefusion.metrics.hazard import HazardRatio, hazard_ratio
 from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
     adjusted_rand,
@@ -12,6 +14,7 @@ from latefusion.metrics.scores import (
     normalized_mutual_info,
     purity_score,
 )
+from latefusion.metrics.survival import KaplanMeier, LogRank, kaplan_meier, logrank_test
 from latefusion.metrics.theory import (
     ObjectiveGap,
     cluster_means,
@@ -21,8 +24,15 @@ from latefusion.metrics.theory import (
 )
 
 __all__ = [
+    "CategoryTest",
+    "HazardRatio",
+    "KaplanMeier",
+    "LogRank",
     "ObjectiveGap",
+    "RankTest",
     "adjusted_rand",
+    "benjamini_hochberg",
+    "category_test",
     "cluster_means",
     "clustering_accuracy",
     "clustering_scores",
@@ -30,6 +40,9 @@ __all__ = [
     "empirical_error",
     "encode_labels",
     "generalization_bound",
+    "hazard_ratio",
+    "kaplan_meier",
+    "logrank_test",
     "match_labels",
     "neighbor_information",
     "normalized_mutual_info",
@@ -37,6 +50,7 @@ __all__ = [
     "observed_agreement",
     "pairwise_agreement",
     "purity_score",
+    "rank_test",
     "shared_information",
     "subspace_agreement",
 ]

@@ -12,6 +12,7 @@ from latefusion.plots.overview import draw_overview
 from latefusion.plots.path import RegularizationPathDisplay
 from latefusion.plots.selection import SelectionDisplay
 from latefusion.plots.single_views import ViewMapsDisplay
+from latefusion.plots.survival import SurvivalDisplay
 from latefusion.plots.weights import ViewWeightsDisplay
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "NumberOfClustersDisplay",
     "RegularizationPathDisplay",
     "SelectionDisplay",
+    "SurvivalDisplay",
     "ViewAgreementDisplay",
     "ViewMapsDisplay",
     "ViewWeightsDisplay",

@@ -1,0 +1,107 @@
+"""`--outcome`: a table that is compared with the clusters after the fit."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from latefusion.cli.arguments import file_path
+from latefusion.cli.terminal import progress
+from latefusion.datasets.files import check_file
+from latefusion.datasets.options import table_options
+from latefusion.datasets.tables import is_table, read_frame
+from latefusion.interpretation import outcome
+from latefusion.interpretation.outcome_table import read_outcomes
+from latefusion.types import MultiViewDataset
+
+# Parameters in messages, as the command line calls them.
+WORDS = (
+    (r"survival=\('([^']*)', '([^']*)'\)", r"--survival '\1' '\2'"),
+    (r"survival=\(time, event\)", "--survival TIME EVENT"),
+    (r"survival contains", "--survival contains"),
+    (r"To test it, give columns=\{[^}]*\}\.", "To test it, use `latefusion.outcome` in Python with columns=."),
+    (r", or give a dict of arrays in the order of the samples", ""),
+    (r"Fit the model on data frames with ids as their index, or give", "Add a column of ids to all files, or give"),
+)
+
+
+def add_outcome_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options for the table of outcomes."""
+    parser.add_argument(
+        "--outcome",
+        type=file_path,
+        metavar="FILE",
+        help="table with sample ids, survival and other columns: tests whether clusters differ in them, beside single "
+        "views and baselines; never used in the fit",
+    )
+    parser.add_argument(
+        "--survival",
+        nargs=2,
+        metavar=("TIME", "EVENT"),
+        help="columns of --outcome with survival times and events (default: recognized by their names)",
+    )
+
+
+def read_outcome(options: argparse.Namespace) -> Any:
+    """The table of `--outcome` as a data frame, None without it."""
+    if options.outcome is None:
+        if options.survival is not None:
+            raise ValueError("--survival needs --outcome FILE, the table with these columns.")
+        return None
+    file = Path(options.outcome)
+    check_file(file)
+    if not is_table(file):
+        raise ValueError(f"--outcome {str(file)!r} is not a table. Give a file such as .csv, .tsv, .parquet or .xlsx.")
+    if any(Path(one).exists() and Path(one).samefile(file) for one in options.files):
+        raise ValueError(
+            f"{str(file)!r} is given as a view and as --outcome. Outcomes must not be used in the fit: remove it from "
+            f"the files, or split the table."
+        )
+    frame, _ = read_frame(file, table_options(None, None, options.separator, options.decimal, False))
+    return frame
+
+
+def check_outcome(frame: Any, data: MultiViewDataset, options: argparse.Namespace) -> None:
+    """Raise the errors of an outcome before the samples are clustered."""
+    if frame is not None:
+        with_words(
+            lambda: read_outcomes(
+                frame, data.views.sample_ids, np.ones(len(data.views), dtype=bool), survival=_pair(options)
+            )
+        )
+
+
+def describe_outcome(model: Any, views: Any, frame: Any, options: argparse.Namespace) -> dict[str, Any]:
+    """The outcome in types of JSON, and as text."""
+    with progress("testing the outcome", quiet=options.quiet):
+        found = with_words(
+            lambda: outcome(
+                model, frame, survival=_pair(options), views=views, baselines=True, random_state=options.seed
+            )
+        )
+    notes = [translated(note) for note in found.notes]
+    text = translated(repr(found))
+    return found.records() | {"notes": notes, "text": text}
+
+
+def with_words(action: Any) -> Any:
+    """The result of a function, with errors in the words of the command line."""
+    try:
+        return action()
+    except ValueError as error:
+        raise ValueError(translated(str(error))) from error
+
+
+def translated(message: str) -> str:
+    """A message with options of the command line in place of parameters."""
+    for pattern, word in WORDS:
+        message = re.sub(pattern, word, message)
+    return message
+
+
+def _pair(options: argparse.Namespace) -> tuple[str, str] | None:
+    return None if options.survival is None else (options.survival[0], options.survival[1])

@@ -1,0 +1,124 @@
+"""Matching of ids: nothing is lost without a note, and wrong ids are named on both sides."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from latefusion.encoding.table_encoding import as_words
+from latefusion.interpretation.outcome_samples import match_table
+
+IDS = [f"TCGA-{number:02d}" for number in range(6)]
+
+
+def values_of(matched, name="age"):
+    return matched.columns[name].values.tolist()
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame({"patient": IDS[::-1], "age": [5.0, 4.0, 3.0, 2.0, 1.0, 0.0]})
+
+
+def test_ids_in_a_column_in_the_index_and_in_polars_give_the_same(frame):
+    as_index, as_polars = frame.set_index("patient"), pl.from_pandas(frame)
+    for table in (frame, as_index, as_polars, frame[["age", "patient"]]):
+        matched = match_table(table, IDS, 6)
+        assert values_of(matched) == [0, 1, 2, 3, 4, 5]
+        assert list(matched.columns) == ["age"]
+        assert matched.present.all()
+        assert not matched.notes
+
+
+def test_numbers_and_words_are_the_same_ids():
+    frame = pd.DataFrame({"id": ["3", "1", "2"], "age": [30.0, 10.0, 20.0]})
+    assert values_of(match_table(frame, np.array([1.0, 2.0, 3.0]), 3)) == [10, 20, 30]
+
+
+def test_the_column_with_most_ids_in_common_is_taken():
+    frame = pd.DataFrame({"nr": ["1", "2", "3"], "barcode": ["b", "c", "a"], "id": ["a", "x", "y"]})
+    matched = match_table(frame, ["a", "b", "c"], 3)
+    assert list(matched.columns) == ["nr", "id"]
+    words = as_words(matched.columns["nr"])
+    assert [words.words[code] for code in words.values] == ["3", "1", "2"]
+
+
+def test_partial_overlap_is_counted_on_both_sides(frame):
+    frame["patient"] = [*IDS[:3], "X1", "X2", None]
+    matched = match_table(frame, IDS, 6)
+    assert matched.present.tolist() == [True] * 3 + [False] * 3
+    np.testing.assert_array_equal(np.isnan(matched.columns["age"].values), ~matched.present)
+    assert matched.notes == (
+        "Left out of all tests: 3 of 6 samples, which are not in the outcome table ('TCGA-03', 'TCGA-04', 'TCGA-05').",
+        "Not used: 2 of 6 rows of the outcome table, which belong to no sample ('X1', 'X2').",
+        "Not used: 1 of 6 rows of the outcome table, which have no id in column 'patient'.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "hint"),
+    [
+        (
+            str.lower,
+            "6 ids differ only in upper and lower case, such as 'tcga-00' and 'TCGA-00'. Write them in the same",
+        ),
+        (lambda one: one.replace("-", "."), "6 ids differ only in points, hyphens"),
+        (lambda one: f"{one}-01A", "The first 7 characters of 6 ids are equal. Cut the longer ids to this length."),
+        (lambda one: f"patient {one[-1]}", "Write the ids in the same way."),
+    ],
+)
+def test_without_overlap_both_sides_and_the_difference_are_named(change, hint, frame):
+    frame["patient"] = [change(one) for one in IDS]
+    with pytest.raises(ValueError, match="no sample id in common") as error:
+        match_table(frame, IDS, 6)
+    assert "Its column 'patient' has ids like" in str(error.value)
+    assert "the samples are 'TCGA-00', 'TCGA-01', 'TCGA-02' and 3 more" in str(error.value)
+    assert hint in str(error.value)
+
+
+def test_repeated_ids_are_refused(frame):
+    frame.loc[1, "patient"] = IDS[0]
+    with pytest.raises(ValueError, match="sample id 'TCGA-00' 2 times in column 'patient'"):
+        match_table(frame, IDS, 6)
+    with pytest.raises(ValueError, match="2 times in its index"):
+        match_table(frame.set_index("patient"), IDS, 6)
+
+
+def test_a_table_without_ids_is_refused_for_samples_with_ids():
+    with pytest.raises(ValueError, match=r"no column of ids \(its columns are 'empty', 'age'\).*such as 'TCGA-00'"):
+        match_table(pd.DataFrame({"empty": [np.nan, np.nan], "age": [1.0, 2.0]}), IDS, 6)
+
+
+def test_samples_without_ids_are_matched_by_order_with_a_note(frame):
+    matched = match_table(frame, None, 6)
+    assert values_of(matched) == [5, 4, 3, 2, 1, 0]
+    assert matched.notes == ("The samples have no ids. The 6 rows of the outcome table are matched by their order.",)
+    assert matched.names[2] == "row 2"
+    with pytest.raises(ValueError, match="6 rows for 5 samples, and the samples have no ids"):
+        match_table(frame, None, 5)
+
+
+def test_arrays_are_in_the_order_of_the_samples():
+    matched = match_table({"age": np.arange(3.0), "sex": ["f", None, "m"]}, ["a", "b", "c"], 3)
+    assert values_of(matched) == [0, 1, 2]
+    assert matched.columns["sex"].missing.tolist() == [False, True, False]
+    assert matched.names[1] == "sample 'b'"
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ({"age": [1, 2]}, r"one value per sample \(3\), but column 'age' has 2 values"),
+        ({}, "it has no columns"),
+        (np.zeros((3, 2)), "must be a data frame with sample ids, or a dict of arrays.*got ndarray"),
+        (pd.DataFrame({"id": []}), "has 0 rows and 1 columns. Give one row per sample"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "several columns of the same name"),
+        (
+            pd.DataFrame({"id": ["a"], "x": [[1]]}),
+            r"list in row 0, column 'x': \[1\].* Split the column, or remove it\.$",
+        ),
+    ],
+)
+def test_other_tables_are_refused(table, message):
+    with pytest.raises(ValueError, match=message):
+        match_table(table, ["a", "b", "c"], 3)
