@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.encoding.columns import MISSING_WORDS, column_of
-from latefusion.encoding.table_encoding import as_words
+from latefusion.encoding.columns import MISSING_WORDS, as_words, column_of
 from latefusion.interpretation.outcome_tests import clustering_of
 from latefusion.interpretation.outcomes import aligned, opened
 from latefusion.metrics import clustering_scores

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from latefusion.datasets.joining import SPELLINGS
 from latefusion.datasets.labels import plain
 from latefusion.datasets.text_tables import ID_NAMES
-from latefusion.encoding.columns import Column, column_of, written_as
-from latefusion.encoding.table_encoding import ID_NAME, as_words
+from latefusion.encoding.column_kinds import ID_NAME
+from latefusion.encoding.columns import Column, as_words, column_of, written_as
 from latefusion.validation import columns_of, is_frame
 from latefusion.validation.frames import check_columns, table_columns
 from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates, ids_of, shown_list

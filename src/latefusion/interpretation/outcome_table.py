@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets.labels import plain
-from latefusion.encoding.columns import SECONDS_PER_DAY, Column, parse_numbers
-from latefusion.encoding.table_encoding import Left, LevelCoding, NumberCoding, as_words, fit_column
+from latefusion.encoding.codings import LevelCoding, NumberCoding
+from latefusion.encoding.columns import SECONDS_PER_DAY, Column, as_words, parse_numbers
+from latefusion.encoding.table_encoding import Left, fit_column
 from latefusion.interpretation.outcome_samples import Matched, match_table
 from latefusion.validation.sample_ids import shown_list
 

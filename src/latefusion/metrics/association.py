@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
-from scipy.stats import fisher_exact, hypergeom, rankdata
+from scipy.stats import false_discovery_control, fisher_exact, hypergeom, rankdata
 
 from latefusion.metrics.permutations import Relabelings, relabel
 from latefusion.types import Array
@@ -196,10 +196,9 @@ def benjamini_hochberg(p_values: Array) -> NDArray[np.float64]:
     array([0.04  , 0.0533, 0.0533, 0.5   ])
     """
     given = np.asarray(p_values, dtype=np.float64).ravel()
-    found, known = np.full(len(given), np.nan), np.flatnonzero(~np.isnan(given))
-    descending = known[np.argsort(-given[known], kind="stable")]
-    scaled = given[descending] * len(known) / np.arange(len(known), 0, -1)
-    found[descending] = np.minimum(np.minimum.accumulate(scaled), 1.0)
+    found, known = np.full(len(given), np.nan), ~np.isnan(given)
+    if known.any():
+        found[known] = false_discovery_control(given[known])
     return found
 
 
