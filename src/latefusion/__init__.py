@@ -14,6 +14,7 @@ from latefusion.estimators import (
     consensus,
 )
 from latefusion.experiments import compare_baselines
+from latefusion.interpretation import Profiles, profiles
 from latefusion.outputs import labels_frame, load, save
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import MultiViewDataset, Views
@@ -30,6 +31,7 @@ __all__ = [
     "MultiViewDataset",
     "PerView",
     "PrecomputedSimilarity",
+    "Profiles",
     "Views",
     "__version__",
     "baselines",
@@ -40,6 +42,7 @@ __all__ = [
     "labels_frame",
     "load",
     "metrics",
+    "profiles",
     "save",
     "scverse",
     "similarities",

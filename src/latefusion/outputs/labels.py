@@ -18,7 +18,7 @@ from latefusion.atomic_files import atomic_write
 from latefusion.outputs.schema import PREDICTING
 from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, Target, check_targets
 from latefusion.spreadsheet_safety import plain_cell
-from latefusion.types import Array
+from latefusion.types import Array, Views
 from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.opening import parts
@@ -77,6 +77,36 @@ def predicted_labels(model: Any, X: Any) -> Labels:
     views = model.new_views(X)
     labels, confidence, novelty = map(to_numpy, model.predict_views(views))
     return Labels(views.sample_ids, labels, confidence, novelty)
+
+
+def recognized_labels(model: Any, views: Views) -> tuple[NDArray[Any], bool]:
+    """Labels of samples that may be those of `fit` or others.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    views : Views
+        As `new_views` of the model returns them.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        Those of `fit` if the views are those of `fit`, else what the model predicts. Comparison methods, which do not
+        predict, label samples with the ids of training samples.
+    are_fitted : bool
+        Whether they are those of `fit`, in the same order.
+    """
+    found = fitted_labels(model)
+    if len(views) == len(found.labels) and model.input_schema_.fingerprint == fingerprint(views):
+        return found.labels, True
+    if can_predict(model):
+        return to_numpy(model.predict_views(views, confidence=False, novelty=False)[0]), False
+    if found.ids is None or views.sample_ids is None or not np.isin(views.sample_ids, found.ids).all():
+        raise ValueError(
+            f"{type(model).__name__} cannot label new samples, and X is not what it was fitted on: it was fitted on "
+            f"{len(found.labels)} samples, and X has {len(views)} samples, or other values. Give the data of `fit`."
+        )
+    return found.labels[_rows_of(views.sample_ids, found.ids)], False
 
 
 def can_predict(model: Any) -> bool:
