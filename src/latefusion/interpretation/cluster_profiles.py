@@ -16,6 +16,7 @@ from latefusion.interpretation.features import read_features
 from latefusion.interpretation.gather import ModelData, gather, shorten
 from latefusion.interpretation.halves import label_half
 from latefusion.results import ResultTable, shown_value
+from latefusion.tables import format_table
 
 # Columns that are printed, with the column whose values are shown.
 PRINTED = {
@@ -31,8 +32,8 @@ PRINTED = {
 # Smaller p-values are not told apart when they are printed.
 LEAST_P = 1e-300
 NOTE = (
-    "The p-values are too small, because the clusters were found with the same features. Use honest=True (--honest on "
-    "the command line) for valid ones."
+    "The p-values are too small, because the clusters were found with the same features. Use honest=True for valid "
+    "p-values."
 )
 
 
@@ -78,6 +79,15 @@ class Profiles(ResultTable):
             raise ValueError(f"Unknown cluster {cluster!r}. The clusters are {known}.")
         found: Profiles = self[clusters == cluster]
         return found
+
+    def to_text(self) -> str:
+        """All rows as text, without notes.
+
+        Returns
+        -------
+        str
+        """
+        return format_table(*self._cells(len(self)))
 
     def _ranks(self) -> NDArray[np.intp]:
         """Position of every row among those of its cluster."""
@@ -186,7 +196,8 @@ def profiles(model: Any, X: Any, *, features: Any = None, honest: bool = False, 
             "Profiles compare each cluster with all other samples, but all samples are in one cluster. Give samples of "
             "several clusters."
         )
-    described = {view.name: view_effects(view, labels[view.name], len(data.clusters)) for view in data.views}
+    present = [view for view in data.views if view.observed.any()]
+    described = {view.name: view_effects(view, labels[view.name], len(data.clusters)) for view in present}
     found = [one for one in described.values() if one is not None]
     absent = [name for name, one in described.items() if one is None]
     if not found:
@@ -195,6 +206,7 @@ def profiles(model: Any, X: Any, *, features: Any = None, honest: bool = False, 
             f"Give a table of features per view with features={{{absent[0]!r}: table}}."
         )
     notes += [f"View {name!r} has no features and is left out." for name in absent]
+    notes += [f"View {view.name!r} is missing for all samples." for view in data.views if not view.observed.any()]
     return _table(found, np.unique(to_numpy(model.labels_)), [*notes, *_untested(found, data)])
 
 

@@ -100,23 +100,25 @@ def _without(views: Views, name: str, mask: NDArray[np.bool_]) -> tuple[Views, N
 def _check(data: ModelData) -> None:
     name = type(data.model).__name__
     if not can_predict(data.model):
-        raise ValueError(f"honest=True needs a model that labels new samples, which {name} cannot. Use honest=False.")
+        raise ValueError(
+            f"honest=True needs a model that labels new samples. {name} cannot: leave out honest=True."
+        )
     kernels = [view.name for view in data.views if view.kind == "similarities"]
     kernels += [one for one, kind in _kinds(data.model) if kind == "precomputed" and one not in kernels]
     if kernels:
         raise ValueError(
             f"honest=True clusters one half of the samples again, which needs the features of all views, but view "
-            f"{kernels[0]!r} is a matrix of similarities. Use honest=False, or fit on features."
+            f"{kernels[0]!r} is a matrix of similarities. Leave out honest=True, or fit on features."
         )
     if sum(view.observed.any() for view in data.views) < 2:
         raise ValueError(
             "honest=True labels samples by the views that are not tested, but there is only one view. Divide its "
-            "features into several views, or use honest=False."
+            "features into several views, or leave out honest=True."
         )
     if data.n_samples // 2 < LEAST_SAMPLES * len(data.clusters):
         raise ValueError(
             f"honest=True clusters one half of the samples, but {data.n_samples} samples are too few for "
-            f"{len(data.clusters)} clusters. Use honest=False."
+            f"{len(data.clusters)} clusters. Leave out honest=True."
         )
 
 

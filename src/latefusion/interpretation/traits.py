@@ -84,7 +84,7 @@ def features_of(model: Any, X: Any, cluster: Any, *, most: int = 10) -> list[Tra
     >>> table = pd.DataFrame({"region": ["north", "south"] * 20, "spend": ["$10", "$500"] * 20, "age": range(20, 60)})
     >>> model = lf.GlobalAlignmentClustering(2, random_state=0).fit({"customers": table})
     >>> print(features_of(model, {"customers": table}, model.labels_[0])[0])
-    region: north (customers): 100% in the cluster, 0% outside
+    spend (customers): $10 in the cluster, $500 outside
     """
     data = gather(model, X, single_views=False)
     if str(cluster) not in data.clusters:
