@@ -155,7 +155,7 @@ def test_comparison_methods_describe_what_they_were_fitted_on(folder, capsys):
     assert main(["profiles", "plain.model", "markers.csv", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_comparisons"] == 9
     (2 * table).set_axis([f"q{row}" for row in range(85)]).to_csv("other.csv", index_label="patient")
-    assert "ConcatKMeans cannot label new samples" in refusal(capsys, "plain.model", "other.csv")
+    assert "ConcatKMeans cannot label new samples" in refusal(capsys, "plain.model", "other.csv", "--quiet")
     assert "File not found: 'x.model'" in refusal(capsys, "x.model", "markers.csv")
 
 
