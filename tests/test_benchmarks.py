@@ -32,6 +32,9 @@ def data_folder(tmp_path):
         "missing_views.py DATA --choices --sets small --seeds 1",
         "gaps.py --data DATA --sets small --draws 1 --rates 0.2",
         "criterion_weights.py DATA",
+        "profiles.py size --samples 1000 --features 200 --clusters 3",
+        "profiles.py planted --draws 1",
+        "profiles.py noise --draws 1",
     ],
 )
 def test_a_script_runs_and_leaves_its_results(command, data_folder):
