@@ -103,6 +103,25 @@ def test_groups_of_columns_of_one_table_are_split():
     assert sorted(set(found["feature"].tolist())) == list("abcd")
 
 
+def test_labels_beside_features_are_split():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 30)
+    X = {"numbers": rng.normal(group[:, None] * 6, 1, (60, 2)), "labels": np.array(["u", "v"])[group]}
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit(X)
+    found = lf.profiles(model, X, honest=True, random_state=0)
+    assert set(found["kind"].tolist()) == {"number", "label"}
+    assert (found["p"] < 1e-4).all()
+
+
+def test_tensors_are_split(aligned, planted):
+    torch = pytest.importorskip("torch")
+    X = {name: torch.tensor(array) for name, array in planted.views.items()}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(X)
+    found = lf.profiles(model, X, honest=True, random_state=0)
+    expected = lf.profiles(aligned, planted.views, honest=True, random_state=0)
+    np.testing.assert_allclose(np.sort(found["p"]), np.sort(expected["p"]), rtol=1e-6)
+
+
 def test_a_loaded_model_can_be_split(aligned, planted, tmp_path):
     lf.save(aligned, tmp_path / "m.model")
     loaded = lf.profiles(lf.load(tmp_path / "m.model"), planted.views, honest=True, random_state=0)

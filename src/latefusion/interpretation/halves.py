@@ -7,6 +7,7 @@ the other views. If a feature is independent of these, it is independent of the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,12 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.interpretation.gather import ModelData, shorten
 from latefusion.metrics import adjusted_rand
 from latefusion.outputs.labels import can_predict
 from latefusion.types import Views
+from latefusion.validation import per_view
 
 # Samples per cluster in the half that is clustered, at least.
 LEAST_SAMPLES = 2
@@ -63,9 +65,9 @@ def label_half(data: ModelData, X: Any, random_state: Any) -> HalfLabels:
     n_clusters = len(data.clusters)
     order = check_random_state(random_state).permutation(data.n_samples)
     first, second = (np.sort(part) for part in np.array_split(order, 2))
-    given = data.model.given_views(X)
+    given = _on_host(data.model.given_views(X))
     try:
-        half = _unfitted(data.model, n_clusters).fit(given[first])
+        half = _unfitted(data.model, n_clusters, given.names).fit(given[first])
         views = half.new_views(given[second])
     except ValueError as error:
         raise ValueError(f"honest=True could not cluster one half of the samples: {error}") from error
@@ -81,18 +83,33 @@ def label_half(data: ModelData, X: Any, random_state: Any) -> HalfLabels:
     return HalfLabels(labels, _notes(data, labels, len(first), len(second)))
 
 
-def _unfitted(model: Any, n_clusters: int) -> Any:
+def _on_host(views: Views) -> Views:
+    """The views with NumPy arrays in place of tensors, for which no view may be missing."""
+    arrays = [to_numpy(one) if is_device_array(one) else one for one in views.arrays]
+    return Views(arrays, views.names, views.mask, views.sample_ids)
+
+
+def _unfitted(model: Any, n_clusters: int, names: Sequence[str]) -> Any:
     """A copy of the model with the same parameters, for views that have been separated."""
-    options = {"n_clusters": n_clusters, "views": None}
-    parameters = model.get_params(deep=False)
-    return clone(model).set_params(**{name: value for name, value in options.items() if name in parameters})
+    options: dict[str, Any] = {"n_clusters": n_clusters}
+    parameters, kinds = model.get_params(deep=False), dict(_kinds(model))
+    if "views" in parameters:
+        options["views"] = None
+    if "labels" in kinds.values():  # as one column, labels are not recognized again
+        specs = per_view(parameters["similarity"], list(kinds), "similarity", default="auto")
+        options["similarity"] = {
+            name: "labels" if kinds[name] == "labels" and isinstance(spec, str) else spec
+            for name, spec in zip(kinds, specs, strict=True)
+            if name in names
+        }
+    return clone(model).set_params(**options)
 
 
 def _without(views: Views, name: str, mask: NDArray[np.bool_]) -> tuple[Views, NDArray[np.intp]]:
     """The views with one of them missing for all samples, and the samples that have another one."""
     arrays, position = list(views.arrays), views.names.index(name)
-    empty = csr_array if issparse(arrays[position]) else np.zeros
-    arrays[position] = empty(arrays[position].shape, dtype=arrays[position].dtype)
+    own = arrays[position]
+    arrays[position] = csr_array(own.shape, dtype=own.dtype) if issparse(own) else np.zeros_like(own)
     mask[:, position] = False
     return Views(arrays, views.names, mask, views.sample_ids), np.flatnonzero(mask.any(axis=1))
 
@@ -100,9 +117,7 @@ def _without(views: Views, name: str, mask: NDArray[np.bool_]) -> tuple[Views, N
 def _check(data: ModelData) -> None:
     name = type(data.model).__name__
     if not can_predict(data.model):
-        raise ValueError(
-            f"honest=True needs a model that labels new samples. {name} cannot: leave out honest=True."
-        )
+        raise ValueError(f"honest=True needs a model that labels new samples. {name} cannot: leave out honest=True.")
     kernels = [view.name for view in data.views if view.kind == "similarities"]
     kernels += [one for one, kind in _kinds(data.model) if kind == "precomputed" and one not in kernels]
     if kernels:
