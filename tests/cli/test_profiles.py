@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import latefusion as lf
 from latefusion.cli import main
@@ -167,3 +168,23 @@ def test_groups_of_columns_of_one_table(folder, capsys):
     assert main(["profiles", "one.model", "one.csv", "--honest", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert {(row["view"], row["feature"]) for row in answer["profiles"]} == {("a", "m0"), ("a", "m1"), ("b", "m2")}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:mudata")
+def test_genes_are_named_and_normalized(tmp_path, monkeypatch, capsys):
+    anndata, mudata = pytest.importorskip("anndata"), pytest.importorskip("mudata")
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], 40)
+    rates = np.where(group[:, None] == np.arange(20) % 2, 6.0, 0.5)
+    genes = pd.DataFrame(index=[f"gene{one}" for one in range(20)])
+    cells = pd.DataFrame(index=[f"cell{one}" for one in range(80)])
+    rna = anndata.AnnData(sp.csr_matrix(rng.poisson(rates).astype(np.float32)), obs=cells, var=genes)
+    other = anndata.AnnData(rng.normal(group[:, None] * 6, 1, (80, 2)).astype(np.float32), obs=cells)
+    mudata.MuData({"rna": rna, "shape": other}).write("cells.h5mu")
+    assert main(["cluster", "cells.h5mu", "-k", "2", "--save", "cells.model", "--quiet"]) == 0
+    assert main(["profiles", "cells.model", "cells.h5mu", "--json", "--top", "3"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert "View 'rna': normalized counts are compared." in answer["warnings"]
+    assert {row["feature"] for row in answer["profiles"] if row["view"] == "rna"} <= set(genes.index)
+    assert any(row["view"] == "rna" for row in answer["profiles"])

@@ -62,8 +62,16 @@ def run(options: argparse.Namespace) -> None:
     check_outputs(options, input_files(options), PROFILES)
     model, data, views, notes = opened = open_files(options, check_is_fitted)
     with warnings_as_lines(options), progress(f"comparing {len(views)} samples", quiet=options.quiet):
-        features = described(data) or None
-        found = latefusion.profiles(model, views, features=features, honest=options.honest, random_state=options.seed)
+        features = described(data)
+        found = latefusion.profiles(
+            model, views, features=features or None, honest=options.honest, random_state=options.seed
+        )
+    given = dict(data.views.items())
+    notes += [
+        f"View {name!r}: normalized counts are compared."
+        for name, one in features.items()
+        if one.values is not given[name]
+    ]
     put_table(found.columns, options, PROFILES, "profiles")
     top = found.top(options.top)
     answer: dict[str, Any] = {

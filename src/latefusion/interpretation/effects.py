@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 # Smallest variance of an indicator that a difference of shares is divided by.
 LEAST_VARIANCE = 0.01
 # Smallest standard deviation within cluster and rest that a difference is divided by, relative to that of all samples.
-LEAST_SPREAD = 0.01
+LEAST_SPREAD = 0.05
 # A smaller standard deviation than this, relative to the mean, is rounding error.
 ROUNDING = 1e-13
 
@@ -75,7 +75,7 @@ def view_effects(view: ViewData, labels: NDArray[np.intp], n_clusters: int, *, t
     Notes
     -----
     The effect of a number is (mean inside - mean outside)/s, with s² the mean of the variances inside and outside,
-    weighted by samples, and s at least 1 % of the standard deviation of all samples. The effect of a category, word or
+    weighted by samples, and s at least 5 % of the standard deviation of all samples. The effect of a category, word or
     label is the same for its indicator, with s² at least 0.01.
     """
     groups = np.where(view.observed, labels, -1)
