@@ -365,3 +365,13 @@ def test_a_view_of_few_samples_has_no_clusters_of_its_own():
     model.observed_[2:, 0] = False
     assert np.all(model.view_labels()[:, 0] == -1)
     assert np.all(model.view_labels()[:, 1] >= 0)
+
+
+def test_gaps_of_new_views_can_be_kept_and_given_views_are_as_given():
+    X = {"a": np.arange(24.0).reshape(8, 3) % 7, "b": pd.DataFrame({"word": list("aabbaabb"), "x": np.sqrt(range(8))})}
+    X["a"][2, 1] = np.nan
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit(X)
+    assert np.isfinite(model.new_views(X).arrays[0]).all()
+    np.testing.assert_array_equal(model.new_views(X, keep_gaps=True).arrays[0], X["a"])
+    given = model.given_views(X)
+    assert given[[0, 3]].arrays[1]["word"].tolist() == ["a", "b"]

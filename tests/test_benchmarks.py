@@ -35,6 +35,9 @@ def data_folder(tmp_path):
         "criterion_weights.py DATA",
         "finalists.py DATA --sets small --seeds 1",
         "robustness.py missing --data DATA --sets small --seeds 1",
+        "profiles.py size --samples 1000 --features 200 --clusters 3",
+        "profiles.py planted --draws 1",
+        "profiles.py noise --draws 1",
     ],
 )
 def test_a_script_runs_and_leaves_its_results(command, data_folder):

@@ -14,7 +14,7 @@ from latefusion.estimators import (
     consensus,
 )
 from latefusion.experiments import compare_baselines
-from latefusion.interpretation import outcome
+from latefusion.interpretation import Profiles, outcome, profiles
 from latefusion.outputs import labels_frame, load, save
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import MultiViewDataset, Views
@@ -31,6 +31,7 @@ __all__ = [
     "MultiViewDataset",
     "PerView",
     "PrecomputedSimilarity",
+    "Profiles",
     "Views",
     "__version__",
     "baselines",
@@ -42,6 +43,7 @@ __all__ = [
     "load",
     "metrics",
     "outcome",
+    "profiles",
     "save",
     "scverse",
     "similarities",

@@ -24,7 +24,7 @@ from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import Views
-from latefusion.validation import InputRules, InputSchema, is_precomputed, per_view, read_tables, read_views
+from latefusion.validation import InputRules, InputSchema, is_precomputed, open_views, per_view, read_tables, read_views
 from latefusion.validation.opening import parts
 from latefusion.validation.sample_ids import sample_index
 
@@ -113,20 +113,40 @@ class MultiViewClusterMixin(ClusterMixin):
         self._mask = None if views.mask is None or views.mask.all() else views.mask
         return views
 
-    def new_views(self, X: Any) -> Views:
+    def new_views(self, X: Any, *, keep_gaps: bool = False) -> Views:
         """Checked views of samples, in the order of the training views.
 
         Parameters
         ----------
         X : as in `fit`
             New samples, or those of the training.
+        keep_gaps : bool, default=False
+            Whether missing values stay NaN. By default they are imputed.
 
         Returns
         -------
         Views
         """
         check_is_fitted(self)
-        return read_views(X, self._input_rules(), self.input_schema_)[0]
+        schema = self.input_schema_.keeping_gaps() if keep_gaps else self.input_schema_
+        return read_views(X, self._input_rules(), schema)[0]
+
+    def given_views(self, X: Any) -> Views:
+        """The views as given, without a conversion to numbers, in the order of the samples of `new_views`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        Views
+            Samples can be selected by row.
+        """
+        check_is_fitted(self)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `new_views` gives them
+            return open_views(X, self._input_rules(), self.input_schema_)
 
     def table_columns(self, X: Any) -> dict[str, dict[str, Column]]:
         """The columns of views that are tables, as given, for results in the terms of the user.

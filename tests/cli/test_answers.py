@@ -13,9 +13,11 @@ from latefusion.cli.answers import (
     novelty_line,
     put_answer,
     put_labels,
+    put_table,
     without_nan,
 )
 from latefusion.outputs import Labels
+from latefusion.outputs.targets import PROFILES
 
 FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]), np.array([0.25, 7.0]))
 
@@ -55,8 +57,28 @@ def test_places_are_checked_first(tmp_path):
         check_outputs(options("-o", "-", "--json"), [])
     with pytest.raises(ValueError, match=r"-o 'labels.doc' ends in '.doc', but a table of labels is written as .csv"):
         check_outputs(options("-o", "labels.doc"), [])
+    with pytest.raises(ValueError, match=r"but a table of profiles is written as \.csv"):
+        check_outputs(options("-o", "profiles.doc"), [], PROFILES)
     with pytest.raises(IsADirectoryError):
         check_outputs(argparse.Namespace(**vars(options()), save=tmp_path), [])
+
+
+def test_tables_of_any_kind_are_written_where_they_were_asked_for(tmp_path, capfdbinary):
+    put_table({"a": np.array([1])}, options("-o", str(tmp_path / "t.csv")), PROFILES, "profiles")
+    assert (tmp_path / "t.csv").read_text() == "a\n1\n"
+    put_table({"a": np.array([1])}, options("-o", "-"), PROFILES, "profiles")
+    assert capfdbinary.readouterr().out.endswith(b"a\n1\n")
+    put_table({"a": np.array([1])}, options(), PROFILES, "profiles")
+    assert capfdbinary.readouterr().out == b""
+
+
+def test_help_says_what_is_written(capsys):
+    parser = argparse.ArgumentParser()
+    add_answer_arguments(parser, "all rows", "some rows")
+    parser.print_help()
+    text = " ".join(capsys.readouterr().out.split())
+    assert "write all rows (.csv, .tsv" in text
+    assert "print JSON, with some rows" in text
 
 
 def test_far_samples_are_counted():

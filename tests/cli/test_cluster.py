@@ -395,7 +395,7 @@ def test_a_folder_that_turns_read_only_while_we_work(folder, capsys, monkeypatch
     def refuse(*_, **__):
         raise PermissionError(13, "Permission denied", "labels.csv")
 
-    monkeypatch.setattr(answers, "write_labels", refuse)
+    monkeypatch.setattr(answers, "write_table", refuse)
     assert "Permission denied: 'labels.csv'" in refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "-o", "l.csv")
 
 
@@ -477,7 +477,7 @@ def test_a_run_that_is_stopped_leaves_nothing_behind(tmp_path, kind):
 SLOW_WRITING = """
 import sys, time
 from latefusion.cli import main
-from latefusion.outputs import labels
+from latefusion.outputs import table_files
 
 def slowly(columns, stream):
     stream.write(b"id,label")
@@ -485,7 +485,7 @@ def slowly(columns, stream):
     print("half", file=sys.stderr, flush=True)
     time.sleep(60)
 
-labels.WRITERS[".csv"] = slowly
+table_files.WRITERS[".csv"] = slowly
 main(sys.argv[1:])
 """
 

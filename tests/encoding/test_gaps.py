@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from latefusion.encoding import gaps
-from latefusion.encoding.gaps import GapFilling, fit_gap_filling, fit_sparse_filling
+from latefusion.encoding.gaps import GapFilling, KeptGaps, fit_gap_filling, fit_sparse_filling
 
 
 def low_rank(n_rows=120, n_columns=30, rank=3, noise=0.0, seed=0):
@@ -339,3 +339,8 @@ def test_without_factors_gaps_get_values_of_the_nearest_rows():
     assert filling.loadings.shape == (4, 0)
     new = np.array([[0.0, 0.0, np.nan, 0.0], [10.0, np.nan, 10.0, 10.0]])
     np.testing.assert_allclose(filling(new), [[0, 0, 0, 0], [10, 10, 10, 10]], atol=0.3)
+
+
+def test_gaps_can_be_kept():
+    view = with_gaps(low_rank(10, 4))
+    assert KeptGaps()(view) is view

@@ -374,3 +374,15 @@ def test_a_combination_of_clusters_that_no_sample_has_is_novel(truth):
     assert labels[0] == model.labels_[truth == first][0]
     assert confidence.shape == (2,)
     assert novelty[0] == 0 < novelty[1]
+
+
+def test_given_views_are_partitions_that_can_be_divided(truth, labelings):
+    shares = np.eye(4)[truth]
+    X = {"words": np.array(list("abcd"))[truth], "shares": shares, "numbers": labelings[0]}
+    model = lf.consensus(X, 4, random_state=0)
+    views = model.given_views(X)
+    assert [array.shape[1] for array in views.arrays] == [1, 4, 1]
+    half = lf.consensus({name: np.asarray(one)[:150] for name, one in X.items()}, 4, random_state=0)
+    again = lf.consensus(views[:150], 4, random_state=0)
+    np.testing.assert_array_equal(again.labels_, half.labels_)
+    np.testing.assert_array_equal(again.predict(views[150:]), half.predict(views[150:]))

@@ -99,3 +99,27 @@ def test_complete_samples(agreed, labelings):
 def test_shorten():
     assert shorten(["a", "b"], 2) == "a, b"
     assert shorten(["a", "b", "c", "d"], 2) == "a, b and 2 more"
+
+
+def test_missing_values_are_imputed_for_maps_and_kept_for_profiles():
+    rng = np.random.default_rng(0)
+    views = {"a": rng.standard_normal((40, 3)), "b": rng.standard_normal((40, 2))}
+    views["a"][5, 1] = np.nan
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit(views)
+    first, second = gather(model, views, single_views=False).views
+    assert np.isfinite(first.array).all()
+    np.testing.assert_array_equal(first.values, views["a"])
+    np.testing.assert_array_equal(second.values, views["b"])
+    complete = {"a": first.array, "b": views["b"]}
+    assert gather(model, complete, single_views=False).views[0].with_gaps is None
+
+
+def test_other_samples_have_predicted_labels_and_no_confidence(aligned, planted):
+    some = planted.views[10:30]
+    found = gather(aligned, some, single_views=False, new=True)
+    np.testing.assert_array_equal(found.labels, aligned.labels_[10:30])
+    assert found.confidence is None
+    assert found.clusters == ["0", "1", "2"]
+    assert gather(aligned, planted.views, single_views=False, new=True).confidence is not None
+    with pytest.raises(ValueError, match="X has 20 samples, but the model was fitted on 90"):
+        gather(aligned, some, single_views=False)

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from latefusion.encoding.table_encoding import as_words
+from latefusion.encoding.columns import as_words
 from latefusion.interpretation.outcome_samples import match_table
 
 IDS = [f"TCGA-{number:02d}" for number in range(6)]

@@ -9,7 +9,9 @@ import pytest
 
 import latefusion as lf
 from latefusion.outputs import Labels, fitted_labels, predicted_labels, write_labels
-from latefusion.outputs.labels import labels_target
+from latefusion.outputs.labels import recognized_labels
+from latefusion.outputs.table_files import table_target
+from latefusion.outputs.targets import LABELS
 
 DATA = lf.datasets.make_views(60, 3, random_state=0)
 VIEWS = DATA.views
@@ -240,7 +242,7 @@ def test_files_that_cannot_be_written_are_refused_early(tmp_path, monkeypatch):
         write_labels(Labels(None, np.array([0])), tmp_path / "labels.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(ImportError, match="needs pyarrow"):
-        labels_target(tmp_path / "labels.parquet")
+        table_target(tmp_path / "labels.parquet", LABELS)
 
 
 def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():
@@ -250,3 +252,26 @@ def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
     again = lf.labels_frame(model, views, new=True)
     np.testing.assert_allclose(again["confidence"], model.confidence_, atol=1e-8)
+
+
+def test_training_samples_are_recognized_and_others_predicted():
+    labels, are_fitted = recognized_labels(MODEL, MODEL.new_views(VIEWS))
+    assert are_fitted
+    assert labels is MODEL.labels_
+    some, are_fitted = recognized_labels(MODEL, MODEL.new_views(VIEWS[5:20]))
+    assert not are_fitted
+    np.testing.assert_array_equal(some, MODEL.labels_[5:20])
+
+
+def test_methods_that_do_not_predict_label_their_training_samples_by_id():
+    X = {name: pd.DataFrame(array, index=IDS) for name, array in VIEWS.items()}
+    plain = lf.baselines.METHODS["concat-kmeans"](3, random_state=0).fit(X)
+    some = plain.new_views({name: frame[::-3] for name, frame in X.items()})
+    labels, are_fitted = recognized_labels(plain, some)
+    assert not are_fitted
+    np.testing.assert_array_equal(labels, plain.labels_[::-3])
+    others = plain.new_views({name: frame.set_axis([f"t{row}" for row in range(60)]) + 1 for name, frame in X.items()})
+    with pytest.raises(
+        ValueError, match=r"on 60 samples, and X has 60 samples, or other values\. Give the data of `fit`"
+    ):
+        recognized_labels(plain, others)

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from latefusion.interpretation.importance import Explanation, Importance, agreement_table
-from latefusion.interpretation.profiles import cluster_traits
+from latefusion.interpretation.traits import cluster_traits
 from latefusion.report import sections_method, sections_samples
 from latefusion.report.html import render
 from latefusion.report.reproduce import reproduction

@@ -6,7 +6,7 @@ import pytest
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.interpretation.gather import gather
 from latefusion.interpretation.importance import Explanation, Importance
-from latefusion.interpretation.profiles import cluster_traits
+from latefusion.interpretation.traits import cluster_traits
 from latefusion.report import sections_samples
 from latefusion.report.baselines import Baselines
 

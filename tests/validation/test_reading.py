@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from latefusion.types import Views
-from latefusion.validation import InputRules, read_views
+from latefusion.validation import InputRules, as_table, open_views, read_views
 
 RNG = np.random.default_rng(0)
 A, B = RNG.standard_normal((12, 3)), RNG.standard_normal((12, 2))
@@ -111,3 +111,48 @@ def test_an_enum_of_polars_is_ordered():
     _, schema = read_views({"v": frame}, RULES)
     assert schema.views[0].table.kinds == {"size": "ordered", "x": "number"}
     assert schema.views[0].table.codings[0].levels == ("S", "M", "L")
+
+
+MISSING = replace(RULES, missing=True)
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_opened_views_keep_their_types(kind):
+    _, schema = read_views(INPUTS[kind], RULES)
+    views = open_views(INPUTS[kind], RULES, schema)
+    first = INPUTS[kind].arrays[0] if isinstance(INPUTS[kind], Views) else INPUTS[kind]["a"]
+    assert type(views.arrays[0]) is type(first)
+    again, _ = read_views(views[3:7], RULES, schema)
+    np.testing.assert_array_equal(dense(again.arrays[0]), A[3:7])
+
+
+def test_rows_of_opened_views_are_those_of_read_views():
+    ids = [f"s{row}" for row in range(12)]
+    X = {"a": pd.DataFrame(A, index=ids)[::-1], "b": pd.DataFrame(B, index=ids)[2:]}
+    views, schema = read_views(X, MISSING)
+    opened = open_views(X, MISSING, schema)
+    assert opened.sample_ids.tolist() == views.sample_ids.tolist()
+    np.testing.assert_array_equal(opened.mask, views.observed)
+    rows = np.array([0, 5, 11])
+    some, _ = read_views(opened[rows], MISSING, schema)
+    for part, whole in zip(some.arrays, views.arrays, strict=True):
+        np.testing.assert_array_equal(part, whole[rows])
+    np.testing.assert_array_equal(some.observed, views.observed[rows])
+
+
+def test_kept_gaps_stay_where_the_others_are_imputed():
+    holed = A.copy()
+    holed[4, 1] = np.nan
+    X = {"a": holed, "b": sp.csr_array(np.where(np.sort(B, axis=None)[-2] < B, np.nan, B))}
+    views, schema = read_views(X, MISSING)
+    kept, _ = read_views(X, MISSING, schema.keeping_gaps())
+    np.testing.assert_array_equal(kept.arrays[0], holed)
+    np.testing.assert_array_equal(kept.arrays[1].toarray(), X["b"].toarray())
+    assert np.isfinite(views.arrays[0]).all()
+
+
+def test_labels_become_one_column():
+    assert as_table(["a", "b"]).shape == (2, 1)
+    assert as_table(np.arange(3)).shape == (3, 1)
+    assert as_table(pd.Series([1, 2], index=["p", "q"])).index.tolist() == ["p", "q"]
+    assert as_table(A) is A

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from latefusion.encoding.gaps import KeptGaps, SparseFilling
 from latefusion.validation import InputRules, InputSchema, ViewSchema
 from latefusion.validation.schema import feature_names
 
@@ -26,3 +27,10 @@ def test_a_schema_lists_the_properties_of_its_views():
 def test_names_of_features_are_text(columns, expected):
     found = feature_names(columns)
     assert (None if found is None else found.tolist()) == expected
+
+
+def test_gaps_are_kept_where_they_are_allowed():
+    views = (ViewSchema("a", "features", gaps=SparseFilling(np.zeros(2))), ViewSchema("b", "precomputed"))
+    schema = InputSchema(views, 10, "NumPy", np.float64)
+    assert [view.gaps for view in schema.keeping_gaps().views] == [KeptGaps(), None]
+    assert schema.views == views

@@ -10,27 +10,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from latefusion.cli.arguments import file_path
 from latefusion.cli.terminal import progress
-from latefusion.outputs import Labels, check_targets, write_labels
-from latefusion.outputs.labels import labels_target, write_text
-from latefusion.outputs.targets import MODEL, REPORT, Target
+from latefusion.outputs import Labels, check_targets
+from latefusion.outputs.table_files import table_target, write_table, write_text
+from latefusion.outputs.targets import LABELS, MODEL, REPORT, Kind, Target
 
 STDOUT = Path("-")
 
 
-def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
-    """Options for the destination and the format of the results."""
+def add_answer_arguments(
+    parser: argparse.ArgumentParser,
+    written: str = "id, label, confidence and novelty of every sample",
+    printed: str = "the labels unless -o writes them",
+) -> None:
+    """Options for the destination and the format of the results: what -o writes, and what --json prints."""
     parser.add_argument(
         "-o",
         "--output",
         type=file_path,
         metavar="FILE",
-        help="write id, label, confidence and novelty of every sample (.csv, .tsv, .parquet; - prints them)",
+        help=f"write {written} (.csv, .tsv, .parquet; - prints them)",
     )
     add_force_argument(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON, with the labels unless -o writes them")
+    parser.add_argument("--json", action="store_true", help=f"print JSON, with {printed}")
     parser.add_argument("--quiet", action="store_true", help="print only errors, and JSON with --json")
 
 
@@ -53,14 +58,14 @@ def print_json(answer: Mapping[str, Any]) -> None:
     print(json.dumps(without_nan(dict(answer)), ensure_ascii=False))
 
 
-def check_outputs(options: argparse.Namespace, inputs: Sequence[Path]) -> None:
+def check_outputs(options: argparse.Namespace, inputs: Sequence[Path], kind: Kind = LABELS) -> None:
     """Raise an error, before any computation, for outputs that cannot be written or would replace other files."""
     targets = []
     if options.output == STDOUT:
         if options.json:
             raise ValueError("-o - and --json both print to the standard output. Use only one of them.")
     elif options.output is not None:
-        targets.append(labels_target(options.output, "-o"))
+        targets.append(table_target(options.output, kind, "-o"))
     for option, kind in {"save": MODEL, "report": REPORT}.items():
         path = getattr(options, option, None)
         if path is not None:
@@ -78,14 +83,19 @@ def make_folder(folder: Path) -> None:
 
 def put_labels(found: Labels, options: argparse.Namespace) -> None:
     """Write labels to the file or the standard output of -o, if given."""
+    put_table(found.table(), options, LABELS, "labels")
+
+
+def put_table(columns: Mapping[str, NDArray[Any]], options: argparse.Namespace, kind: Kind, what: str) -> None:
+    """Write columns to the file or the standard output of -o, if given."""
     if options.output is None:
         return
     if options.output == STDOUT:
         sys.stdout.flush()
-        write_text(found.table(), sys.stdout.buffer)
+        write_text(columns, sys.stdout.buffer)
         return
-    with progress("writing the labels", quiet=options.quiet):
-        write_labels(found, options.output, force=options.force)
+    with progress(f"writing the {what}", quiet=options.quiet):
+        write_table(columns, options.output, kind, force=options.force)
 
 
 def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
@@ -107,9 +117,16 @@ def put_answer(
     answer: dict[str, Any], found: Labels, options: argparse.Namespace, as_text: Callable[[Mapping[str, Any]], str]
 ) -> None:
     """Print the results as text or JSON."""
+    if options.json and options.output is None:
+        answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
+    print_answer(answer, options, as_text)
+
+
+def print_answer(
+    answer: Mapping[str, Any], options: argparse.Namespace, as_text: Callable[[Mapping[str, Any]], str]
+) -> None:
+    """Print JSON, or text where -o does not print."""
     if options.json:
-        if options.output is None:
-            answer["samples"] = {"id": _listed(found.ids), **{k: _listed(v) for k, v in found.columns().items()}}
         print_json(answer)
     elif not options.quiet:
         print(as_text(answer), file=sys.stderr if options.output == STDOUT else sys.stdout)

@@ -175,7 +175,7 @@ def translated(message: str) -> str:
     message = re.sub(r"column_kinds=(\{[^}]*\})", kinds, message).replace(
         "column_kinds", "--category, --number or similar"
     )
-    message = message.replace("missing_columns='allow'", "--missing-columns allow")
+    message = message.replace("missing_columns='allow'", "--missing-columns allow").replace("honest=True", "--honest")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
 
 

@@ -17,6 +17,7 @@ from latefusion.version import __version__
 COMMANDS = {
     "cluster": "cluster the samples of one or more data files",
     "predict": "label new samples with a model that `latefusion cluster --save` wrote",
+    "profiles": "describe the clusters of a saved model by the features that differ most from the other samples",
     "compare": "run baselines, methods of the literature, and ours on one data set, and print a table of scores",
     "reproduce": "run the paper's evaluation on available data, with and without known classes: tables and figures",
     "demo": "cluster five views of handwritten digits, and compare with baselines of scikit-learn",
@@ -28,6 +29,7 @@ examples:
   latefusion cluster genes.csv proteins.csv -o labels.csv
   latefusion cluster genes.csv proteins.csv -k 5 --save groups.model
   latefusion predict groups.model genes.csv proteins.csv -o new_labels.csv
+  latefusion profiles groups.model genes.csv proteins.csv -o profiles.csv
   latefusion COMMAND --help
 
 exit codes: 0 success, 1 error in the input, 2 error in the command line, 130 interrupted

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,34 +58,68 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_answer_arguments(parser)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Read the model and the files, label the samples, write and print the results."""
-    check_outputs(options, input_files(options))
+class Opened(NamedTuple):
+    """A model and the samples that it is applied to.
+
+    Attributes
+    ----------
+    model : fitted estimator
+    data : MultiViewDataset
+        With the names of the views of the model.
+    views : Views or DataFrame
+        What the model takes.
+    notes : list of str
+        How the files were read.
+    """
+
+    model: Any
+    data: MultiViewDataset
+    views: Any
+    notes: list[str]
+
+    @property
+    def trained(self) -> tuple[str, ...]:
+        """Names of the views of the model."""
+        return tuple(map(str, self.model.view_names_))
+
+
+def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Opened:
+    """The model, which is checked before the files are read, and the samples."""
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
-        check_can_predict(model)
+        check(model)
         if options.missing_columns is not None:
             model.set_params(missing_columns=options.missing_columns)
         data, notes = read(options)
-        trained = tuple(map(str, model.view_names_))
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
-            views, matched = match_views(views, trained)
+            views, matched = match_views(views, tuple(map(str, model.view_names_)))
             data = _renamed(data, views)
         elif getattr(model, "views", None) is not None:
             views = one_table(views)
     if matched and not options.quiet:
-        print(f"latefusion predict: {matched}", file=sys.stderr)
-    with (
-        warnings.catch_warnings(record=True) as warned,
-        progress(f"labeling {len(views)} samples", quiet=options.quiet),
-        in_words_of_the_command_line(),
-    ):
+        print(f"latefusion {options.command}: {matched}", file=sys.stderr)
+    return Opened(model, data, views, notes)
+
+
+@contextlib.contextmanager
+def warnings_as_lines(options: argparse.Namespace) -> Iterator[None]:
+    """Print each warning of the library once, as one line."""
+    with warnings.catch_warnings(record=True) as warned, in_words_of_the_command_line():
         warnings.simplefilter("always")
+        yield
+    for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
+        print(f"latefusion {options.command}: {message}", file=sys.stderr)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read the model and the files, label the samples, write and print the results."""
+    check_outputs(options, input_files(options))
+    model, data, views, notes = opened = open_files(options, check_can_predict)
+    trained = opened.trained
+    with warnings_as_lines(options), progress(f"labeling {len(views)} samples", quiet=options.quiet):
         found = predicted_labels(model, views).called(data.id_name)
         present = views if isinstance(views, Views) else model.new_views(views)  # groups of columns of one table
-    for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
-        print(f"latefusion predict: {message}", file=sys.stderr)
     put_labels(found, options)
     names, sizes = np.unique(found.labels, return_counts=True)
     answer: dict[str, Any] = {

@@ -247,6 +247,15 @@ class SparseFilling:
         return filled
 
 
+@dataclass(frozen=True)
+class KeptGaps:
+    """No imputation: missing values stay NaN, for descriptions of the data as they are."""
+
+    def __call__(self, view: Any) -> Any:
+        """The view, unchanged."""
+        return view
+
+
 def fit_sparse_filling(view: scipy.sparse.csr_array) -> SparseFilling:
     """Fit the imputation of a sparse view.
 

@@ -29,7 +29,7 @@ from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, cente
 from latefusion.solvers.label_agreement import ComparedPartition, refine_labels
 from latefusion.solvers.subspace_consensus import Subspaces
 from latefusion.types import Views
-from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
+from latefusion.validation import as_table, check_n_clusters, columns_of, is_frame, match_rows, per_view
 from latefusion.validation.opening import named_views
 from latefusion.validation.sample_ids import index_of
 from latefusion.validation.views import fingerprint
@@ -271,6 +271,23 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         labels = [self._new_labels(name, one) for name, one in partitions.items()]
         return _indicators(labels, self.input_schema_.maps, names, ids)
 
+    def given_views(self, X: Any) -> Views:
+        """The partitions as columns of labels or memberships, in the order of the samples of `new_views`.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        Views
+            Samples can be selected by row.
+        """
+        check_is_fitted(self)
+        partitions, ids = _read(X, list(self.view_names_))
+        labels = {name: as_table(self._new_labels(name, one)) for name, one in partitions.items()}
+        return Views(labels, sample_ids=ids)
+
     def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
         """Labels of every partition.
 
@@ -418,6 +435,8 @@ def _read(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], N
     """Partitions by name, in the order of ``names`` if given, rows matched by sample id, and the ids."""
     if is_frame(X):
         X = {str(column): X[column] for column in columns_of(X)}
+    elif isinstance(X, Views):
+        X = dict(X.items())
     elif isinstance(X, np.ndarray) and X.ndim == 2:
         X = list(X.T)
     elif not isinstance(X, (Mapping, list, tuple, ValuesView)):

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.encoding.columns import Column
 from latefusion.encoding.table_encoding import TableEncoding
 from latefusion.estimators import ConsensusClustering
+from latefusion.interpretation.features import Described
+from latefusion.outputs.labels import recognized_labels
 from latefusion.types import Array, Views
 from latefusion.validation import column_groups
+from latefusion.validation.views import is_finite
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class ViewData:
         For a table: how its columns became coordinates.
     table_columns : mapping of str to Column
         For a table: its columns as given.
+    with_gaps : array or None
+        `array` with NaN in place of imputed values; None if no value was imputed.
     """
 
     name: str
@@ -54,6 +60,12 @@ class ViewData:
     rows: NDArray[Any] | None = None
     table: TableEncoding | None = None
     table_columns: Mapping[str, Column] = field(default_factory=dict)
+    with_gaps: Array = None
+
+    @property
+    def values(self) -> Array:
+        """The features, NaN where a value is missing."""
+        return self.array if self.with_gaps is None else self.with_gaps
 
     @property
     def width(self) -> int:
@@ -106,13 +118,29 @@ class ModelData:
         """Which view is observed for which sample, of shape (n_samples, n_views)."""
         return np.stack([view.observed for view in self.views], axis=1)
 
+    def described_by(self, features: Mapping[str, Described]) -> ModelData:
+        """The same with features that replace the columns of some views, by name; labels stay."""
+        views = [
+            view if view.kind == "labels" or view.name not in features else _replaced(view, features[view.name])
+            for view in self.views
+        ]
+        return replace(self, views=views)
+
     def name_of(self, sample: Any) -> str:
         """Identifier of a sample; its row number where rows have no identifiers."""
         return str(sample) if self.ids is None else self.ids[sample]
 
 
-def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True) -> ModelData:
-    """Read a fitted model and the views that it was fitted on.
+def _replaced(view: ViewData, table: Described) -> ViewData:
+    return replace(
+        view, kind="features", array=table.values, with_gaps=None, columns=table.names, observed=table.observed
+    )
+
+
+def gather(
+    model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True, new: bool = False
+) -> ModelData:
+    """Read a fitted model and the views that it was fitted on, or other samples.
 
     Parameters
     ----------
@@ -123,24 +151,28 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
     target : array of shape (n_samples,), default=None
     single_views : bool, default=True
         Whether to cluster every view alone, which takes time.
+    new : bool, default=False
+        Whether X may contain other samples, whose labels the model predicts. They have no confidence and novelty.
 
     Returns
     -------
     ModelData
     """
     check_is_fitted(model)
+    are_fitted = True
     values, labels = np.unique(to_numpy(model.labels_), return_inverse=True)
     clusters = [str(value) for value in values.tolist()]
-    ids: Any
+    checked, with_gaps = _read_views(model, X)
+    if new:
+        found, are_fitted = recognized_labels(model, checked)
+        labels = np.searchsorted(values, found)
+    _check_length(len(checked), len(labels), "X")
+    ids: Any = checked.sample_ids
     if isinstance(model, ConsensusClustering):
         opinions, ids = model.partition_labels(X)
         views = [ViewData(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions]
-        _check_length(len(views[0].observed), len(labels), "X")
     else:
-        checked = model.new_views(X)
-        ids = checked.sample_ids
-        _check_length(len(checked), len(labels), "X")
-        views = _views(model, checked, clusters, single_views, model.table_columns(X))
+        views = _views(model, checked, clusters, single_views, model.table_columns(X), with_gaps)
     if sample_ids is not None:
         ids = list(sample_ids)
         _check_length(len(ids), len(labels), "sample_ids")
@@ -148,11 +180,23 @@ def gather(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, si
         target = np.asarray(target)
         _check_length(len(target), len(labels), "target")
     confidence, novelty, consensus = (
-        None if getattr(model, name, None) is None else to_numpy(getattr(model, name))
+        None if not are_fitted or getattr(model, name, None) is None else to_numpy(getattr(model, name))
         for name in ("confidence_", "novelty_", "consensus_")
     )
     names = None if ids is None else [str(one) for one in ids]
     return ModelData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
+
+
+def _read_views(model: Any, X: Any) -> tuple[Views, Views | None]:
+    """The views with imputed values, and with NaN in their place; None if no value is missing."""
+    if isinstance(model, ConsensusClustering):
+        return model.new_views(X), None
+    views = model.new_views(X, keep_gaps=True)
+    if all(is_device_array(one) or is_finite(one) for one in views.arrays):
+        return views, None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # were given for the first reading
+        return model.new_views(X), views
 
 
 def _check_length(found: int, expected: int, what: str) -> None:
@@ -168,6 +212,7 @@ def _views(
     clusters: list[str],
     single_views: bool,
     tables: Mapping[str, Mapping[str, Column]],
+    with_gaps: Views | None,
 ) -> list[ViewData]:
     columns = _column_names(model, views)
     rows: Any = model.view_partitions() if single_views else [None] * views.n_views
@@ -194,6 +239,7 @@ def _views(
                 rows[position],
                 schema.table,
                 tables.get(name, {}),
+                None if with_gaps is None else with_gaps.arrays[position],
             )
         )
     return found

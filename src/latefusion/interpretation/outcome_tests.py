@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.interpretation.outcome_table import OutcomeColumn, OutcomeTable, SurvivalTimes
-from latefusion.interpretation.profiles import shown_value
+from latefusion.interpretation.shown_values import shown_value
 from latefusion.metrics import (
     HazardRatio,
     KaplanMeier,

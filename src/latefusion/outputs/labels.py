@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.atomic_files import atomic_write
 from latefusion.outputs.schema import PREDICTING
-from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, Target, check_targets
-from latefusion.spreadsheet_safety import plain_cell
-from latefusion.types import Array
+from latefusion.outputs.table_files import write_table
+from latefusion.outputs.targets import LABEL_COLUMNS, LABELS
+from latefusion.types import Array, Views
 from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
 from latefusion.validation.opening import parts
@@ -77,6 +72,36 @@ def predicted_labels(model: Any, X: Any) -> Labels:
     views = model.new_views(X)
     labels, confidence, novelty = map(to_numpy, model.predict_views(views))
     return Labels(views.sample_ids, labels, confidence, novelty)
+
+
+def recognized_labels(model: Any, views: Views) -> tuple[NDArray[Any], bool]:
+    """Labels of samples that may be those of `fit` or others.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    views : Views
+        As `new_views` of the model returns them.
+
+    Returns
+    -------
+    labels : ndarray of shape (n_samples,)
+        Those of `fit` if the views are those of `fit`, else what the model predicts. Comparison methods, which do not
+        predict, label samples with the ids of training samples.
+    are_fitted : bool
+        Whether they are those of `fit`, in the same order.
+    """
+    found = fitted_labels(model)
+    if len(views) == len(found.labels) and model.input_schema_.fingerprint == fingerprint(views):
+        return found.labels, True
+    if can_predict(model):
+        return to_numpy(model.predict_views(views, confidence=False, novelty=False)[0]), False
+    if found.ids is None or views.sample_ids is None or not np.isin(views.sample_ids, found.ids).all():
+        raise ValueError(
+            f"{type(model).__name__} cannot label new samples, and X is not what it was fitted on: it was fitted on "
+            f"{len(found.labels)} samples, and X has {len(views)} samples, or other values. Give the data of `fit`."
+        )
+    return found.labels[_rows_of(views.sample_ids, found.ids)], False
 
 
 def can_predict(model: Any) -> bool:
@@ -188,48 +213,4 @@ def write_labels(found: Labels, path: str | os.PathLike[str], *, force: bool = F
     force : bool, default=False
         Whether to replace an existing file of another kind, too.
     """
-    check_targets([labels_target(path)], force=force)
-    with atomic_write(path) as stream:
-        WRITERS[Path(path).suffix.lower()](found.table(), stream)
-
-
-def labels_target(path: str | os.PathLike[str], option: str = "") -> Target:
-    """A table of labels to be written, for `check_targets`. Refused if its format needs a library that is missing."""
-    if Path(path).suffix.lower() == ".parquet":
-        _parquet()
-    return Target(Path(path), LABELS, option)
-
-
-def write_text(columns: dict[str, NDArray[Any]], stream: BinaryIO, separator: str = ",") -> None:
-    """Write columns with their names as CSV to a stream."""
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    writer = csv.writer(text, delimiter=separator, lineterminator="\n")
-    writer.writerow(map(plain_cell, columns))
-    writer.writerows(zip(*(map(plain_cell, column.tolist()) for column in columns.values()), strict=True))
-    text.flush()
-    text.detach()  # leave the stream open
-
-
-def _write_parquet(columns: dict[str, NDArray[Any]], stream: BinaryIO) -> None:
-    pyarrow, parquet = _parquet()
-    parquet.write_table(
-        pyarrow.table({name: pyarrow.array(column.tolist()) for name, column in columns.items()}), stream
-    )
-
-
-def _parquet() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError("Writing Parquet needs pyarrow: pip install 'latefusion[io]', or write .csv.") from error
-    return pyarrow, pyarrow.parquet
-
-
-WRITERS: dict[str, Callable[[dict[str, NDArray[Any]], BinaryIO], None]] = {
-    "": write_text,
-    ".csv": write_text,
-    ".tsv": lambda columns, stream: write_text(columns, stream, "\t"),
-    ".txt": lambda columns, stream: write_text(columns, stream, "\t"),
-    ".parquet": _write_parquet,
-}
+    write_table(found.table(), path, LABELS, force=force)

@@ -11,14 +11,16 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from latefusion.atomic_files import check_target, is_special
 from latefusion.datasets.tables import TABLE_SUFFIXES
 
 # Columns of a table of labels, after the ids. Not every method has the last two.
 LABEL_COLUMNS = ("label", "confidence", "novelty")
-LABEL_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
+# First columns of a table of profiles.
+PROFILE_COLUMNS = ("cluster", "view", "feature", "kind", "effect", "auc", "p", "p_adjusted")
+WRITTEN_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
 # The header of a model file.
 MODEL_HEADER = "model.json"
 # A header longer than this is not that of a table of labels.
@@ -159,19 +161,25 @@ def _may_be_replaced(target: Target) -> bool:
 
 
 def _is_labels(path: Path) -> bool:
-    """Whether the header is that of a table of labels."""
+    return any(
+        tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(names[2:]) <= set(LABEL_COLUMNS[1:]) for names in _headers(path)
+    )
+
+
+def _is_profiles(path: Path) -> bool:
+    return any(tuple(names[: len(PROFILE_COLUMNS)]) == PROFILE_COLUMNS for names in _headers(path))
+
+
+def _headers(path: Path) -> list[list[str]]:
+    """The names of the columns of a table, for every separator that a text table may have."""
     with path.open("rb") as stream:
         if stream.read(4) == b"PAR1":
             import pyarrow.parquet as parquet
 
-            return _are_label_columns(parquet.read_schema(path).names)
+            return [list(parquet.read_schema(path).names)]
     with path.open(encoding="utf-8", newline="") as text:
         header = text.readline(LONGEST_HEADER)
-    return any(_are_label_columns(next(csv.reader([header], delimiter=one), [])) for one in ",\t")
-
-
-def _are_label_columns(names: Sequence[Any]) -> bool:
-    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(names[2:]) <= set(LABEL_COLUMNS[1:])
+    return [next(csv.reader([header], delimiter=one), []) for one in ",\t"]
 
 
 def _is_model(path: Path) -> bool:
@@ -184,6 +192,7 @@ def _is_report(path: Path) -> bool:
     return content.lstrip()[:9].lower() == b"<!doctype" and b"latefusion" in content
 
 
-LABELS = Kind("a table of labels", _is_labels, LABEL_SUFFIXES)
+LABELS = Kind("a table of labels", _is_labels, WRITTEN_SUFFIXES)
+PROFILES = Kind("a table of profiles", _is_profiles, WRITTEN_SUFFIXES)
 MODEL = Kind("a model", _is_model)
 REPORT = Kind("a report of latefusion", _is_report, (".html", ".htm"))

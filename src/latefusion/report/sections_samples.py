@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from latefusion.experiments.comparison import SCORES
 from latefusion.interpretation.gather import ModelData, shorten
 from latefusion.interpretation.importance import Explanation, Importance
-from latefusion.interpretation.profiles import Trait
+from latefusion.interpretation.traits import Trait
 from latefusion.interpretation.warnings import LOW_CONFIDENCE
 from latefusion.metrics import clustering_scores
 from latefusion.report.baselines import Baselines

@@ -15,7 +15,7 @@ from latefusion.experiments.comparison import ComparisonRow
 from latefusion.interpretation.features import read_features
 from latefusion.interpretation.gather import ModelData, gather
 from latefusion.interpretation.importance import Explanation, agreement_table, explain_views, view_importance
-from latefusion.interpretation.profiles import cluster_traits
+from latefusion.interpretation.traits import cluster_traits
 from latefusion.interpretation.warnings import data_warnings, result_warnings
 from latefusion.outputs.targets import REPORT, Target, check_targets
 from latefusion.progress import progress_range, report_progress

@@ -105,6 +105,39 @@ def read_tables(X: Any, rules: InputRules, schema: InputSchema) -> dict[str, dic
     return found
 
 
+def open_views(X: Any, rules: InputRules, schema: InputSchema) -> Views:
+    """The views as the user gave them, rows matched by sample id, so that samples can be selected by row.
+
+    Parameters
+    ----------
+    X, rules, schema : as in `read_views`
+
+    Returns
+    -------
+    Views
+        Arrays and data frames with their own types, in the order of the samples of `read_views`. Views that are not
+        given are absent.
+    """
+    given = _in_training_order(open_input(X, rules, schema), rules, schema)
+    missing = rules.missing and (given.table_width is None or rules.views is not None)
+    matched = match_rows(given.views, missing=missing)
+    ids = matched.ids if given.ids is None else given.ids
+    views = {name: as_table(view) for name, view in given.views.items()}
+    if not matched.rows:
+        return Views(views, mask=given.mask, sample_ids=ids)
+    arrays = {name: Views([view])[np.maximum(matched.rows[name], 0)].arrays[0] for name, view in views.items()}
+    arrays = {name: view.set_axis(matched.index, axis=0) for name, view in arrays.items()}
+    return Views(arrays, mask=np.stack([matched.rows[name] >= 0 for name in arrays], axis=1), sample_ids=ids)
+
+
+def as_table(view: Any) -> Any:
+    """A view of two dimensions: a list as an array, and labels as one column."""
+    if hasattr(view, "to_frame") and len(view.shape) == 1:
+        return view.to_frame()
+    array = view if hasattr(view, "shape") else np.asarray(view)
+    return array.reshape(-1, 1) if len(array.shape) == 1 else array
+
+
 def per_view(parameter: Any, names: Sequence[str], what: str, default: Any = None) -> list[Any]:
     """The value of a parameter for every view.
 

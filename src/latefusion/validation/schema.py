@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.encoding.gaps import GapFilling, SparseFilling
+from latefusion.encoding.gaps import GapFilling, KeptGaps, SparseFilling
 from latefusion.encoding.label_coding import LabelCoding
 from latefusion.encoding.table_encoding import TableEncoding
 
@@ -85,8 +85,8 @@ class ViewSchema:
         For a table.
     transformer : object or None
         A fitted transformer of the user.
-    gaps : GapFilling, SparseFilling or None
-        Fills single missing values.
+    gaps : GapFilling, SparseFilling, KeptGaps or None
+        Fills single missing values; None if they are not allowed.
     """
 
     name: str
@@ -97,7 +97,7 @@ class ViewSchema:
     labels: LabelCoding | None = None
     table: TableEncoding | None = None
     transformer: Any = None
-    gaps: GapFilling | SparseFilling | None = None
+    gaps: GapFilling | SparseFilling | KeptGaps | None = None
 
 
 @dataclass(frozen=True)
@@ -130,6 +130,11 @@ class InputSchema:
     table_width: int | None = None
     table_columns: list[Any] | None = None
     fingerprint: str = ""
+
+    def keeping_gaps(self) -> InputSchema:
+        """The schema by which missing values of new samples stay NaN."""
+        views = (view if view.gaps is None else replace(view, gaps=KeptGaps()) for view in self.views)
+        return replace(self, views=tuple(views))
 
     @property
     def names(self) -> tuple[str, ...]:
