@@ -29,6 +29,12 @@ def add_answer_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write id, label, confidence and novelty of every sample (.csv, .tsv, .parquet; - prints them)",
     )
+    parser.add_argument(
+        "--memberships",
+        action="store_true",
+        help="add to the labels how probably samples stay in their cluster when other samples are clustered, and the "
+        "probabilities of all clusters (takes several times as long)",
+    )
     add_force_argument(parser)
     parser.add_argument("--json", action="store_true", help="print JSON, with the labels unless -o writes them")
     parser.add_argument("--quiet", action="store_true", help="print only errors, and JSON with --json")

@@ -111,6 +111,8 @@ def run(options: argparse.Namespace) -> None:
     check_outputs(options, input_files(options))
     if options.explain and not hasattr(estimator, "leave_one_view_out"):
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
+    if options.memberships and estimator not in OURS.values():
+        raise ValueError(f"--memberships requires --method {NAMES}, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
     parameters = {
@@ -136,7 +138,8 @@ def run(options: argparse.Namespace) -> None:
                 explanation = explain_views(model, intervals=options.report is not None)
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False))
-    found = fitted_labels(model).called(data.id_name)
+    with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
+        found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import warnings
 from collections.abc import Mapping
@@ -63,6 +64,11 @@ def run(options: argparse.Namespace) -> None:
     with progress("reading", quiet=options.quiet):
         model = load(options.model)
         check_can_predict(model)
+        if options.memberships and "calibration_" not in vars(model):
+            raise ValueError(
+                f"The model {str(options.model)!r} was written without the calibration of memberships. Write it again "
+                f"with `latefusion cluster ... --memberships --save {shlex.quote(str(options.model))}`."
+            )
         if options.missing_columns is not None:
             model.set_params(missing_columns=options.missing_columns)
         data, notes = read(options)
@@ -81,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
         in_words_of_the_command_line(),
     ):
         warnings.simplefilter("always")
-        found = predicted_labels(model, views).called(data.id_name)
+        found = predicted_labels(model, views, memberships=options.memberships).called(data.id_name)
         present = views if isinstance(views, Views) else model.new_views(views)  # groups of columns of one table
     for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
         print(f"latefusion predict: {message}", file=sys.stderr)

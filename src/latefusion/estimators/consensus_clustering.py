@@ -249,7 +249,9 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         self.view_names_ = np.array(names, dtype=object)
         self.n_views_ = len(names)
         store_if_any(self, sample_ids_=ids)
-        self._fit_indicators(views)
+        self._cluster(views)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
     def new_views(self, X: Any) -> Views:
@@ -313,7 +315,18 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     def _present(self, views: Views) -> NDArray[np.bool_]:
         return _assigned(views)
 
-    def _fit_indicators(self, views: Views) -> None:
+    def _observed_views(self) -> None:
+        """Samples that are unassigned in some partitions have smaller votes."""
+
+    def _kernel_views(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n_views_, dtype=bool)
+
+    def _store_samples(self, views: Views) -> None:
+        maps = zip(self.input_schema_.maps, views.arrays, strict=True)
+        refitted = tuple(replace(one, weights=centered_basis(columns, one.assigned)) for one, columns in maps)
+        self.input_schema_ = replace(self.input_schema_, maps=refitted)
+
+    def _cluster(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map for new samples."""
         columns, maps = hstack(views.arrays, format="csr"), self.input_schema_.maps
         n_samples, width = columns.shape
@@ -348,8 +361,6 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         self.confidence_ = rule.confidence(self.consensus_)
         self.agreement_ = _agreement(views, maps, self.labels_, self.n_clusters_)
         self._store_map(replace(fitted, rule=rule), views, [Unchanged()] * self.n_views_, _assigned(views))
-        if not result.converged:
-            warn_not_converged(type(self).__name__, self.max_iter)
 
     def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
         """Weight of every partition."""

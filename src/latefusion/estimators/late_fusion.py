@@ -249,8 +249,14 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         -------
         self
         """
+        self._cluster(self._fit_views(X, n_clusters=check_numbers(self.n_clusters)[0]))
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _cluster(self, views: Views) -> None:
+        """Cluster samples whose views have been read."""
         options = self._search_options()
-        views = self._fit_views(X, n_clusters=options.numbers[0])
         if self.view_weights is not None:
             options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
@@ -268,9 +274,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             space, fused = search.fuse_selected(selected, space)
             self._state = replace(selected, mean=space.partitions.times(fused.mean))
             self._store_consensus(views, space, fused, directed)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
         """Bootstrap intervals of the view weights.
@@ -402,7 +405,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         unrelated = unrelated_views(selected.dependence)
         self.unrelated_views_ = [str(name) for name, one in zip(self.view_names_, unrelated, strict=True) if one]
         for name in self.unrelated_views_:
-            warnings.warn(unrelated_note(name, is_used=False), UserWarning, stacklevel=3)
+            warnings.warn(unrelated_note(name, is_used=False), UserWarning, stacklevel=4)
         self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
         store_if_any(self, number_selection_=selected.number_selection)

@@ -1,6 +1,7 @@
 """Scores of clusterings against known classes, agreement, information, and the quantities of the paper's theory."""
 
 from latefusion.metrics.agreement import observed_agreement, pairwise_agreement, subspace_agreement
+from latefusion.metrics.calibration import CalibrationCurve, calibration_curve
 from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
     adjusted_rand,
@@ -21,8 +22,10 @@ from latefusion.metrics.theory import (
 )
 
 __all__ = [
+    "CalibrationCurve",
     "ObjectiveGap",
     "adjusted_rand",
+    "calibration_curve",
     "cluster_means",
     "clustering_accuracy",
     "clustering_scores",

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 from latefusion.atomic_files import check_target, is_special
 from latefusion.datasets.tables import TABLE_SUFFIXES
 
-# Columns of a table of labels, after the ids. Not every method has the last two.
+# Columns of a table of labels, after the ids. Not every method has the last two. Memberships are written on request:
+# that in the own cluster, then one column per cluster, with its number.
 LABEL_COLUMNS = ("label", "confidence", "novelty")
+MEMBERSHIP_COLUMN = "membership"
 LABEL_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
 # The header of a model file.
 MODEL_HEADER = "model.json"
@@ -171,7 +173,8 @@ def _is_labels(path: Path) -> bool:
 
 
 def _are_label_columns(names: Sequence[Any]) -> bool:
-    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(names[2:]) <= set(LABEL_COLUMNS[1:])
+    rest = [str(name) for name in names[2:] if not str(name).startswith(f"{MEMBERSHIP_COLUMN}_")]
+    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(rest) <= {*LABEL_COLUMNS[1:], MEMBERSHIP_COLUMN}
 
 
 def _is_model(path: Path) -> bool:
