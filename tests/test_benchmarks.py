@@ -32,6 +32,8 @@ def data_folder(tmp_path):
         "missing_views.py DATA --choices --sets small --seeds 1",
         "gaps.py --data DATA --sets small --draws 1 --rates 0.2",
         "criterion_weights.py DATA",
+        "memberships.py DATA --estimator GlobalAlignmentClustering --repeats 1",
+        "memberships.py DATA --estimator GlobalAlignmentClustering --repeats 1 --rate 0.3",
     ],
 )
 def test_a_script_runs_and_leaves_its_results(command, data_folder):

@@ -26,6 +26,7 @@ def frames(kind, rows=slice(None)):
 
 
 MODEL = lf.GlobalAlignmentClustering(3, random_state=0).fit(VIEWS)
+MODEL_OF_FRAMES = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames("pandas"))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -250,3 +251,22 @@ def test_new_samples_are_as_sure_as_the_same_samples_were_in_training():
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
     again = lf.labels_frame(model, views, new=True)
     np.testing.assert_allclose(again["confidence"], model.confidence_, atol=1e-8)
+
+
+def test_memberships_are_columns_on_request():
+    found = lf.labels_frame(MODEL_OF_FRAMES, frames("pandas"), memberships=True)
+    assert list(found.columns) == [
+        *("label", "confidence", "novelty", "membership", "membership_0", "membership_1", "membership_2")
+    ]
+    every = found[["membership_0", "membership_1", "membership_2"]].to_numpy()
+    np.testing.assert_allclose(every, MODEL_OF_FRAMES.memberships_)
+    np.testing.assert_array_equal(found["membership"], every.max(axis=1))
+    np.testing.assert_array_equal(every.argmax(axis=1), found["label"])
+    new = lf.labels_frame(MODEL_OF_FRAMES, frames("pandas", slice(7)), new=True, memberships=True)
+    np.testing.assert_allclose(new["membership"], found["membership"][:7], atol=1e-8)
+
+
+def test_comparison_methods_have_no_memberships():
+    plain = lf.baselines.ConcatKMeans(3, random_state=0).fit(frames("polars"))
+    with pytest.raises(ValueError, match=r"ConcatKMeans has no memberships\. Only LateFusionClustering, Global"):
+        lf.labels_frame(plain, frames("polars"), memberships=True)

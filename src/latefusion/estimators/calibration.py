@@ -5,8 +5,8 @@ of the views to the labels, and labels the other half. The clusters of the half 
 the half itself. The samples of the other half keep their cluster or not. A sharpness and a lapse are fitted to this
 (`latefusion.assignment.membership`).
 
-Cheaper repetitions underestimate how much clusterings vary: the choice of similarities by the search, the similarities
-and the starts of the label assignment all depend on the samples.
+Everything is repeated, since all of it depends on the samples: the choices of the search, the similarities, and the
+starts of the label assignment.
 """
 
 from __future__ import annotations

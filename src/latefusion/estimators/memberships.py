@@ -15,7 +15,7 @@ from latefusion.estimators.calibration import Calibration, calibrate, count_kept
 from latefusion.types import Array, Views
 
 # Random divisions into halves, each of which is clustered.
-N_DIVISIONS = 4
+N_DIVISIONS = 3
 # Parts of a view that are summed to notice changes.
 N_SUMS = 32
 # Fitted attributes that describe the input, which clusterings of halves of the samples share.
@@ -71,7 +71,7 @@ class MembershipsMixin:
     def calibration_(self) -> Calibration:
         """How memberships were calibrated: the clusterings of halves of the training samples, and what they show.
 
-        Computed when it is first read, which takes about as long as four fits.
+        Computed when it is first read, which takes about as long as five fits.
         """
         check_is_fitted(self)
         stored: Calibration | None = vars(self).get("calibration_")
