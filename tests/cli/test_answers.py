@@ -10,12 +10,12 @@ from latefusion.cli.answers import (
     add_answer_arguments,
     check_outputs,
     count_novel,
-    novelty_line,
     put_answer,
     put_labels,
     without_nan,
 )
 from latefusion.outputs import Labels
+from latefusion.summaries import novelty_line
 
 FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]), np.array([0.25, 7.0]))
 

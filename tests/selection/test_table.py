@@ -84,3 +84,10 @@ def test_settings_are_described_in_words():
     assert str(one) == f"{describe_settings(one)}, score 0.500"
     described = describe_settings(one._replace(weighting="agreement", n_shared_components=1))
     assert described.endswith("by agreement, regularization=4, missing rows imputed from 1 shared component")
+
+
+def test_selections_in_notebooks_are_tables_with_the_best_first():
+    page = choose([candidate(0.5), candidate(0.9)], 10)[1]._repr_html_()
+    assert page.index("0.9") < page.index("0.5")
+    assert page.count("<tr>") == 3
+    assert "class='note'" in page

@@ -94,16 +94,6 @@ def put_labels(found: Labels, options: argparse.Namespace) -> None:
         write_labels(found, options.output, force=options.force)
 
 
-def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
-    """A sentence with the number of novel samples; none if the method has no novelty."""
-    if novel is None:
-        return []
-    return [
-        f"Novelty: {novel} of {n_samples} samples {'is' if novel == 1 else 'are'} farther from all {others} than 99 % "
-        f"of the training samples are from each other (novelty above 1)."
-    ]
-
-
 def count_novel(found: Labels) -> int | None:
     """The number of samples with a novelty above 1; None if the method has no novelty."""
     return None if found.novelty is None else int(np.sum(found.novelty > 1))

@@ -16,12 +16,10 @@ from latefusion.cli.answers import (
     add_answer_arguments,
     check_outputs,
     count_novel,
-    novelty_line,
     put_answer,
     put_labels,
 )
 from latefusion.cli.arguments import file_path
-from latefusion.cli.cluster import SHOWN_CLUSTERS
 from latefusion.cli.columns import add_missing_columns_argument, one_table
 from latefusion.cli.inputs import (
     add_file_arguments,
@@ -34,6 +32,8 @@ from latefusion.cli.inputs import (
 from latefusion.cli.terminal import colored, progress
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
+from latefusion.results import SHOWN_ROWS
+from latefusion.summaries import novelty_line
 from latefusion.tables import format_table
 from latefusion.types import MultiViewDataset, Views
 
@@ -179,7 +179,7 @@ def _matches(given: tuple[str, ...], names: tuple[str, ...]) -> str:
 
 
 def _text(answer: Mapping[str, Any]) -> str:
-    shown = answer["clusters"][:SHOWN_CLUSTERS]
+    shown = answer["clusters"][:SHOWN_ROWS]
     rows = [[str(one["label"]), str(one["samples"])] for one in shown]
     rest = len(answer["clusters"]) - len(shown)
     confidence = "" if answer["confidence"] is None else f", median confidence {answer['confidence']:.2f}"

@@ -28,6 +28,7 @@ from latefusion.similarities.factor import FactorExtension
 from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator
 from latefusion.solvers.label_agreement import ComparedPartition, refine_labels
 from latefusion.solvers.subspace_consensus import Subspaces
+from latefusion.summaries import SummaryMixin
 from latefusion.types import Views
 from latefusion.validation import check_n_clusters, columns_of, is_frame, match_rows, per_view
 from latefusion.validation.opening import named_views
@@ -83,7 +84,7 @@ class PartitionSchema:
     fingerprint: str
 
 
-class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
+class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstimator):
     """Consensus of several clusterings of the same samples.
 
     A clustering is represented by the subspace of all vectors that are constant on its clusters, without the constant
