@@ -145,6 +145,11 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
     confidence_ : ndarray of shape (n_samples,)
         Difference between the two largest votes, relative to the largest one in the same cluster: from 0 (two clusters
         fit equally well) to 1. Samples that are unassigned in some partitions have fewer votes.
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Probability of every cluster. Of the samples with a membership of 0.8 in their cluster, about 80 % keep it when
+        the clustering is repeated on other samples. Calibrated when it is first read, which takes several fits.
+    calibration_ : Calibration
+        How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far the clusters of a sample are from those of the other samples: 0 if other samples have the same clusters
         in all partitions, above 1 for rare combinations. None beyond 100 000 samples; then
