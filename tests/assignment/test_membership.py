@@ -47,6 +47,7 @@ def test_the_formula():
     weights = np.linspace(0, 1, 20)
     expected = 0.8 * weights[:, None] * shares + (1 - 0.8 * weights[:, None]) / 3
     np.testing.assert_allclose(Membership(2.5, 0.2)(scores, weights), expected)
+    np.testing.assert_allclose(Membership(2.5, 0.2, 0.5)(scores, weights**2), expected)
 
 
 def test_a_cluster_that_is_impossible_has_the_share_of_the_lapse():
@@ -67,6 +68,12 @@ def test_a_sample_of_which_less_is_known_is_less_certain():
     own = [Membership(2.0, 0.1)(scores, np.full(20, weight)).max(axis=1) for weight in (0.0, 0.3, 0.9, 1.0)]
     assert np.all(np.diff(own, axis=0) > 0)
     np.testing.assert_allclose(own[0], 0.25)
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5, 1.0])
+def test_a_sample_of_which_nothing_is_known_has_equal_memberships(discount):
+    found = Membership(2.0, 0.1, discount)(np.array([[3.0, 1.0, 0.0]]), np.zeros(1))
+    np.testing.assert_allclose(found, 1 / 3)
 
 
 @pytest.mark.parametrize(("sharpness", "lapse"), [(0.3, 0.0), (1.0, 0.2), (3.0, 0.6)])
@@ -97,6 +104,23 @@ def test_weights_of_samples_are_not_taken_for_instability():
     kept = generator.binomial(4, truth(scores, weights).max(axis=1))
     found = fit_membership(scores, kept, np.full(4000, 4), weights)
     assert found.lapse == pytest.approx(0.1, abs=0.04)
+    assert found.discount == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.5])
+def test_missing_views_count_as_much_as_repetitions_show(discount):
+    truth, generator = Membership(1.0, 0.1, discount), np.random.default_rng(4)
+    scores = 3 * generator.standard_normal((4000, 3))
+    weights = generator.choice([0.4, 0.8, 1.0], 4000)
+    kept = generator.binomial(4, truth(scores, weights).max(axis=1))
+    found = fit_membership(scores, kept, np.full(4000, 4), weights)
+    assert found.discount == pytest.approx(discount, abs=0.1)
+    np.testing.assert_allclose(found(scores, weights), truth(scores, weights), atol=0.05)
+
+
+def test_complete_samples_do_not_determine_how_much_missing_views_count():
+    scores, kept, compared = planted(Membership(1.0, 0.2), n=500)
+    assert fit_membership(scores, kept, compared, np.ones(500)).discount == 1.0
 
 
 def test_the_unit_of_scores_does_not_matter():

@@ -2,11 +2,13 @@ r"""Memberships: from the scores of a rule to the probability that a sample is i
 
 With :math:`s_j` the score of a sample for cluster j, k clusters, and a weight w of the sample (1 if it has all views),
 
-.. math:: m_j = w (1 - \varepsilon) \frac{\exp(a s_j)}{\sum_l \exp(a s_l)} + \frac{1 - w (1 - \varepsilon)}{k}.
+.. math:: m_j = w^\gamma (1 - \varepsilon) \frac{\exp(a s_j)}{\sum_l \exp(a s_l)}
+    + \frac{1 - w^\gamma (1 - \varepsilon)}{k}.
 
 The sharpness a is how fast memberships fall from the centre of a cluster to the border. The lapse ε is the share of the
-samples that change their cluster wherever they are, because another clustering has other clusters. Both are fitted to
-clusterings that were repeated: for how many of them samples kept their cluster.
+samples that change their cluster wherever they are, because another clustering has other clusters. The discount γ is
+how much missing views count. They are fitted to clusterings that were repeated: for how many of them samples kept their
+cluster. Complete samples do not determine γ; it is 1 then.
 """
 
 from __future__ import annotations
@@ -19,10 +21,12 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-# The logarithm of the sharpness, in units of the median lead of the largest score, and the log odds of the lapse.
+# The logarithm of the sharpness in units of the median lead of the largest score, the log odds of the lapse, and the
+# discount.
 SHARPNESS_BOUNDS = (-6.0, 6.0)
 LAPSE_BOUNDS = (-7.0, 7.0)
-STARTS = ((0.0, -2.0), (2.0, -2.0), (0.0, 1.0))
+DISCOUNT_BOUNDS = (0.0, 2.0)
+STARTS = ((0.0, -2.0, 1.0), (2.0, -2.0, 0.5), (0.0, 1.0, 0.5))
 # Smallest probability in the likelihood.
 LEAST = 1e-9
 
@@ -37,10 +41,13 @@ class Membership:
         a, positive.
     lapse : float
         ε, between 0 and 1.
+    discount : float, default=1.0
+        γ, not negative.
     """
 
     sharpness: float
     lapse: float
+    discount: float = 1.0
 
     def __call__(self, scores: NDArray[Any], weights: NDArray[Any] | None = None) -> NDArray[np.float64]:
         """Memberships of samples.
@@ -68,7 +75,8 @@ class Membership:
         """
         scores = np.asarray(scores, dtype=np.float64)
         exponentials = np.exp(self.sharpness * (scores - scores.max(axis=1, keepdims=True)))
-        kept = (1.0 - self.lapse) * (1.0 if weights is None else weights[:, None])
+        known = 1.0 if weights is None else np.where(weights > 0, weights**self.discount, 0.0)[:, None]
+        kept = (1.0 - self.lapse) * known
         found: NDArray[np.float64] = (
             kept * exponentials / exponentials.sum(axis=1, keepdims=True) + (1.0 - kept) / scores.shape[1]
         )
@@ -81,7 +89,7 @@ class Membership:
 def fit_membership(
     scores: NDArray[Any], kept: NDArray[Any], compared: NDArray[Any], weights: NDArray[Any] | None = None
 ) -> Membership:
-    r"""The sharpness and the lapse of the largest likelihood.
+    r"""The sharpness, the lapse and the discount of the largest likelihood.
 
     Parameters
     ----------
@@ -106,6 +114,7 @@ def fit_membership(
     scores = np.asarray(scores, dtype=np.float64)[used]
     kept, compared = kept[used], compared[used]
     share = np.ones(len(scores)) if weights is None else weights[used]
+    n_parameters = 2 if np.all(share == 1) else 3
     n_clusters = scores.shape[1]
     if n_clusters == 1 or len(scores) == 0:
         return Membership(1.0, 0.0)
@@ -115,11 +124,12 @@ def fit_membership(
 
     def loss(parameters: NDArray[np.float64]) -> float:
         own = 1.0 / np.exp(np.exp(parameters[0]) / unit * leads).sum(axis=1)
-        rest = 1.0 - share * expit(-parameters[1])
+        rest = 1.0 - share ** parameters[2:].sum() * expit(-parameters[1])
         own = np.clip((1.0 - rest) * own + rest / n_clusters, LEAST, 1.0 - LEAST)
         return -float(kept @ np.log(own) + (compared - kept) @ np.log1p(-own)) / float(compared.sum())
 
-    bounds = [SHARPNESS_BOUNDS, LAPSE_BOUNDS]
-    found = [minimize(loss, start, method="Nelder-Mead", bounds=bounds) for start in STARTS]
+    bounds = [SHARPNESS_BOUNDS, LAPSE_BOUNDS, DISCOUNT_BOUNDS][:n_parameters]
+    found = [minimize(loss, start[:n_parameters], method="Nelder-Mead", bounds=bounds) for start in STARTS]
     best = min(found, key=lambda one: float(one.fun)).x
-    return Membership(float(np.exp(best[0]) / unit), float(expit(best[1])))
+    discount = float(best[2]) if n_parameters == 3 else 1.0
+    return Membership(float(np.exp(best[0]) / unit), float(expit(best[1])), discount)

@@ -2,7 +2,7 @@
 
 The samples are divided into random halves. Each half is clustered with the parameters of the model, from the encoding
 of the views to the labels, and labels the other half. The clusters of the half are matched with those of the model on
-the half itself. The samples of the other half keep their cluster or not. A sharpness and a lapse are fitted to this
+the half itself. The samples of the other half keep their cluster or not. The numbers of a membership are fitted to this
 (`latefusion.assignment.membership`).
 
 Everything is repeated, since all of it depends on the samples: the choices of the search, the similarities, and the

@@ -207,7 +207,7 @@ PARTS: dict[str, Part] = {
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "LargestVote": _part(LargestVote, margins=Numbers),
     "Calibration": _part(Calibration, membership=Membership, curve=CalibrationCurve, n_clusterings=int, n_samples=int),
-    "Membership": _part(Membership, sharpness=float, lapse=float),
+    "Membership": _part(Membership, sharpness=float, lapse=float, discount=float),
     "CalibrationCurve": _part(CalibrationCurve, predicted=Numbers, observed=Numbers, counts=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
