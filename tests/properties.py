@@ -19,3 +19,9 @@ def examples(number):
         database=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     )
+
+
+def checks_that_need_a_classifier(estimator):
+    """Checks of scikit-learn that a clusterer with `predict_proba` cannot pass, and why."""
+    reason = "the check expects a column of predict_proba for every class of y, and the columns are clusters"
+    return dict.fromkeys(("check_estimator_sparse_array", "check_estimator_sparse_matrix"), reason)

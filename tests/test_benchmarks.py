@@ -38,6 +38,8 @@ def data_folder(tmp_path):
         "profiles.py size --samples 1000 --features 200 --clusters 3",
         "profiles.py planted --draws 1",
         "profiles.py noise --draws 1",
+        "memberships.py DATA --estimator GlobalAlignmentClustering --repeats 1",
+        "memberships.py DATA --estimator GlobalAlignmentClustering --repeats 1 --rate 0.3",
     ],
 )
 def test_a_script_runs_and_leaves_its_results(command, data_folder):

@@ -142,3 +142,11 @@ def test_without_a_mask_everything_is_observed():
     arrays, mask = [np.zeros((3, 2)), np.zeros((3, 1))], np.eye(3, 2, dtype=bool)
     assert Views(arrays).observed.all()
     np.testing.assert_array_equal(Views(arrays, mask=mask).observed, mask)
+
+
+def test_views_in_notebooks_are_a_table_of_escaped_names():
+    mask = np.array([[True, True], [True, False], [True, True]])
+    page = Views({"a<b>": np.zeros((3, 4)), "c": np.ones((3, 2), dtype=np.float32)}, mask=mask)._repr_html_()
+    assert "3 samples, 2 views" in page
+    assert "<td>a&lt;b&gt;</td><td>4</td><td>3</td><td>ndarray</td><td>float64</td>" in page
+    assert "<td>c</td><td>2</td><td>2</td><td>ndarray</td><td>float32</td>" in page

@@ -23,6 +23,7 @@ from latefusion.encoding.columns import Column
 from latefusion.kernels import KERNELS
 from latefusion.metrics import match_labels
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
+from latefusion.summaries import SummaryMixin
 from latefusion.types import Views
 from latefusion.validation import InputRules, InputSchema, is_precomputed, open_views, per_view, read_tables, read_views
 from latefusion.validation.opening import parts
@@ -78,7 +79,7 @@ FUSION_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class MultiViewClusterMixin(ClusterMixin):
+class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
     """Mixin of multi-view clusterers: converts the input to checked `Views`, in `fit` and for new samples."""
 
     # Whether a view may contain cluster labels.

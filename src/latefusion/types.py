@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -197,6 +198,20 @@ class Views:
     def __repr__(self) -> str:
         inside = ", ".join(f"{name}: {width}" for name, width in zip(self.names, self.widths, strict=True))
         return f"Views({len(self)} samples; {inside})"
+
+    def _repr_html_(self) -> str:
+        """A table with the columns of every view, how many samples have it, and the type of its values."""
+        counts = self.observed.sum(axis=0)
+        rows = "\n".join(
+            f"<tr><td>{html.escape(name)}</td><td>{array.shape[1]}</td><td>{count}</td>"
+            f"<td>{html.escape(type(array).__name__)}</td><td>{html.escape(str(getattr(array, 'dtype', '')))}</td></tr>"
+            for (name, array), count in zip(self.items(), counts, strict=True)
+        )
+        header = "".join(f"<th>{name}</th>" for name in ("view", "columns", "samples", "type", "values"))
+        return (
+            f"<p><b>{len(self)} samples, {self.n_views} view{'s' * (self.n_views > 1)}</b></p>\n"
+            f"<table>\n<thead><tr>{header}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n"
+        )
 
 
 def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
@@ -86,3 +87,12 @@ def test_the_mixture_is_that_of_scikit_learn():
     order = np.argmax(model.means_, axis=1)
     found = fit_mixture(rows, labels, 3).predict(rows)
     assert np.mean(found == order[model.predict(units)]) > 0.99
+
+
+def test_scores_are_logarithms_of_posterior_probabilities():
+    rows = np.random.default_rng(0).standard_normal((60, 3)) + np.repeat(3 * np.eye(3), 20, axis=0)
+    rule = fit_linear_discriminant(rows, np.repeat([0, 1, 2], 20), 3)
+    scores = rule.scores(rows)
+    np.testing.assert_array_equal(np.argmax(scores, axis=1), rule.predict(rows))
+    largest = np.sort(softmax(scores, axis=1), axis=1)
+    np.testing.assert_allclose(largest[:, -1] - largest[:, -2], rule.confidence(rows))

@@ -215,3 +215,29 @@ def test_votes_are_confident_relative_to_the_clearest_sample_of_the_cluster():
     np.testing.assert_allclose(rule.confidence(votes), [1.0, 0.5, 0.125, 1.0, 0.0])
     np.testing.assert_allclose(rule.confidence(10 * votes[:1]), 1.0)
     np.testing.assert_allclose(LargestVote.of(votes[:, :1]).confidence(votes[:, :1]), 1.0)
+
+
+@pytest.mark.parametrize("name", RULES)
+@examples(15)
+@given(seed=seeds, n=st.integers(2, 40), k=st.integers(1, 6))
+def test_the_label_is_the_first_largest_score(name, seed, n, k):
+    k = min(n, k)
+    generator = np.random.default_rng(seed)
+    rows = np.concatenate([np.round(generator.standard_normal((n, k)), 1), np.zeros((1, k))])
+    _, rule = ASSIGNMENTS[name](rows, k, n_init=2, random_state=0)
+    scores = rule.scores(rows)
+    assert scores.shape == (n + 1, k)
+    np.testing.assert_array_equal(np.argmax(scores, axis=1), rule.predict(rows))
+
+
+def test_scores_of_centers_are_distances_to_the_nearest_one_of_the_cluster():
+    rows, centers = np.eye(2), np.array([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    np.testing.assert_allclose(NearestCenter(centers).scores(rows), [[0, -2, -0.8], [-2, 0, -0.4]], atol=1e-15)
+    of_two = NearestCenter(centers, np.array([0, 1, 1])).scores(rows)
+    np.testing.assert_allclose(of_two, [[0, -0.8], [-2, 0]], atol=1e-15)
+
+
+def test_tied_votes_are_for_the_first():
+    votes = np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 2.0]])
+    rule = LargestVote.of(votes)
+    np.testing.assert_array_equal(np.argmax(rule.scores(votes), axis=1), rule.predict(votes))

@@ -10,7 +10,6 @@ from latefusion.cli.answers import (
     add_answer_arguments,
     check_outputs,
     count_novel,
-    novelty_line,
     put_answer,
     put_labels,
     put_table,
@@ -18,6 +17,7 @@ from latefusion.cli.answers import (
 )
 from latefusion.outputs import Labels
 from latefusion.outputs.targets import PROFILES
+from latefusion.summaries import novelty_line
 
 FOUND = Labels(np.array(["a", "b"]), np.array([1, 0]), np.array([0.5, np.nan]), np.array([0.25, 7.0]))
 

@@ -620,3 +620,23 @@ def test_names_of_genes_reach_the_report_of_a_file_of_cells(tmp_path, capsys, mo
     page = Path("page.html").read_text(encoding="utf-8")
     for column in ("GENE1", "CD1"):
         assert f"{column}" in page
+
+
+def test_memberships_are_columns_of_the_labels_and_part_of_the_model(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--memberships"]
+    assert main(["cluster", *words, "-o", "labels.csv", "--save", "a.model", "--quiet"]) == 0
+    labels = pd.read_csv("labels.csv").set_index("patient")
+    every = labels[["membership_0", "membership_1", "membership_2"]].to_numpy()
+    np.testing.assert_array_equal(every.argmax(axis=1), labels["label"])
+    np.testing.assert_array_equal(labels["membership"], every.max(axis=1))
+    np.testing.assert_allclose(every.sum(axis=1), 1)
+    samples = answer_of(capsys, *words)["samples"]
+    np.testing.assert_allclose(samples["membership"], labels["membership"])
+    assert main(["predict", "a.model", "genes.csv", "proteins.csv", "-o", "again.csv", "--memberships", "--quiet"]) == 0
+    again = pd.read_csv("again.csv").set_index("patient").loc[labels.index]
+    np.testing.assert_allclose(again["membership_1"], labels["membership_1"], atol=1e-6)
+
+
+def test_memberships_of_a_method_without_them_are_refused(folder, capsys):
+    message = refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "--method", "GMC", "--memberships")
+    assert "--memberships requires --method late-fusion, LF-MVC-GAM, LF-MVC-LAM, got 'GMC'" in message

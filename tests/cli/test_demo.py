@@ -33,7 +33,7 @@ def test_honest_lines_come_first_and_ours_after(output):
 
 def test_late_fusion_prints_the_reason_for_its_choice(output):
     out, _ = output
-    assert "The default was kept" in out
+    assert "of 18 candidates" in out
     assert "views: pixels (" in out
     assert out.count("Without '") == 5
 

@@ -165,3 +165,10 @@ def test_views_are_never_guessed_when_names_contradict():
     found, message = match_views(Views({"new_a": np.eye(2), "c": np.eye(2)}), ("c", "a"))
     assert found.names == ("a", "c")
     assert message == "using new_a as view a, c as view c"
+
+
+def test_a_model_without_calibrated_memberships_is_refused(folder, trained, capsys):
+    model = str(trained / "groups.model")
+    message = refusal(capsys, model, "new_genes.csv", "new_proteins.csv", "--memberships")
+    assert "was written without the calibration of memberships" in message
+    assert f"latefusion cluster ... --memberships --save {model}" in message

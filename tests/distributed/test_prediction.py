@@ -108,3 +108,49 @@ def test_models_of_chunked_views_refuse_missing_values(planted, chunked):
     holed[first][7, 2] = np.nan
     with pytest.raises(ValueError, match=rf"View '{first}' contains 1 values that are NaN"):
         model.in_memory().predict(holed)
+
+
+@pytest.mark.parametrize("estimator", ["GlobalAlignmentClustering", "LocalAlignmentClustering", "LateFusionClustering"])
+def test_memberships_are_lazy_and_calibrated_by_samples_in_memory(estimator, planted, chunked, monkeypatch):
+    monkeypatch.setattr("latefusion.estimators.memberships.N_DIVISIONS", 1)
+    views, _ = planted
+    model = getattr(distributed, estimator)(4, random_state=0).fit(chunked(views))
+    with pytest.raises(ValueError, match=r"fitted on many samples, on chunked views.*calibrate_memberships\(X\)"):
+        model.memberships_  # noqa: B018
+    model.calibrate_memberships({name: view[::4] for name, view in views.items()})
+    assert model.calibration_.n_samples == 300
+    found = model.memberships_
+    assert isinstance(found, da.Array)
+    assert found.chunks[0] == model.labels_.chunks[0]
+    np.testing.assert_array_equal(found.compute().argmax(axis=1), model.labels_.compute())
+    lazy = model.predict_proba(chunked(views, [90, 300, 171]))
+    assert isinstance(lazy, da.Array)
+    np.testing.assert_allclose(lazy.compute(), found.compute(), atol=1e-6)
+    np.testing.assert_allclose(model.predict_proba(views), found.compute(), atol=1e-6)
+    np.testing.assert_allclose(model.in_memory().predict_proba(views), found.compute(), atol=1e-6)
+
+
+def test_memberships_of_a_model_fitted_in_memory_are_those_of_chunks(planted, chunked, monkeypatch):
+    monkeypatch.setattr("latefusion.estimators.memberships.N_DIVISIONS", 1)
+    views, _ = planted
+    part = {key: view[:200] for key, view in views.items()}
+    model = distributed.GlobalAlignmentClustering(4, random_state=0).fit(part)
+    np.testing.assert_allclose(distributed.predict_proba(model, chunked(part, 70)).compute(), model.memberships_)
+    model.fit(chunked(views))
+    with pytest.raises(ValueError, match="not calibrated"):
+        model.predict_proba(views)
+
+
+def test_lazy_memberships_of_samples_with_missing_views_are_less_certain(planted, chunked, monkeypatch):
+    monkeypatch.setattr("latefusion.estimators.memberships.N_DIVISIONS", 1)
+    views, _ = planted
+    holes = dict(views)
+    first = next(iter(views))
+    holes[first] = views[first].copy()
+    holes[first][::2] = np.nan
+    model = distributed.GlobalAlignmentClustering(4, random_state=0).fit(chunked(holes))
+    model.calibrate_memberships({name: view[:300] for name, view in holes.items()})
+    found = model.memberships_.compute()
+    np.testing.assert_allclose(found, model.predict_proba(holes), atol=1e-6)
+    np.testing.assert_array_equal(found.argmax(axis=1), model.labels_.compute())
+    assert found[::2].max(axis=1).mean() < found[1::2].max(axis=1).mean()

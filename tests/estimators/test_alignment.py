@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import latefusion as lf
 from latefusion.metrics import generalization_bound
+from tests.properties import checks_that_need_a_classifier
 
 ESTIMATORS = [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering]
 
@@ -36,12 +37,16 @@ def same_clustering(a, b):
     return adjusted_rand_score(a, b) == 1.0
 
 
-@parametrize_with_checks([estimator() for estimator in ESTIMATORS])
+@parametrize_with_checks(
+    [estimator() for estimator in ESTIMATORS], expected_failed_checks=checks_that_need_a_classifier
+)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks([estimator(similarity="graph") for estimator in ESTIMATORS])
+@parametrize_with_checks(
+    [estimator(similarity="graph") for estimator in ESTIMATORS], expected_failed_checks=checks_that_need_a_classifier
+)
 def test_scikit_learn_checks_on_graphs(estimator, check):
     check(estimator)
 

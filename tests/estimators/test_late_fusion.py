@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import latefusion as lf
+from tests.properties import checks_that_need_a_classifier
 
 N, K = 120, 3
 DATA = lf.datasets.make_views(N, K, n_views=3, n_features=[4, 6, 8], noise=1.2, random_state=0)
@@ -35,7 +36,7 @@ def model():
     return fit(DATA.views)
 
 
-@parametrize_with_checks([lf.LateFusionClustering()])
+@parametrize_with_checks([lf.LateFusionClustering()], expected_failed_checks=checks_that_need_a_classifier)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -28,6 +28,7 @@ def frames(kind, rows=slice(None)):
 
 
 MODEL = lf.GlobalAlignmentClustering(3, random_state=0).fit(VIEWS)
+MODEL_OF_FRAMES = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames("pandas"))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
@@ -275,3 +276,22 @@ def test_methods_that_do_not_predict_label_their_training_samples_by_id():
         ValueError, match=r"on 60 samples, and X has 60 samples, or other values\. Give the data of `fit`"
     ):
         recognized_labels(plain, others)
+
+
+def test_memberships_are_columns_on_request():
+    found = lf.labels_frame(MODEL_OF_FRAMES, frames("pandas"), memberships=True)
+    assert list(found.columns) == [
+        *("label", "confidence", "novelty", "membership", "membership_0", "membership_1", "membership_2")
+    ]
+    every = found[["membership_0", "membership_1", "membership_2"]].to_numpy()
+    np.testing.assert_allclose(every, MODEL_OF_FRAMES.memberships_)
+    np.testing.assert_array_equal(found["membership"], every.max(axis=1))
+    np.testing.assert_array_equal(every.argmax(axis=1), found["label"])
+    new = lf.labels_frame(MODEL_OF_FRAMES, frames("pandas", slice(7)), new=True, memberships=True)
+    np.testing.assert_allclose(new["membership"], found["membership"][:7], atol=1e-8)
+
+
+def test_comparison_methods_have_no_memberships():
+    plain = lf.baselines.ConcatKMeans(3, random_state=0).fit(frames("polars"))
+    with pytest.raises(ValueError, match=r"ConcatKMeans has no memberships\. Only LateFusionClustering, Global"):
+        lf.labels_frame(plain, frames("polars"), memberships=True)

@@ -152,3 +152,13 @@ def test_functions_that_write_refuse_other_kinds(folder):
     write_labels(FOUND, "genes.csv", force=True)
     write_labels(FOUND, "genes.csv")
     assert (folder / "genes.csv").read_text().startswith("id,label,confidence")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_a_table_with_memberships_is_replaced_and_one_with_other_columns_is_not(tmp_path, suffix):
+    path = tmp_path / f"labels{suffix}"
+    write_labels(FOUND._replace(memberships=np.full((2, 2), 0.5)), path)
+    write_labels(FOUND, path)
+    (tmp_path / "own.csv").write_text("id,label,membership,member\n")
+    with pytest.raises(ValueError, match="is not a table of labels"):
+        write_labels(FOUND, tmp_path / "own.csv")

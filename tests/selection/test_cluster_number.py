@@ -147,3 +147,17 @@ def test_too_few_samples_for_a_choice_are_named():
     views = [np.random.default_rng(0).standard_normal((12, 3))]
     with pytest.raises(ValueError, match="at least 20 of them, got 12"):
         lf.LateFusionClustering("auto").fit(views)
+
+
+def test_the_evidence_is_a_table():
+    evidence = [NumberEvidence(2, 0.9, 0.01, 0.5), NumberEvidence(3, 0.8, 0.02, 1.0)]
+    found = NumberOfClusters(tuple(evidence), tuple(one._replace(stability=0.1) for one in evidence))
+    table = found.to_table()
+    assert table[1] == {
+        **evidence[1]._asdict(),
+        "without_clusters": 0.1,
+        "score": evidence[1].score,
+        "chosen": found.n_clusters == 3,
+    }
+    assert table.notes == (found.reason,)
+    assert "<table>" in found._repr_html_()

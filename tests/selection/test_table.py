@@ -103,3 +103,10 @@ def test_a_gain_exceeds_its_standard_error_and_is_not_printed_as_zero():
     assert not is_gain(0.02, 0.02)
     assert not is_gain(0.0004, 0.0)
     assert not is_gain(-0.1, 0.0)
+
+
+def test_selections_in_notebooks_are_tables_with_the_best_first():
+    page = choose([candidate(0.5), candidate(0.9)], 10)[1]._repr_html_()
+    assert page.index("0.9") < page.index("0.5")
+    assert page.count("<tr>") == 3
+    assert "class='note'" in page

@@ -4,6 +4,7 @@ Each rule also labels new rows.
 """
 
 from latefusion.assignment.linear import LinearDiscriminant, fit_linear_discriminant, fit_mixture
+from latefusion.assignment.membership import Membership, fit_membership
 from latefusion.assignment.rules import (
     ASSIGNMENTS,
     LargestVote,
@@ -20,6 +21,7 @@ __all__ = [
     "ASSIGNMENTS",
     "LargestVote",
     "LinearDiscriminant",
+    "Membership",
     "NearestCenter",
     "RotatedAxes",
     "assign_by_kmeans",
@@ -28,5 +30,6 @@ __all__ = [
     "assign_by_pivoted_qr",
     "assign_by_rotation",
     "fit_linear_discriminant",
+    "fit_membership",
     "fit_mixture",
 ]

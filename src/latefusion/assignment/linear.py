@@ -51,6 +51,10 @@ class LinearDiscriminant:
         """Labels of the rows."""
         return map_rows(lambda rows: namespace(rows).argmax(self._scores(rows), axis=1), embedding)
 
+    def scores(self, embedding: Array) -> Array:
+        """Logarithms of posterior probabilities up to a constant; -inf for an empty cluster."""
+        return map_rows(self._scores, embedding)
+
     def confidence(self, embedding: Array) -> Array:
         """Difference of the two largest posterior probabilities."""
         return map_rows(self._confidence, embedding)

@@ -1,8 +1,9 @@
 """From an embedding to labels, by a rule that can be stored and applied to new rows.
 
 All assignments here use directions only: rows are divided by their norm first, as in the authors' code. A rule is an
-object with ``predict(rows)`` (labels) and ``confidence(rows)`` (how much nearer the chosen cluster is than the second
-one, between 0 and 1). On its training rows, ``predict`` returns the labels of the assignment.
+object with ``predict(rows)`` (labels), ``confidence(rows)`` (how much nearer the chosen cluster is than the second one,
+between 0 and 1), and ``scores(rows)`` (one number per cluster, of which the largest belongs to the label). On its
+training rows, ``predict`` returns the labels of the assignment.
 """
 
 from __future__ import annotations
@@ -44,6 +45,10 @@ class AssignmentRule(Protocol):
         """Confidence of the rows, from 0 (two clusters fit equally well) to 1 (only one fits)."""
         ...
 
+    def scores(self, embedding: Array) -> Array:
+        """How well every cluster fits the rows, shape (n_samples, n_clusters); `predict` is the first largest."""
+        ...
+
 
 @dataclass(frozen=True)
 class NearestCenter:
@@ -66,6 +71,10 @@ class NearestCenter:
     def confidence(self, embedding: Array) -> Array:
         """One minus the ratio of the distances to the nearest cluster and to the second nearest one."""
         return map_rows(self._confidence, embedding)
+
+    def scores(self, embedding: Array) -> Array:
+        """Squared distances to the clusters, with a minus."""
+        return map_rows(lambda rows: -self._squared_distances(rows), embedding)
 
     def _predict(self, embedding: Array) -> Array:
         return namespace(embedding).argmin(self._squared_distances(embedding), axis=1)
@@ -115,6 +124,10 @@ class RotatedAxes:
         safe = np.where(first > 0, first, 1.0)
         return np.where(first > 0, (first - second) / safe, 0.0)
 
+    def scores(self, embedding: Array) -> Array:
+        """Coordinates after the rotation."""
+        return self._coordinates(embedding)
+
     def _coordinates(self, embedding: Array) -> Array:
         return _unit(embedding) @ self.rotation
 
@@ -148,6 +161,10 @@ class LargestVote:
             return np.ones(len(embedding))
         largest = self.margins[self.predict(embedding)]
         return np.minimum(_margins(embedding) / np.where(largest > 0, largest, 1.0), 1.0)
+
+    def scores(self, embedding: Array) -> Array:
+        """The votes."""
+        return embedding
 
 
 def _margins(votes: NDArray[Any]) -> NDArray[Any]:

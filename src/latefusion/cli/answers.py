@@ -39,6 +39,16 @@ def add_answer_arguments(
     parser.add_argument("--quiet", action="store_true", help="print only errors, and JSON with --json")
 
 
+def add_memberships_argument(parser: argparse.ArgumentParser) -> None:
+    """The option --memberships, for commands that write labels."""
+    parser.add_argument(
+        "--memberships",
+        action="store_true",
+        help="add the probability that a sample keeps its cluster when other samples are clustered, and the "
+        "probabilities of all clusters (cluster: takes about six times as long)",
+    )
+
+
 def add_force_argument(parser: argparse.ArgumentParser) -> None:
     """The option --force, for commands that write files."""
     parser.add_argument(
@@ -96,16 +106,6 @@ def put_table(columns: Mapping[str, NDArray[Any]], options: argparse.Namespace, 
         return
     with progress(f"writing the {what}", quiet=options.quiet):
         write_table(columns, options.output, kind, force=options.force)
-
-
-def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
-    """A sentence with the number of novel samples; none if the method has no novelty."""
-    if novel is None:
-        return []
-    return [
-        f"Novelty: {novel} of {n_samples} samples {'is' if novel == 1 else 'are'} farther from all {others} than 99 % "
-        f"of the training samples are from each other (novelty above 1)."
-    ]
 
 
 def count_novel(found: Labels) -> int | None:

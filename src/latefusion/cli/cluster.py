@@ -7,6 +7,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,8 @@ import latefusion
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import (
     add_answer_arguments,
+    add_memberships_argument,
     check_outputs,
-    count_novel,
-    novelty_line,
     put_answer,
     put_labels,
 )
@@ -43,15 +43,15 @@ from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
 from latefusion.interpretation.gather import gather
-from latefusion.interpretation.warnings import LOW_CONFIDENCE, data_warnings
+from latefusion.interpretation.warnings import data_warnings
 from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
-from latefusion.selection.alternatives import Alternative, tie_note
-from latefusion.tables import format_table
+from latefusion.selection.alternatives import Alternative
+from latefusion.summaries import ClusteringSummary, summarize
 from latefusion.types import MultiViewDataset
 
 EXAMPLES = """\
@@ -76,10 +76,10 @@ examples:
   latefusion cluster all.csv --view people=age,region --view spending='spend_*'
 """
 
+# What is known about views, where the method has it.
+VIEW_FACTS = ("columns", "samples", "kind", "weight", "agreement")
 # The methods whose models label new samples.
 NAMES = ", ".join(OURS)
-# Largest number of clusters in a table.
-SHOWN_CLUSTERS = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,6 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_argument(parser)
     add_outcome_arguments(parser)
     add_answer_arguments(parser)
+    add_memberships_argument(parser)
     parser.add_argument(
         "--save",
         type=file_path,
@@ -114,6 +115,8 @@ def run(options: argparse.Namespace) -> None:
     check_outputs(options, input_files(options))
     if options.explain and not hasattr(estimator, "leave_one_view_out"):
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
+    if options.memberships and estimator not in OURS.values():
+        raise ValueError(f"--memberships requires --method {NAMES}, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
     clinic = read_outcome(options)
@@ -141,7 +144,8 @@ def run(options: argparse.Namespace) -> None:
                 explanation = explain_views(model, intervals=options.report is not None)
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False))
-    found = fitted_labels(model).called(data.id_name)
+    with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
+        found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
@@ -162,8 +166,8 @@ def run(options: argparse.Namespace) -> None:
                 ),
                 force=options.force,
             )
-    answer = describe(model, data, options)
-    answer["novel"] = count_novel(found)
+    summary = summarize(model, found.novelty)
+    answer = describe(model, summary, data, options)
     if options.explain:
         answer["dropping"] = [
             {**one._asdict(), "worse": one.advice == "remove", "text": str(one)} for one in explanation.verdicts or ()
@@ -178,44 +182,36 @@ def run(options: argparse.Namespace) -> None:
     answer["warnings"] = list(
         dict.fromkeys([*answer["warnings"], *noted, *notes, *gaps, *(translated(str(one.message)) for one in caught)])
     )
-    put_answer(answer, found, options, text_of)
+    put_answer(answer, found, options, partial(text_of, summary))
 
 
-def describe(model: Any, data: MultiViewDataset, options: argparse.Namespace) -> dict[str, Any]:
+def describe(
+    model: Any, summary: ClusteringSummary, data: MultiViewDataset, options: argparse.Namespace
+) -> dict[str, Any]:
     """The summary of a clustering, in types of JSON."""
-    labels, confidence = np.asarray(model.labels_), getattr(model, "confidence_", None)
-    names, sizes = np.unique(labels, return_counts=True)
-    clusters = [
-        {
-            "label": int(name),
-            "samples": int(size),
-            "confidence": None if confidence is None else float(np.median(confidence[labels == name])),
-        }
-        for name, size in zip(names, sizes, strict=True)
-    ]
     number = getattr(model, "number_selection_", None)
-    alternatives = getattr(model, "alternatives_", ())
-    notes = [f"{tie_note(alternatives)} See the report (--report) or alternatives_."] if alternatives else []
-    reasons = [one.reason for one in (number, getattr(model, "selection_", None)) if one is not None]
+    notes = [f"{summary.alternatives} See the report (--report) or alternatives_."] if summary.alternatives else []
     return {
         "latefusion": latefusion.__version__,
         "method": type(model).__name__,
         "seed": options.seed,
         "files": [str(file) for file in options.files],
-        "n_samples": len(labels),
-        "n_clusters": len(names),
-        "clusters": clusters,
-        "confidence": None if confidence is None else float(np.median(confidence)),
-        "doubtful": None if confidence is None else int(np.sum(confidence < LOW_CONFIDENCE)),
+        "n_samples": summary.n_samples,
+        "n_clusters": len(summary.clusters),
+        "clusters": [
+            {"label": one["cluster"], "samples": one["samples"], "confidence": one.get("confidence")}
+            for one in summary.clusters
+        ],
+        "confidence": summary.confidence,
+        "doubtful": summary.doubtful,
+        "novel": summary.novel,
         "stability": None if number is None else number.chosen.stability,
-        "views": _views(model),
+        "views": [{"name": one["view"], **{key: one.get(key) for key in VIEW_FACTS}} for one in summary.views],
         "columns": model.column_kinds_,
-        "column_summary": {
-            view.name: view.table.summary for view in model.input_schema_.views if view.table is not None
-        },
-        "reasons": reasons,
-        "alternatives": [_alternative(one) for one in alternatives],
-        "scores": None if data.target is None else clustering_scores(data.target, labels),
+        "column_summary": dict(summary.columns),
+        "reasons": list(summary.reasons),
+        "alternatives": [_alternative(one) for one in getattr(model, "alternatives_", ())],
+        "scores": None if data.target is None else clustering_scores(data.target, np.asarray(model.labels_)),
         "dropping": [],
         "outcome": None,
         "warnings": [*notes, *file_warnings(data, len(options.files))],
@@ -230,22 +226,6 @@ def _alternative(one: Alternative) -> dict[str, Any]:
     """Settings, score and numbers of samples of another clustering."""
     counts = {"samples": len(one.samples), "moved": len(one.moved), "share": one.share, "text": str(one)}
     return {key: value for key, value in one._asdict().items() if key not in ("labels", "samples", "moved")} | counts
-
-
-def _views(model: Any) -> list[dict[str, Any]]:
-    kinds = getattr(model, "view_kinds_", {})
-    weights: Any = getattr(model, "view_weights_", None)
-    agreement: Any = getattr(model, "agreement_", None)
-    rows = []
-    for position, name in enumerate(map(str, model.view_names_)):
-        row: dict[str, Any] = {"name": name, "columns": int(model.n_features_per_view_[position])}
-        row["samples"] = int(model.observed_[:, position].sum())
-        row["kind"] = kinds.get(name)
-        # Some methods weigh samples or clusters, not views.
-        row["weight"] = float(weights[position]) if np.shape(weights) == (model.n_views_,) else None
-        row["agreement"] = None if agreement is None else float(agreement[position])
-        rows.append(row)
-    return rows
 
 
 def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
@@ -268,15 +248,9 @@ def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
     return notes
 
 
-def text_of(answer: Mapping[str, Any]) -> str:
+def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     """The summary as text."""
-    n_samples, views = answer["n_samples"], answer["views"]
-    head = f"{n_samples} samples, {len(views)} view{'s' * (len(views) > 1)}: {answer['n_clusters']} clusters"
-    lines = [colored(head, "bold", sys.stdout), "", _clusters_table(answer), "", _views_table(views), ""]
-    lines += [f"Columns of {view}: {text}" for view, text in answer["column_summary"].items()]
-    lines += [""] * bool(answer["column_summary"])
-    lines += [*_certainty(answer), *novelty_line(answer["novel"], n_samples, "other samples")]
-    lines += answer["reasons"]
+    lines = [colored(summary.head, "bold", sys.stdout), "", summary.body()]
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
         worse = [one["view"] for one in answer["dropping"] if one["worse"]]
@@ -296,34 +270,3 @@ def text_of(answer: Mapping[str, Any]) -> str:
             use = f"results only: this method cannot label new samples; {NAMES} can"
         lines.append(f"Model:  {answer['model']} ({use})")
     return "\n".join(lines)
-
-
-def _clusters_table(answer: Mapping[str, Any]) -> str:
-    shown = answer["clusters"][:SHOWN_CLUSTERS]
-    header = ["cluster", "samples", "share"] + ["confidence"] * (answer["confidence"] is not None)
-    rows = []
-    for one in shown:
-        share = f"{one['samples'] / answer['n_samples']:.0%}"
-        rows.append([str(one["label"]), str(one["samples"]), share, _shown(one["confidence"])][: len(header)])
-    rest = len(answer["clusters"]) - len(shown)
-    return format_table(header, rows) + (f"\n… and {rest} more" if rest else "")
-
-
-def _views_table(views: list[dict[str, Any]]) -> str:
-    header = ["view", *(key for key in views[0] if key != "name" and any(one[key] is not None for one in views))]
-    return format_table(header, [[one["name"], *(_shown(one[key]) for key in header[1:])] for one in views])
-
-
-def _certainty(answer: Mapping[str, Any]) -> list[str]:
-    if answer["confidence"] is None:
-        return []
-    return [
-        f"Confidence: median {answer['confidence']:.2f} (0 between two clusters, 1 at the center of one); "
-        f"{answer['doubtful']} of {answer['n_samples']} samples are below {LOW_CONFIDENCE}, between clusters."
-    ]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return "–" if value is None else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -14,14 +15,13 @@ import numpy as np
 import latefusion
 from latefusion.cli.answers import (
     add_answer_arguments,
+    add_memberships_argument,
     check_outputs,
     count_novel,
-    novelty_line,
     put_answer,
     put_labels,
 )
 from latefusion.cli.arguments import file_path
-from latefusion.cli.cluster import SHOWN_CLUSTERS
 from latefusion.cli.columns import add_missing_columns_argument, one_table
 from latefusion.cli.inputs import (
     add_file_arguments,
@@ -34,6 +34,8 @@ from latefusion.cli.inputs import (
 from latefusion.cli.terminal import colored, progress
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
+from latefusion.results import SHOWN_ROWS
+from latefusion.summaries import novelty_line
 from latefusion.tables import format_table
 from latefusion.types import MultiViewDataset, Views
 
@@ -56,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser, labels=False)
     add_missing_columns_argument(parser, "take columns of the training tables that are absent as missing values")
     add_answer_arguments(parser)
+    add_memberships_argument(parser)
 
 
 class Opened(NamedTuple):
@@ -112,13 +115,23 @@ def warnings_as_lines(options: argparse.Namespace) -> Iterator[None]:
         print(f"latefusion {options.command}: {message}", file=sys.stderr)
 
 
+def check_model(model: Any, options: argparse.Namespace) -> None:
+    """Raise an error if the model cannot label new samples, or not with the memberships that were asked for."""
+    check_can_predict(model)
+    if options.memberships and "calibration_" not in vars(model):
+        raise ValueError(
+            f"The model {str(options.model)!r} was written without the calibration of memberships. Write it again with "
+            f"`latefusion cluster ... --memberships --save {shlex.quote(str(options.model))}`."
+        )
+
+
 def run(options: argparse.Namespace) -> None:
     """Read the model and the files, label the samples, write and print the results."""
     check_outputs(options, input_files(options))
-    model, data, views, notes = opened = open_files(options, check_can_predict)
+    model, data, views, notes = opened = open_files(options, lambda one: check_model(one, options))
     trained = opened.trained
     with warnings_as_lines(options), progress(f"labeling {len(views)} samples", quiet=options.quiet):
-        found = predicted_labels(model, views).called(data.id_name)
+        found = predicted_labels(model, views, memberships=options.memberships).called(data.id_name)
         present = views if isinstance(views, Views) else model.new_views(views)  # groups of columns of one table
     put_labels(found, options)
     names, sizes = np.unique(found.labels, return_counts=True)
@@ -208,7 +221,7 @@ def _matches(given: tuple[str, ...], names: tuple[str, ...]) -> str:
 
 
 def _text(answer: Mapping[str, Any]) -> str:
-    shown = answer["clusters"][:SHOWN_CLUSTERS]
+    shown = answer["clusters"][:SHOWN_ROWS]
     rows = [[str(one["label"]), str(one["samples"])] for one in shown]
     rest = len(answer["clusters"]) - len(shown)
     confidence = "" if answer["confidence"] is None else f", median confidence {answer['confidence']:.2f}"

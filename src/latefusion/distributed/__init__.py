@@ -10,7 +10,7 @@ from latefusion.distributed.alignment import GlobalAlignmentClustering
 from latefusion.distributed.chunks import ChunkError
 from latefusion.distributed.late_fusion import LateFusionClustering
 from latefusion.distributed.local_alignment import LocalAlignmentClustering
-from latefusion.distributed.prediction import predict, transform
+from latefusion.distributed.prediction import predict, predict_proba, transform
 
 __all__ = [
     "ChunkError",
@@ -18,5 +18,6 @@ __all__ = [
     "LateFusionClustering",
     "LocalAlignmentClustering",
     "predict",
+    "predict_proba",
     "transform",
 ]

@@ -1,4 +1,4 @@
-"""Lazy labels and consensus rows of chunked samples, by a model that was fitted in memory or on chunked views."""
+"""Lazy labels, memberships and consensus rows of chunked samples, by a model fitted in memory or on chunked views."""
 
 from __future__ import annotations
 
@@ -57,12 +57,34 @@ def transform(model: Any, X: Any) -> da.Array:
     return _lazy(model, X, "transform", {}, int(model._n_features_out), model.consensus_.dtype)
 
 
-def _lazy(model: Any, X: Any, method: str, options: dict[str, bool], width: int | None, dtype: Any) -> da.Array:
+def predict_proba(model: Any, X: Any) -> da.Array:
+    """Memberships of chunked samples in all clusters, one task per chunk.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted in memory or on chunked views, with calibrated memberships.
+    X : as in `fit` of `latefusion.distributed.GlobalAlignmentClustering`
+
+    Returns
+    -------
+    dask.array.Array of shape (n_samples, n_clusters)
+    """
+    check_is_fitted(model)
+    calibration = model.calibration_  # computed once, not by every task
+    return _lazy(model, X, "predict_proba", {}, int(model._n_features_out), np.float64, calibration_=calibration)
+
+
+def _lazy(
+    model: Any, X: Any, method: str, options: dict[str, bool], width: int | None, dtype: Any, **known: Any
+) -> da.Array:
     check_is_fitted(model)
     views = chunked_views(X, names=tuple(map(str, model.view_names_)))
     # Names and widths are checked by one sample of zeros, before anything is computed; values are checked in chunks.
     model.new_views({name: np.zeros((1, width)) for name, width in zip(views.names, views.widths, strict=True)})
-    rows = partial(_apply, without_samples(model), method, options, views.names)
+    light = without_samples(model)
+    vars(light).update(known)
+    rows = partial(_apply, light, method, options, views.names)
     return lazy_rows(views, rows, method, width=width, dtype=dtype)
 
 

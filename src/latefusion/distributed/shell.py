@@ -21,9 +21,10 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.labels import fit_rule, lazy_labels
 from latefusion.distributed.passes import RowMap, find_scheduler, lazy_rows
-from latefusion.distributed.prediction import predict, transform
+from latefusion.distributed.prediction import predict, predict_proba, transform
 from latefusion.distributed.stores import chunked_views, is_chunked
 from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.memberships import known_shares
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Array, Views
@@ -90,6 +91,43 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         dask.array.Array or ndarray of shape (n_new,), or a tuple of these
         """
         return predict(self, X, **options) if is_chunked(X) else super().predict(X, **options)
+
+    def predict_proba(self, X: Any, *, diagonals: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
+        """Memberships of new samples: a lazy Dask array for chunked samples, otherwise a NumPy array.
+
+        A model that was fitted on chunked views needs `calibrate_memberships` with some thousand samples in memory
+        before.
+
+        Parameters
+        ----------
+        X : as in `fit`
+        diagonals : sequence or mapping, default=None
+            For precomputed kernels in memory.
+
+        Returns
+        -------
+        dask.array.Array or ndarray of shape (n_new, n_clusters)
+        """
+        return predict_proba(self, X) if is_chunked(X) else super().predict_proba(X, diagonals=diagonals)
+
+    @property
+    def memberships_(self) -> Any:
+        """Memberships of the training samples in all clusters: a lazy Dask array if they are chunked."""
+        if not is_dask_collection(vars(self).get("consensus_")):
+            return super().memberships_
+        membership, weights = self.calibration_.membership, np.asarray(self.view_weights_)
+        return da.blockwise(
+            partial(_memberships, self.consensus_map_.rule, membership, weights),
+            "ik",
+            self.consensus_,
+            "ij",
+            self.observed_,
+            "iv",
+            new_axes={"k": self._n_features_out},
+            concatenate=True,
+            dtype=np.float64,
+            meta=np.empty((0, 0)),
+        )
 
     def in_memory(self) -> Any:
         """The fitted model as an estimator of `latefusion`, to be saved or used without Dask.
@@ -166,6 +204,13 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         distances = partial(_novelty_rows, novelty, has_missing)
         self.novelty_ = lazy_rows(views, distances, "novelty", width=None, dtype=np.float64)
         self.consensus_map_ = replace(fitted, rule=rule, novelty=novelty)
+        for name in ("calibration_", "_training_views"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+
+
+def _memberships(rule: Any, membership: Any, weights: Any, rows: Any, observed: Any) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = membership(rule.scores(rows), known_shares(weights, observed))
+    return found
 
 
 def rows_with_confidence(

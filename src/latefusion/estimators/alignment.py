@@ -63,7 +63,13 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
         -------
         self
         """
-        views = self._fit_views(X)
+        self._cluster(self._fit_views(X))
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _cluster(self, views: Views) -> None:
+        """Cluster samples whose views have been read."""
         report_progress("base partitions", 0.0)
         with threads_for(len(views)):
             with progress_range(0.0, 0.8):
@@ -79,9 +85,6 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
             encodings = _novelty_encodings(self._partitions, self.view_inputs_)
             self._store_map(alignment_map(self._partitions, result.mixing, rule), views, encodings, self._mask)
-        if not result.converged:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def regularization_path(self, X: Any, regularizations: Sequence[float]) -> RegularizationPath:

@@ -28,6 +28,7 @@ from latefusion.similarities.factor import FactorExtension
 from latefusion.similarities.given import KINDS, GivenMap, GivenPartition, centered_basis, indicator
 from latefusion.solvers.label_agreement import ComparedPartition, refine_labels
 from latefusion.solvers.subspace_consensus import Subspaces
+from latefusion.summaries import SummaryMixin
 from latefusion.types import Views
 from latefusion.validation import as_table, check_n_clusters, columns_of, is_frame, match_rows, per_view
 from latefusion.validation.opening import named_views
@@ -83,7 +84,7 @@ class PartitionSchema:
     fingerprint: str
 
 
-class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
+class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstimator):
     """Consensus of several clusterings of the same samples.
 
     A clustering is represented by the subspace of all vectors that are constant on its clusters, without the constant
@@ -144,6 +145,11 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     confidence_ : ndarray of shape (n_samples,)
         Difference between the two largest votes, relative to the largest one in the same cluster: from 0 (two clusters
         fit equally well) to 1. Samples that are unassigned in some partitions have fewer votes.
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Probability of every cluster. Of the samples with a membership of 0.8 in their cluster, about 80 % keep it when
+        the clustering is repeated on other samples. Calibrated when it is first read, which takes several fits.
+    calibration_ : Calibration
+        How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far the clusters of a sample are from those of the other samples: 0 if other samples have the same clusters
         in all partitions, above 1 for rare combinations. None beyond 100 000 samples; then
@@ -249,7 +255,9 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         self.view_names_ = np.array(names, dtype=object)
         self.n_views_ = len(names)
         store_if_any(self, sample_ids_=ids)
-        self._fit_indicators(views)
+        self._cluster(views)
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
     def new_views(self, X: Any) -> Views:
@@ -330,7 +338,18 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
     def _present(self, views: Views) -> NDArray[np.bool_]:
         return _assigned(views)
 
-    def _fit_indicators(self, views: Views) -> None:
+    def _observed_views(self) -> None:
+        """Samples that are unassigned in some partitions have smaller votes."""
+
+    def _kernel_views(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n_views_, dtype=bool)
+
+    def _store_samples(self, views: Views) -> None:
+        maps = zip(self.input_schema_.maps, views.arrays, strict=True)
+        refitted = tuple(replace(one, weights=centered_basis(columns, one.assigned)) for one, columns in maps)
+        self.input_schema_ = replace(self.input_schema_, maps=refitted)
+
+    def _cluster(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map for new samples."""
         columns, maps = hstack(views.arrays, format="csr"), self.input_schema_.maps
         n_samples, width = columns.shape
@@ -365,8 +384,6 @@ class ConsensusClustering(NewSamplesMixin, ClusterMixin, BaseEstimator):
         self.confidence_ = rule.confidence(self.consensus_)
         self.agreement_ = _agreement(views, maps, self.labels_, self.n_clusters_)
         self._store_map(replace(fitted, rule=rule), views, [Unchanged()] * self.n_views_, _assigned(views))
-        if not result.converged:
-            warn_not_converged(type(self).__name__, self.max_iter)
 
     def _counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
         """Weight of every partition."""

@@ -145,6 +145,11 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1; lower for samples with missing views, by the weights of these
         views.
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Probability of every cluster. Of the samples with a membership of 0.8 in their cluster, about 80 % keep it when
+        the clustering is repeated on other samples. Calibrated when it is first read, which takes several fits.
+    calibration_ : Calibration
+        How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
         samples; then ``predict(X, return_novelty=True)`` computes it.
@@ -252,8 +257,14 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         -------
         self
         """
+        self._cluster(self._fit_views(X, n_clusters=check_numbers(self.n_clusters)[0]))
+        if not self.converged_:
+            warn_not_converged(type(self).__name__, self.max_iter)
+        return self
+
+    def _cluster(self, views: Views) -> None:
+        """Cluster samples whose views have been read."""
         options = self._search_options()
-        views = self._fit_views(X, n_clusters=options.numbers[0])
         if self.view_weights is not None:
             options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
@@ -271,9 +282,6 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             space, fused = search.fuse_selected(selected, space)
             self._state = replace(selected, mean=space.partitions.times(fused.mean))
             self._store_consensus(views, space, fused, directed)
-        if not self.converged_:
-            warn_not_converged(type(self).__name__, self.max_iter)
-        return self
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
         """Bootstrap intervals of the view weights.
@@ -405,7 +413,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         unrelated = unrelated_views(selected.dependence)
         self.unrelated_views_ = [str(name) for name, one in zip(self.view_names_, unrelated, strict=True) if one]
         for name in self.unrelated_views_:
-            warnings.warn(unrelated_note(name, is_used=False), UserWarning, stacklevel=3)
+            warnings.warn(unrelated_note(name, is_used=False), UserWarning, stacklevel=4)
         self.n_clusters_ = selected.candidate.n_clusters
         self.selection_ = selected.selection
         store_if_any(self, number_selection_=selected.number_selection)

@@ -126,6 +126,11 @@ class LocalAlignmentClustering(AlignmentClustering):
     confidence_ : ndarray of shape (n_samples,)
         How clearly every sample belongs to its cluster: 0 if a second center is equally near, 1 at the center; lower
         for samples with missing views, by the weights of these views.
+    memberships_ : ndarray of shape (n_samples, n_clusters)
+        Probability of every cluster. Of the samples with a membership of 0.8 in their cluster, about 80 % keep it when
+        the clustering is repeated on other samples. Calibrated when it is first read, which takes several fits.
+    calibration_ : Calibration
+        How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
         samples and for arrays on a device; then ``predict(X, return_novelty=True)`` computes it.

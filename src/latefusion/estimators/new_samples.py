@@ -1,4 +1,4 @@
-"""New samples: their consensus rows, labels, confidence and novelty."""
+"""New samples: their consensus rows, labels, confidence, memberships and novelty."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import is_device_array, row_blocks, threads_for, to_numpy
+from latefusion.arrays import is_device_array, threads_for, to_numpy
 from latefusion.base import with_sample_ids
 from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.estimators.memberships import MembershipsMixin, TrainingViews, known_shares
 from latefusion.estimators.novelty import fit_novelty
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
 # Beyond this many samples, a model does not keep its training views to compute their novelty.
 LARGEST_TRAINING = 100_000
-# Parts of a view that are summed to notice changes.
-N_SUMS = 32
 
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
 
-class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
-    """`transform` and `predict` of an estimator with a `consensus_map_`."""
+class NewSamplesMixin(MembershipsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """`transform`, `predict` and `predict_proba` of an estimator with a `consensus_map_`."""
 
     _accepts_labels: ClassVar[bool] = True
     _accepts_missing_views: ClassVar[bool] = True
 
     fit: Any
+    get_params: Any
     new_views: Any
     view_names_: Any
     view_weights_: Any
@@ -51,8 +51,8 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         check_is_fitted(self)
         if self._training_views is None:
             return None
-        views, sums = self._training_views
-        if _sums_of_bits(views) != sums:
+        views = self._training_views.views
+        if self._training_views.are_changed():
             warnings.warn(
                 "The training views were changed in place after fit, so novelty_ is None. Call "
                 "predict(X, return_novelty=True) with the original values.",
@@ -64,10 +64,19 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without the training views. Their novelty is computed before."""
-        if hasattr(self, "_training_views"):
-            self.novelty_  # noqa: B018
-        return {name: value for name, value in super().__getstate__().items() if name != "_training_views"}
+        """The state with novelty, which is computed before, and without training views that nothing needs any more.
+
+        Copies contain the training views until memberships are calibrated, since that takes longer than a fit.
+        """
+        if "_training_views" not in vars(self):
+            return dict(super().__getstate__())
+        self.novelty_  # noqa: B018
+        state, training = dict(super().__getstate__()), self._training_views
+        if training is None or training.calibration is not None:
+            del state["_training_views"]
+        if training is not None and training.calibration is not None:
+            state["calibration_"] = training.calibration
+        return state
 
     @property
     def _n_features_out(self) -> int:
@@ -186,9 +195,10 @@ class NewSamplesMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     ) -> None:
         """Store the fitted model with the novelty that the training samples define."""
         self.consensus_map_ = replace(fitted, novelty=fit_novelty(views, encodings, observed))
-        self.__dict__.pop("novelty_", None)  # of an earlier fit
+        for name in ("novelty_", "calibration_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         is_large = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
-        self._training_views = None if is_large else (views, _sums_of_bits(views))
+        self._training_views = None if is_large else TrainingViews(views, self.get_params(deep=False))
 
     def _of_training(self, name: str) -> Any:
         """A private attribute with data of the training samples, which diagnostics need."""
@@ -235,21 +245,5 @@ def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDAr
     -------
     ndarray of shape (n_samples,)
     """
-    if mask is None:
-        return confidence
-    weighed: NDArray[Any] = confidence * np.sqrt(mask @ weights**2 / np.sum(weights**2))
-    return weighed
-
-
-def _sums_of_bits(views: Views) -> list[int]:
-    """Sums of the bits of parts of the views, to notice whether values were changed or rows moved.
-
-    The bits are summed as integers, which is as fast as memory is read, and does not depend on the order of the sum.
-    """
-    sums = []
-    for array in views.arrays:
-        values = array.data if hasattr(array, "tocsr") else array
-        bits = values.view(f"i{values.itemsize}")
-        parts = row_blocks(len(bits), max(1, len(bits) // N_SUMS))
-        sums += [int(bits[part].sum(dtype=bits.dtype)) for part in parts]
-    return sums
+    shares = known_shares(weights, mask)
+    return confidence if shares is None else confidence * shares

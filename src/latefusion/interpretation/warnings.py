@@ -14,10 +14,9 @@ from latefusion.interpretation.gather import ModelData, ViewData, shorten
 from latefusion.interpretation.importance import find_unrelated
 from latefusion.selection.alternatives import tie_note
 from latefusion.selection.dependence import unrelated_note
+from latefusion.summaries import LOW_CONFIDENCE
 from latefusion.validation import loose_views
 
-# Samples with a lower confidence are between clusters.
-LOW_CONFIDENCE = 0.2
 # A cluster is small below this share of the average cluster size; one with a single sample always is.
 SMALL_CLUSTER = 0.1
 # A column with more than this share of the variance of a view dominates it.

@@ -2,6 +2,7 @@
 
 from latefusion.metrics.agreement import observed_agreement, pairwise_agreement, subspace_agreement
 from latefusion.metrics.association import CategoryTest, RankTest, benjamini_hochberg, category_test, rank_test
+from latefusion.metrics.calibration import CalibrationCurve, calibration_curve
 from latefusion.metrics.hazard import HazardRatio, hazard_ratio
 from latefusion.metrics.information import neighbor_information, shared_information
 from latefusion.metrics.scores import (
@@ -24,6 +25,7 @@ from latefusion.metrics.theory import (
 )
 
 __all__ = [
+    "CalibrationCurve",
     "CategoryTest",
     "HazardRatio",
     "KaplanMeier",
@@ -32,6 +34,7 @@ __all__ = [
     "RankTest",
     "adjusted_rand",
     "benjamini_hochberg",
+    "calibration_curve",
     "category_test",
     "cluster_means",
     "clustering_accuracy",

@@ -1,4 +1,4 @@
-"""Labels, confidence and novelty as a data frame or a file."""
+"""Labels, confidence, novelty and memberships as a data frame or a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.outputs.schema import PREDICTING
 from latefusion.outputs.table_files import write_table
-from latefusion.outputs.targets import LABEL_COLUMNS, LABELS
+from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, MEMBERSHIP_COLUMN
 from latefusion.types import Array, Views
 from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
@@ -36,6 +36,8 @@ class Labels(NamedTuple):
         from each other.
     id_name : str
         Name of the column of ids.
+    memberships : ndarray of shape (n_samples, n_clusters) or None
+        None where they were not asked for.
     """
 
     ids: NDArray[Any] | None
@@ -43,6 +45,7 @@ class Labels(NamedTuple):
     confidence: NDArray[Any] | None = None
     novelty: NDArray[Any] | None = None
     id_name: str = "id"
+    memberships: NDArray[Any] | None = None
 
     def called(self, id_name: str) -> Labels:
         """The same with another name for the ids. Unchanged without ids, or if another column has that name."""
@@ -50,28 +53,47 @@ class Labels(NamedTuple):
         return self if taken else self._replace(id_name=id_name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Label and, where known, confidence and novelty, by name."""
-        found = dict(zip(LABEL_COLUMNS, (self.labels, self.confidence, self.novelty), strict=True))
-        return {name: column for name, column in found.items() if column is not None}
+        """Label and, where known, confidence, novelty and memberships, by name.
+
+        Memberships are that in the own cluster, and one column per cluster.
+        """
+        columns = zip(LABEL_COLUMNS, (self.labels, self.confidence, self.novelty), strict=True)
+        found = {name: column for name, column in columns if column is not None}
+        if self.memberships is None:
+            return found
+        own = np.take_along_axis(self.memberships, self.labels[:, None], axis=1)[:, 0]
+        every = {f"{MEMBERSHIP_COLUMN}_{cluster}": one for cluster, one in enumerate(self.memberships.T)}
+        return {**found, MEMBERSHIP_COLUMN: own, **every}
 
     def table(self) -> dict[str, NDArray[Any]]:
         """Ids, then `columns`. Without ids, row numbers from 0."""
         return {self.id_name: np.arange(len(self.labels)) if self.ids is None else self.ids, **self.columns()}
 
 
-def fitted_labels(model: Any) -> Labels:
-    """Labels of the training samples of a model."""
+def fitted_labels(model: Any, *, memberships: bool = False) -> Labels:
+    """Labels of the training samples of a model, with memberships on request."""
     check_is_fitted(model)
+    if memberships:
+        check_has_memberships(model)
     confidence, novelty = (_on_host(getattr(model, name, None)) for name in ("confidence_", "novelty_"))
-    return Labels(getattr(model, "sample_ids_", None), to_numpy(model.labels_), confidence, novelty)
+    found = Labels(getattr(model, "sample_ids_", None), to_numpy(model.labels_), confidence, novelty)
+    return found._replace(memberships=to_numpy(model.memberships_)) if memberships else found
 
 
-def predicted_labels(model: Any, X: Any) -> Labels:
-    """Labels of new samples."""
+def predicted_labels(model: Any, X: Any, *, memberships: bool = False) -> Labels:
+    """Labels of new samples, with memberships on request."""
     check_can_predict(model)
     views = model.new_views(X)
     labels, confidence, novelty = map(to_numpy, model.predict_views(views))
-    return Labels(views.sample_ids, labels, confidence, novelty)
+    found = Labels(views.sample_ids, labels, confidence, novelty)
+    return found._replace(memberships=to_numpy(model.views_memberships(views))) if memberships else found
+
+
+def check_has_memberships(model: Any) -> None:
+    """Refuse a model without memberships."""
+    if not can_predict(model):
+        *some, last = (cls.__name__ for cls in PREDICTING)
+        raise ValueError(f"{type(model).__name__} has no memberships. Only {', '.join(some)} and {last} have.")
 
 
 def recognized_labels(model: Any, views: Views) -> tuple[NDArray[Any], bool]:
@@ -121,7 +143,7 @@ def _on_host(values: Any) -> NDArray[Any] | None:
     return None if values is None else to_numpy(values)
 
 
-def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
+def labels_frame(model: Any, X: Any, *, new: bool = False, memberships: bool = False) -> Any:
     """Labels, confidence and novelty of samples as a data frame of the same type as the input.
 
     Parameters
@@ -132,6 +154,9 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
         Frames of pandas, polars, pyarrow and others that narwhals supports.
     new : bool, default=False
         Whether to predict. By default the labels are those of `fit`, and samples that were not in `fit` are an error.
+    memberships : bool, default=False
+        Whether to add ``membership``, that in the own cluster, and ``membership_0``, ``membership_1``, …, those in all
+        clusters. A model that has not been asked for memberships before computes them.
 
     Returns
     -------
@@ -152,15 +177,15 @@ def labels_frame(model: Any, X: Any, *, new: bool = False) -> Any:
     (2,)
     """
     frame = _first_frame(X)
-    found = predicted_labels(model, X) if new else _labels_of_fit(model, X)
+    found = (predicted_labels if new else _labels_of_fit)(model, X, memberships=memberships)
     if index_of(frame) is not None:
         return frame_like(found.columns(), frame, sample_index(parts(X), found.ids))
     return frame_like(({} if found.ids is None else {"id": found.ids}) | found.columns(), frame)
 
 
-def _labels_of_fit(model: Any, X: Any) -> Labels:
+def _labels_of_fit(model: Any, X: Any, *, memberships: bool) -> Labels:
     """The labels of `fit` for the samples in X, in their order. Samples that were not in `fit` are refused."""
-    found, views = fitted_labels(model), model.new_views(X)
+    found, views = fitted_labels(model, memberships=memberships), model.new_views(X)
     if found.ids is not None and views.sample_ids is not None:
         rows = _rows_of(views.sample_ids, found.ids)
         chosen: list[Any] = [one[rows] if isinstance(one, np.ndarray) else one for one in found]

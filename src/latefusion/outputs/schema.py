@@ -34,7 +34,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from latefusion.assignment import LargestVote, LinearDiscriminant, NearestCenter, RotatedAxes
+from latefusion.assignment import LargestVote, LinearDiscriminant, Membership, NearestCenter, RotatedAxes
 from latefusion.baselines import METHODS
 from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
@@ -49,11 +49,13 @@ from latefusion.estimators import (
     LateFusionClustering,
     LocalAlignmentClustering,
 )
+from latefusion.estimators.calibration import Calibration
 from latefusion.estimators.consensus_clustering import PartitionSchema
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.novelty import Novelty, Sketch
 from latefusion.kernels.functions import FittedKernel
 from latefusion.kernels.scaling import KernelStatistics
+from latefusion.metrics import CalibrationCurve
 from latefusion.partitions.imputation import FactorModel, Fill
 from latefusion.partitions.neighborhoods import NeighborCounts, NeighborWeights
 from latefusion.partitions.partitions import Block
@@ -109,6 +111,7 @@ ATTRIBUTES: dict[str, Any] = {
     **dict.fromkeys(ARRAY_ATTRIBUTES, Numbers),
     **dict.fromkeys(INTEGER_ATTRIBUTES, int),
     **dict.fromkeys(("feature_names_in_", "sample_ids_", "view_names_"), Values),
+    "calibration_": Calibration,
     "converged_": bool,
     "graph_": Samples,
     "n_neighbors_": int | Numbers,
@@ -204,6 +207,9 @@ PARTS: dict[str, Part] = {
     "LinearDiscriminant": _part(LinearDiscriminant, directions=Numbers, rows=Numbers, intercept=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "LargestVote": _part(LargestVote, margins=Numbers),
+    "Calibration": _part(Calibration, membership=Membership, curve=CalibrationCurve, n_clusterings=int, n_samples=int),
+    "Membership": _part(Membership, sharpness=float, lapse=float, discount=float),
+    "CalibrationCurve": _part(CalibrationCurve, predicted=Numbers, observed=Numbers, counts=Numbers),
     "Fill": _part(Fill, rescaled=Flags, model=FactorModel | None),
     "FactorModel": _part(FactorModel, loadings=Numbers, noise=Numbers, owners=Numbers, scales=Numbers, scoring=Flags),
     "NeighborWeights": _part(NeighborWeights, counters=tuple[NeighborCounts, ...], mean=NeighborCounts | None),

@@ -16,8 +16,11 @@ from typing import NamedTuple
 from latefusion.atomic_files import check_target, is_special
 from latefusion.datasets.tables import TABLE_SUFFIXES
 
-# Columns of a table of labels, after the ids. Not every method has the last two.
+# Columns of a table of labels, after the ids. Not every method has the last two. Memberships are written on request:
+# that in the own cluster, then one column per cluster, with its number.
 LABEL_COLUMNS = ("label", "confidence", "novelty")
+# That of the own cluster, and with a number that of every cluster; on request.
+MEMBERSHIP_COLUMN = "membership"
 # First columns of a table of profiles.
 PROFILE_COLUMNS = ("cluster", "view", "feature", "kind", "effect", "auc", "p", "p_adjusted")
 WRITTEN_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
@@ -161,9 +164,12 @@ def _may_be_replaced(target: Target) -> bool:
 
 
 def _is_labels(path: Path) -> bool:
-    return any(
-        tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(names[2:]) <= set(LABEL_COLUMNS[1:]) for names in _headers(path)
-    )
+    return any(_are_label_columns(names) for names in _headers(path))
+
+
+def _are_label_columns(names: Sequence[str]) -> bool:
+    rest = [str(name) for name in names[2:] if not str(name).startswith(f"{MEMBERSHIP_COLUMN}_")]
+    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(rest) <= {*LABEL_COLUMNS[1:], MEMBERSHIP_COLUMN}
 
 
 def _is_profiles(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from latefusion.plots.affinity import BlockAffinityDisplay
 from latefusion.plots.agreement import ViewAgreementDisplay
+from latefusion.plots.calibration import CalibrationDisplay
 from latefusion.plots.cluster_number import NumberOfClustersDisplay
 from latefusion.plots.cluster_tree import ClusterTreeDisplay
 from latefusion.plots.confidence import ConfidenceDisplay
@@ -17,6 +18,7 @@ from latefusion.plots.weights import ViewWeightsDisplay
 
 __all__ = [
     "BlockAffinityDisplay",
+    "CalibrationDisplay",
     "ClusterTreeDisplay",
     "ConfidenceDisplay",
     "ConsensusDisplay",

@@ -14,10 +14,10 @@ from latefusion.experiments.comparison import SCORES
 from latefusion.interpretation.gather import ModelData, shorten
 from latefusion.interpretation.importance import Explanation, Importance
 from latefusion.interpretation.traits import Trait
-from latefusion.interpretation.warnings import LOW_CONFIDENCE
 from latefusion.metrics import clustering_scores
 from latefusion.report.baselines import Baselines
 from latefusion.report.widgets import integer, percent
+from latefusion.summaries import LOW_CONFIDENCE
 
 # Limits of tables that would otherwise grow with the data.
 MOST_TRAITS = 20

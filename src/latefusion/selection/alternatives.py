@@ -126,7 +126,7 @@ def near_ties(
     errors : float, default=1.0
         Standard errors of the difference.
     share : float, default=0.05
-        Labels that differ on at most this share of the samples are nearly equal.
+        Labels that differ on at most this share of the samples are nearly equal; with 0, only equal ones are.
     most : int, default=4
         Number of candidates at most.
 
@@ -189,7 +189,7 @@ def have_other_labels(one: Candidate, others: Sequence[Candidate], share: float 
     one : Candidate
     others : sequence of Candidate
     share : float, default=0.05
-        Share of the samples that are a few.
+        Share of the samples that are a few; with 0, none are.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def have_other_labels(one: Candidate, others: Sequence[Candidate], share: float 
 
 def _differ(one: Candidate, other: Candidate, share: float) -> bool:
     n_moved = np.count_nonzero(match_labels(other.labels, one.labels) != other.labels)
-    return bool(n_moved > max(FEW_SAMPLES, share * len(other.labels)))
+    return bool(n_moved > (max(FEW_SAMPLES, share * len(other.labels)) if share > 0 else 0))
 
 
 def _alternative(

@@ -33,6 +33,7 @@ from latefusion.metrics import neighbor_information
 from latefusion.partitions.fitting import mix_rows
 from latefusion.partitions.sources import Source, count_samples, known_samples, observed_mask, take_samples
 from latefusion.progress import progress_range, report_progress
+from latefusion.results import ResultTable
 from latefusion.selection.candidates import WEIGHTINGS, CandidateSpace, fit_space, keys_of_set
 from latefusion.selection.criterion import standard_error, view_neighbors
 from latefusion.similarities import KernelSimilarity, PrecomputedSimilarity
@@ -168,6 +169,28 @@ class NumberOfClusters:
             f"{found} {meaning} Do not interpret single clusters without checking them against other data. Compare "
             f"clusters of single views, remove views of noise, or set the number of clusters if it is known."
         )
+
+    def to_table(self) -> ResultTable:
+        """The evidence as a table: one row per number, the stability of data without clusters, and the chosen number.
+
+        Returns
+        -------
+        ResultTable
+        """
+        without = {one.n_clusters: one.stability for one in self.null}
+        columns: dict[str, list[Any]] = {
+            "n_clusters": [one.n_clusters for one in self.evidence],
+            "stability": [one.stability for one in self.evidence],
+            "standard_error": [one.standard_error for one in self.evidence],
+            "without_clusters": [without[one.n_clusters] for one in self.evidence],
+            "information": [one.information for one in self.evidence],
+            "score": [one.score for one in self.evidence],
+            "chosen": [one.n_clusters == self.n_clusters for one in self.evidence],
+        }
+        return ResultTable(columns, [self.reason], {"chosen": lambda one: "*" if one else ""})
+
+    def _repr_html_(self) -> str:
+        return self.to_table()._repr_html_()
 
     @property
     def _stability(self) -> str:

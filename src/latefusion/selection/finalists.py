@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from latefusion.partitions.partitions import PartitionKey
 from latefusion.selection.alternatives import (
-    MOST_ALTERNATIVES,
     Alternative,
     alternatives_to,
     have_other_labels,
@@ -32,10 +31,11 @@ from latefusion.selection.table import Candidate, broad_candidates, is_gain, rev
 
 # Scores that are lower by at most so many standard errors of the difference are not significantly lower.
 SIGNIFICANT = 2.0
-# Candidates that are finished beside the best one, at most, and the share of the samples on which they differ at least.
-# It is smaller than for alternatives: small differences before the refinement can become large ones.
+# Candidates with other labels that are finished beside the best one, at most. Also small differences before the
+# refinement can become large ones.
 MOST_FINALISTS = 6
-LEAST_DIFFERENCE = 0.01
+# Clusterings of single views that are finished, at most.
+MOST_VIEWS = 2
 
 
 def choose_finalist(
@@ -64,10 +64,10 @@ def choose_finalist(
     """
     best, broad = selected.candidate, broad_candidates([*candidates, *alone])
     fused = [one for one in broad if one.view is None]
-    others = near_ties(best, fused, errors=SIGNIFICANT, share=LEAST_DIFFERENCE, most=MOST_FINALISTS)
-    views = near_ties(best, [one for one in broad if one.view is not None and have_other_labels(one, others)])
+    others = near_ties(best, fused, errors=SIGNIFICANT, share=0.0, most=MOST_FINALISTS)
+    views = [one for one in broad if one.view is not None and have_other_labels(one, others)]
     finished = [_finished(selected, spaces, one) for one in (best, *others)] if others else [best]
-    ties = [_finished(selected, spaces, one) for one in views[: MOST_ALTERNATIVES - len(others)]]
+    ties = [_finished(selected, spaces, one) for one in near_ties(best, views, most=MOST_VIEWS)]
     position = _position_of_best(finished, candidates[0])
     if position > 0:
         chosen = others[position - 1]

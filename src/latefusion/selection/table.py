@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.results import ResultTable
 from latefusion.selection.criterion import Score, standard_error
 
 # Least breadth of a candidate, as a share of that of the default.
@@ -79,6 +80,13 @@ class Selection(Sequence[Mapping[str, Any]]):
         for row in sorted(self.rows, key=lambda one: -one["score"]):
             lines.append("  ".join(f"{_shown(row.get(column)):>14s}" for column in self.columns))
         return "\n".join([*lines, self.reason])
+
+    def _repr_html_(self) -> str:
+        """The same as HTML."""
+        best_first = sorted(self.rows, key=lambda one: -one["score"])
+        columns = {column: [row.get(column) for row in best_first] for column in self.columns}
+        formats = {"chosen": _shown}
+        return ResultTable(columns, [self.reason], formats)._repr_html_()
 
 
 def _shown(value: Any) -> str:
