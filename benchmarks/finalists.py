@@ -90,8 +90,9 @@ def measure(views: Any, classes: np.ndarray, seed: int, options: dict[str, Any])
 def describe(one: Any, classes: np.ndarray) -> Row:
     """Score and scores by the classes of a candidate."""
     scores = lf.metrics.clustering_scores(classes[classes >= 0], one.labels[classes >= 0])
-    by_class = {"ACC": scores["accuracy"], "NMI": scores["nmi"], "ARI": scores["ari"]}
-    return {"value": one.score.value, "parts": one.score.parts.tolist(), "breadth": one.score.breadth, **by_class}
+    by_class = {name: round(scores[key], 4) for name, key in (("ACC", "accuracy"), ("NMI", "nmi"), ("ARI", "ari"))}
+    parts = [round(part, 5) for part in one.score.parts.tolist()]
+    return {"value": round(one.score.value, 5), "parts": parts, "breadth": round(one.score.breadth, 4), **by_class}
 
 
 def moved(one: Any, other: Any) -> float:
