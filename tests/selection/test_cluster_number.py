@@ -43,6 +43,38 @@ def test_numbers_that_are_not_stable_do_not_compete_by_information():
     assert "best of 2–5" in found.reason
 
 
+def test_numbers_that_score_as_high_are_named():
+    """The standard error of stability² × information is 2 × stability × its standard error × information."""
+    found = NumberOfClusters(
+        (
+            NumberEvidence(2, 0.7, 0.01, 0.68),
+            NumberEvidence(3, 1.0, 0.0, 1.0),
+            NumberEvidence(4, 0.93, 0.06, 1.1),  # 0.95 ± 0.12
+            NumberEvidence(5, 0.9, 0.02, 1.1),  # 0.89 ± 0.04
+        ),
+        evidence([0.1] * 4),
+    )
+    assert found.n_clusters == 3
+    assert [one.n_clusters for one in found.tied] == [4]
+    assert found.tied[0].score_error == pytest.approx(2 * 0.93 * 0.06 * 1.1)
+    assert found.reason.endswith("Within the standard error, other numbers score as high: 4 (stability 0.93 ± 0.06).")
+    clear = NumberOfClusters(found.evidence[:2] + found.evidence[3:], found.null)
+    assert clear.tied == ()
+    assert "score as high" not in clear.reason
+
+
+def test_weak_structure_has_no_ties():
+    found = NumberOfClusters(evidence([0.3, 0.3, 0.3]), evidence([0.1] * 3))
+    assert found.is_weak
+    assert found.tied == ()
+
+
+def test_the_choice_prints_as_a_table():
+    found = NumberOfClusters(evidence([0.9, 0.95]), evidence([0.3] * 2))
+    assert repr(found) == repr(found.to_table())
+    assert found.reason in repr(found)
+
+
 def test_weak_structure_prefers_few_clusters_and_is_reported():
     stability, information = [0.2, 0.329, 0.33, 0.32], [0.1, 0.4, 0.6, 0.9]
     found = NumberOfClusters(evidence(stability, information), evidence([0.1] * 4))

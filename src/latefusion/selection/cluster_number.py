@@ -83,8 +83,13 @@ class NumberEvidence(NamedTuple):
         """Information times the square of the stability."""
         return max(self.stability, 0.0) ** 2 * self.information
 
+    @property
+    def score_error(self) -> float:
+        """Standard error of the score, from that of the stability by linearization."""
+        return 2 * max(self.stability, 0.0) * self.standard_error * self.information
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class NumberOfClusters:
     """The choice of the number of clusters.
 
@@ -136,6 +141,21 @@ class NumberOfClusters:
         return self.chosen.n_clusters
 
     @property
+    def tied(self) -> tuple[NumberEvidence, ...]:
+        """Other numbers whose score is lower than that of the chosen one by at most the standard error.
+
+        Empty for weak structure, where numbers are not compared by the score.
+        """
+        if self.is_weak:
+            return ()
+        best, others = self.best, (one for one in self.evidence if one.stability >= WEAK)
+        return tuple(
+            one
+            for one in others
+            if one is not best and best.score - one.score <= float(np.hypot(best.score_error, one.score_error))
+        )
+
+    @property
     def reason(self) -> str:
         """The choice in a few sentences."""
         numbers = [one.n_clusters for one in self.evidence]
@@ -150,7 +170,9 @@ class NumberOfClusters:
         )
         if not self.has_structure:
             return f"{text} Data of the same shape without clusters are as stable: there is no evidence for clusters."
-        return f"{text} Structure is weak: no number has a stability of {WEAK} or more." if self.is_weak else text
+        if self.is_weak:
+            return f"{text} Structure is weak: no number has a stability of {WEAK} or more."
+        return f"{text} {_tie_sentence(self.tied)}" if self.tied else text
 
     @property
     def warning(self) -> str | None:
@@ -189,6 +211,9 @@ class NumberOfClusters:
         }
         return ResultTable(columns, [self.reason], {"chosen": lambda one: "*" if one else ""})
 
+    def __repr__(self) -> str:
+        return repr(self.to_table())
+
     def _repr_html_(self) -> str:
         return self.to_table()._repr_html_()
 
@@ -196,6 +221,13 @@ class NumberOfClusters:
     def _stability(self) -> str:
         chosen = self.chosen
         return f"adjusted Rand index of {chosen.stability:.2f} ± {chosen.standard_error:.2f}"
+
+
+def _tie_sentence(tied: Sequence[NumberEvidence]) -> str:
+    """A sentence about numbers that score as high as the chosen one."""
+    each = [f"{one.n_clusters} (stability {one.stability:.2f} ± {one.standard_error:.2f})" for one in tied]
+    listed = each[0] if len(each) == 1 else f"{', '.join(each[:-1])} and {each[-1]}"
+    return f"Within the standard error, other numbers score as high: {listed}."
 
 
 def _error_of_difference(first: NumberEvidence, second: NumberEvidence) -> float:
