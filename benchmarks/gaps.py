@@ -12,7 +12,8 @@ Small sets get more draws, because their accuracy varies more and a fit costs le
 samples, at least 5 and at most 50. ``--draws`` sets one number for all.
 
 IterativeImputer is limited to 20 predictors per column and 3 rounds, because it needs minutes for wide views otherwise.
-The other imputers of scikit-learn have their defaults.
+The other imputers of scikit-learn have their defaults. ``--methods`` also accepts the variants of our imputation that
+are listed in ``VARIANTS``.
 
 The first table has the mean accuracy over the draws with its standard error. The mean over the sets has the same weight
 for every set; its standard error is that of the draws, for these sets. The line "noise" has complete views plus
@@ -47,6 +48,12 @@ from unittest import mock
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+import latefusion
+from latefusion.encoding import gaps
+from latefusion.encoding.column_statistics import column_statistics
+from latefusion.encoding.preparation import describe_view
+from latefusion.selection import search
+from latefusion.tables import format_table
 from measuring import machine, save
 
 SHARED = Path(os.environ.get("LATEFUSION_SHARED", Path(__file__).parents[2] / "shared"))
@@ -132,9 +139,7 @@ def _keep_a_value(missing, rng):
 
 def impute_ours(view):
     """The imputation of this package."""
-    from latefusion.encoding.gaps import fit_gap_filling
-
-    return fit_gap_filling(view)(view)
+    return gaps.fit_gap_filling(view)(view)
 
 
 def impute_by_means(view):
@@ -160,11 +165,71 @@ def impute_by_regressions(view):
         return model.fit_transform(view)
 
 
+def each(impute):
+    """The same imputation of every view."""
+    return lambda views: [impute(view) for view in views]
+
+
+def by_residuals(change):
+    """Our imputation with ``change(residuals_of, filling)`` in the place of ``residuals_of``."""
+
+    def impute(view):
+        filling = gaps.fit_gap_filling(view)
+        with mock.patch.object(gaps._Donors, "residuals_of", change(gaps._Donors.residuals_of, filling)):
+            return filling(view)
+
+    return each(impute)
+
+
+def times(weight):
+    """Residuals times a weight; zero leaves the conditional means."""
+    return by_residuals(lambda original, _: lambda *row: weight * original(*row))
+
+
+def in_units_of_columns(original, filling):
+    """Donors are near by distances of the columns as they are, not as standardized."""
+    units = filling.scales / np.sqrt(np.mean(filling.scales**2))
+
+    def residuals_of(donors, values, observed):
+        scaled = donors._replace(rows=donors.rows * units, squares=donors.squares * units**2)
+        return original(scaled, values * units, observed)
+
+    return residuals_of
+
+
+def impute_from_many(view):
+    """Residuals of 20 donors."""
+    with mock.patch.object(gaps, "N_DONORS", 20):
+        return impute_ours(view)
+
+
+def impute_roots(view):
+    """Square roots of distributions, because Hellinger distances are distances of roots; other views as they are."""
+    if np.nanmin(view) < 0 or describe_view(column_statistics(impute_ours(view))) != "distribution":
+        return impute_ours(view)
+    return impute_ours(np.sqrt(view)) ** 2
+
+
+def impute_together(views):
+    """All views side by side as one."""
+    together = impute_ours(np.hstack(views))
+    return np.split(together, np.cumsum([view.shape[1] for view in views])[:-1], axis=1)
+
+
 METHODS = {
-    OURS: impute_ours,
-    "mean": impute_by_means,
-    "KNNImputer": impute_by_neighbors,
-    "IterativeImputer": impute_by_regressions,
+    OURS: each(impute_ours),
+    "mean": each(impute_by_means),
+    "KNNImputer": each(impute_by_neighbors),
+    "IterativeImputer": each(impute_by_regressions),
+}
+# Variants of our imputation that were tried, and are not used.
+VARIANTS = {
+    "no residuals": times(0.0),
+    "half residuals": times(0.5),
+    "20 donors": each(impute_from_many),
+    "units of columns": by_residuals(in_units_of_columns),
+    "roots": each(impute_roots),
+    "all views": impute_together,
 }
 
 
@@ -176,9 +241,6 @@ def with_gaps(views, pattern, rate, draw):
 
 def cluster(views, n_clusters, draw):
     """Labels of complete views, and those of all candidates of the search."""
-    import latefusion
-    from latefusion.selection import search
-
     found, choose = {}, search.choose
 
     def record(candidates, n_samples):
@@ -198,8 +260,6 @@ def complete_candidates(path, draw):
 
 def scores(completed, path, draw):
     """Accuracy of the clustering, and how much its candidates agree with those of the complete views."""
-    import latefusion
-
     classes, complete = load(path)[1], complete_candidates(path, draw)
     labels, candidates = cluster(completed, len(np.unique(classes)), draw)
     agreement = [adjusted_rand_score(complete[one], candidates[one]) for one in complete.keys() & candidates.keys()]
@@ -231,7 +291,7 @@ def measure(path, pattern, rate, method, draw, *, clusters):
         return row | scores(bounded, path, draw)
     incomplete = with_gaps(views, pattern, rate, draw)
     start = time.process_time()
-    completed = [METHODS[method](view) for view in incomplete]
+    completed = (METHODS | VARIANTS)[method](incomplete)
     row["seconds"] = round(time.process_time() - start, 3)
     row["error"] = round(error(completed, views, incomplete), 4)
     return row | scores(completed, path, draw) if clusters else row
@@ -291,8 +351,6 @@ class Results:
 
 def means(results, args):
     """One line per pattern, rate and method."""
-    from latefusion.tables import format_table
-
     wanted = [("none", 0.0, "complete"), ("none", 0.0, "noise"), *cases(args, args.methods)]
     lines = [
         [pattern, f"{rate:.0%}", method, *(one.text() for one in results.means(pattern, rate, method))]
@@ -303,8 +361,6 @@ def means(results, args):
 
 def differences(results, args):
     """Ours minus every other method, what is asked of the difference, and whether this holds."""
-    from latefusion.tables import format_table
-
     lines = []
     for pattern, rate, other in cases(args, ["complete", *(method for method in args.methods if method != OURS)]):
         found = results.differences(pattern, rate, other)
@@ -316,8 +372,6 @@ def differences(results, args):
 
 def errors(results, rows, args):
     """Errors of imputed values and the seconds of all sets, one draw of each."""
-    from latefusion.tables import format_table
-
     seconds, lines = Results(rows, args.sets, "seconds"), []
     for pattern, rate, method in cases(args, args.methods):
         total = sum(one.mean for one in seconds.means(pattern, rate, method)[:-1])
@@ -339,7 +393,7 @@ def main():
     parser.add_argument("--rates", nargs="+", type=float, default=RATES, metavar="RATE")
     parser.add_argument("--patterns", nargs="+", choices=list(PATTERNS), default=list(PATTERNS))
     parser.add_argument("--draws", type=int, help="draws of every set; by default more of small sets")
-    parser.add_argument("--methods", nargs="+", choices=list(METHODS), default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", choices=[*METHODS, *VARIANTS], default=list(METHODS))
     parser.add_argument("--errors", action="store_true", help="errors of imputed values only, without clustering")
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
