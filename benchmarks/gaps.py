@@ -9,20 +9,21 @@ a value. All methods get the same gaps. The views are then completed and cluster
 ``LateFusionClustering(n_classes, random_state=draw)``. Classes are used for scores only.
 
 Small sets get more draws, because their accuracy varies more and a fit costs less: 10000 divided by the number of
-samples, at least 5 and at most 50. ``--draws`` sets one number for all.
+samples, at least 5 and at most 50. ``--draws`` sets one number for all; ``--draws 0`` prints the tables of the output
+file.
 
 IterativeImputer is limited to 20 predictors per column and 3 rounds, because it needs minutes for wide views otherwise.
-The other imputers of scikit-learn have their defaults. ``--methods`` also accepts the variants of our imputation that
-are listed in ``VARIANTS``.
+The other imputers of scikit-learn have their defaults. ``--methods`` also accepts the variants that are listed
+in ``VARIANTS``.
 
 The first table has the mean accuracy over the draws with its standard error. The mean over the sets has the same weight
 for every set; its standard error is that of the draws, for these sets. The line "noise" has complete views plus
 independent noise of 1 % of the standard deviation of each column. It shows how much the clustering itself changes with
 the smallest change of the views. The second table has the differences between our imputation and every other method,
-from pairs with the same set, gaps and random state. A bar holds if the difference is at least the bar, fails if it is
-more than two standard errors below, and is open otherwise.
+from pairs with the same set, gaps and random state; the third has their means. A bar holds if the difference is at
+least the bar, fails if it is more than two standard errors below, and is open otherwise.
 
-The third table does not depend on classes, nor on which candidate the search selects: the adjusted Rand index between
+The other tables do not depend on classes, nor on which candidate the search selects: the adjusted Rand index between
 the labels of a candidate and those of the same candidate for complete views, as a mean over the candidates. It shows
 what an imputation changes.
 
@@ -95,6 +96,8 @@ class Estimate(NamedTuple):
 
     def text(self, sign=""):
         """With three digits."""
+        if np.isnan(self.mean):
+            return "–"
         return f"{self.mean:{sign}.3f}" + ("" if np.isnan(self.error) else f" ± {self.error:.3f}")
 
     def against(self, bar):
@@ -216,13 +219,18 @@ def impute_together(views):
     return np.split(together, np.cumsum([view.shape[1] for view in views])[:-1], axis=1)
 
 
+def impute_in_range(view):
+    """Regressions within the observed range of each column: the others impute such values only."""
+    return np.clip(impute_by_regressions(view), np.nanmin(view, axis=0), np.nanmax(view, axis=0))
+
+
 METHODS = {
     OURS: each(impute_ours),
     "mean": each(impute_by_means),
     "KNNImputer": each(impute_by_neighbors),
     "IterativeImputer": each(impute_by_regressions),
 }
-# Variants of our imputation that were tried, and are not used.
+# Variants of our imputation that were tried and are not used, and one of IterativeImputer.
 VARIANTS = {
     "no residuals": times(0.0),
     "half residuals": times(0.5),
@@ -230,6 +238,7 @@ VARIANTS = {
     "units of columns": by_residuals(in_units_of_columns),
     "roots": each(impute_roots),
     "all views": impute_together,
+    "in range": each(impute_in_range),
 }
 
 
@@ -299,8 +308,10 @@ def measure(path, pattern, rate, method, draw, *, clusters):
 
 def n_draws(args, name):
     """Draws of a set: more of small ones."""
+    if args.draws is not None:
+        return args.draws
     n_samples = len(load(args.data / f"{name}.npz")[1])
-    return args.draws or min(max(DRAWN_SAMPLES // n_samples, LEAST_DRAWS), MOST_DRAWS)
+    return min(max(DRAWN_SAMPLES // n_samples, LEAST_DRAWS), MOST_DRAWS)
 
 
 def tasks(args):
@@ -336,13 +347,17 @@ class Results:
         found = [self.draws[name, pattern, rate, method] for name in self.sets]
         return self._with_mean([Estimate.of_draws(list(values.values())) for values in found])
 
-    def differences(self, pattern, rate, other):
-        """Ours minus another method, draw by draw: one estimate per set, and their mean."""
+    def differences(self, cells, other):
+        """Ours minus another method, draw by draw, as a mean over patterns and rates: per set, and their mean."""
         parts = []
         for name in self.sets:
-            ours = self.draws[name, pattern, rate, OURS]
-            theirs = self.draws[(name, "none", 0.0, other) if other == "complete" else (name, pattern, rate, other)]
-            parts.append(Estimate.of_draws([ours[draw] - theirs[draw] for draw in ours.keys() & theirs.keys()]))
+            found = defaultdict(list)
+            for pattern, rate in cells:
+                ours = self.draws[name, pattern, rate, OURS]
+                theirs = self.draws[(name, "none", 0.0, other) if other == "complete" else (name, pattern, rate, other)]
+                for draw in ours.keys() & theirs.keys():
+                    found[draw].append(ours[draw] - theirs[draw])
+            parts.append(Estimate.of_draws([np.mean(one) for one in found.values() if len(one) == len(cells)]))
         return self._with_mean(parts)
 
     def _with_mean(self, parts):
@@ -362,12 +377,24 @@ def means(results, args):
 def differences(results, args):
     """Ours minus every other method, what is asked of the difference, and whether this holds."""
     lines = []
-    for pattern, rate, other in cases(args, ["complete", *(method for method in args.methods if method != OURS)]):
-        found = results.differences(pattern, rate, other)
+    for pattern, rate, other in cases(args, ["complete", *others(args)]):
+        found = results.differences([(pattern, rate)], other)
         bar = -LOSSES.get(rate, float("nan")) if other == "complete" else 0.0
         verdict = "" if np.isnan(bar) else f"≥ {bar:.2f} {found[-1].against(bar)}"
         lines.append([pattern, f"{rate:.0%}", other, *(one.text("+") for one in found), verdict])
     return format_table(["pattern", "rate", "ours minus", *args.sets, "mean", "bar"], lines)
+
+
+def overall(results, args):
+    """Ours minus every other method over all patterns and rates, from draws that have them all."""
+    cells = [(pattern, rate) for pattern in args.patterns for rate in args.rates]
+    lines = [[other, *(one.text("+") for one in results.differences(cells, other))] for other in others(args)]
+    return format_table(["ours minus", *args.sets, "mean"], lines)
+
+
+def others(args):
+    """The methods that ours is compared with."""
+    return [method for method in args.methods if method != OURS]
 
 
 def errors(results, rows, args):
@@ -376,7 +403,7 @@ def errors(results, rows, args):
     for pattern, rate, method in cases(args, args.methods):
         total = sum(one.mean for one in seconds.means(pattern, rate, method)[:-1])
         found = [one.text() for one in results.means(pattern, rate, method)]
-        lines.append([pattern, f"{rate:.0%}", method, *found, f"{total:.1f} s"])
+        lines.append([pattern, f"{rate:.0%}", method, *found, "–" if np.isnan(total) else f"{total:.1f} s"])
     return format_table(["pattern", "rate", "method", *args.sets, "mean", "CPU"], lines)
 
 
@@ -411,7 +438,9 @@ def main():
         for title, table in (
             ("Accuracy", means(results, args)),
             ("Differences of accuracy", differences(results, args)),
+            ("Differences of accuracy over all patterns and rates", overall(results, args)),
             ("Agreement with the candidates of complete views", means(agreement, args)),
+            ("Differences of agreement over all patterns and rates", overall(agreement, args)),
         ):
             print(f"{title}\n\n{table}\n")
     print(machine())

@@ -111,12 +111,16 @@ def gap_rows(scores):
 def test_differences_of_imputations_are_those_of_the_same_draw(gaps):
     scores = {"latefusion": {0: 0.5, 1: 0.9, 2: 0.8}, "mean": {2: 0.7, 1: 0.7, 0: 0.3, 3: 0.0}, "complete": {0: 0.8}}
     results = gaps.Results(gap_rows(scores), ["one", "two"], "ACC")
-    *of_sets, mean = results.differences("random", 0.2, "mean")
+    *of_sets, mean = results.differences([("random", 0.2)], "mean")
     error = np.std([0.2, 0.2, 0.1], ddof=1) / np.sqrt(3)
     np.testing.assert_allclose(of_sets, [(0.5 / 3, error)] * 2)
     np.testing.assert_allclose(mean, (0.5 / 3, error / np.sqrt(2)))
-    assert [round(one.mean, 6) for one in results.differences("random", 0.2, "complete")] == [-0.3] * 3
+    assert [round(one.mean, 6) for one in results.differences([("random", 0.2)], "complete")] == [-0.3] * 3
     assert results.means("random", 0.2, "latefusion")[0].text() == "0.733 ± 0.120"
+    cells = [("random", 0.2), ("blocks", 0.2)]
+    results.draws["one", "blocks", 0.2, "latefusion"] = {1: 0.6}
+    results.draws["one", "blocks", 0.2, "mean"] = {0: 0.6, 1: 0.2}
+    assert round(results.differences(cells, "mean")[0].mean, 6) == 0.3
 
 
 def test_a_bar_is_open_within_two_standard_errors(gaps):
