@@ -122,3 +122,62 @@ def test_an_error_of_a_method_is_its_result(mixed_tables):
     assert mixed_tables.score(mixed_tables.Method(fails), table, 7) == {"error": "ValueError: (3, 1) 2 7"}
     found = mixed_tables.score(mixed_tables.Method(lambda frame, k, seed: np.array([5, 3, 3])), table, 0)
     assert (found["ari"], found["acc"]) == (1.0, 1.0)
+
+
+@pytest.fixture
+def gaps(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("gaps")
+
+
+def gap_rows(scores):
+    """Rows of two sets with the same scores, {method: {draw: score}}."""
+    return [
+        {"set": name, "pattern": "none" if method == "complete" else "random", "draw": draw, "ACC": score}
+        | {"rate": 0.0 if method == "complete" else 0.2, "method": method}
+        for name in ("one", "two")
+        for method, found in scores.items()
+        for draw, score in found.items()
+    ]
+
+
+def test_differences_of_imputations_are_those_of_the_same_draw(gaps):
+    scores = {"latefusion": {0: 0.5, 1: 0.9, 2: 0.8}, "mean": {2: 0.7, 1: 0.7, 0: 0.3, 3: 0.0}, "complete": {0: 0.8}}
+    results = gaps.Results(gap_rows(scores), ["one", "two"], "ACC")
+    *of_sets, mean = results.differences([("random", 0.2)], "mean")
+    error = np.std([0.2, 0.2, 0.1], ddof=1) / np.sqrt(3)
+    np.testing.assert_allclose(of_sets, [(0.5 / 3, error)] * 2)
+    np.testing.assert_allclose(mean, (0.5 / 3, error / np.sqrt(2)))
+    assert [round(one.mean, 6) for one in results.differences([("random", 0.2)], "complete")] == [-0.3] * 3
+    assert results.means("random", 0.2, "latefusion")[0].text() == "0.733 ± 0.120"
+    cells = [("random", 0.2), ("blocks", 0.2)]
+    results.draws["one", "blocks", 0.2, "latefusion"] = {1: 0.6}
+    results.draws["one", "blocks", 0.2, "mean"] = {0: 0.6, 1: 0.2}
+    assert round(results.differences(cells, "mean")[0].mean, 6) == 0.3
+
+
+def test_a_bar_is_open_within_two_standard_errors(gaps):
+    verdicts = [gaps.Estimate(mean, 0.01).against(-0.02) for mean in (-0.01, -0.02, -0.03, -0.039, -0.041)]
+    assert verdicts == ["holds", "holds", "open", "open", "fails"]
+
+
+def test_candidates_agree_fully_with_themselves(gaps, data_folder):
+    path = data_folder / "small.npz"
+    assert gaps.scores(gaps.load(path)[0], path, draw=0)["agreement"] == 1.0
+
+
+def test_variants_of_the_imputation_change_the_residuals_only(gaps):
+    rng = np.random.default_rng(0)
+    view = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.5 * rng.normal(size=(60, 6))
+    view[rng.random(view.shape) < 0.2] = np.nan
+    view[:, 0] = np.where(np.isnan(view).all(axis=1), 0.0, view[:, 0])
+    ours = gaps.impute_ours(view)
+    np.testing.assert_array_equal(gaps.times(1.0)([view])[0], ours)
+    none, half = gaps.times(0.0)([view])[0], gaps.times(0.5)([view])[0]
+    inside = (ours > np.nanmin(view, axis=0)) & (ours < np.nanmax(view, axis=0))
+    np.testing.assert_allclose(half[inside], (none + ours)[inside] / 2)
+    standardized = (view - np.nanmean(view, axis=0)) / np.nanstd(view, axis=0)
+    np.testing.assert_allclose(
+        gaps.by_residuals(gaps.in_units_of_columns)([standardized])[0], gaps.impute_ours(standardized), rtol=1e-8
+    )
+    np.testing.assert_array_equal(gaps.impute_ours(view), ours)
