@@ -36,8 +36,8 @@ from latefusion.selection.table import LEAST_BREADTH, is_gain
 from measuring import machine, save
 from missing_views import load
 
-ERRORS, SHARES, MOST = (1.0, 2.0, 3.0), (0.0, 0.01, 0.025, 0.05), (3, 6, 99)
-USED = (finalists.SIGNIFICANT, 0.0, finalists.MOST_FINALISTS)
+ERRORS, SHARES, MOST = (1.0, 2.0, 3.0, np.inf), (0.0, 0.01, 0.05), (3, 6, 99)
+USED = (np.inf, 0.0, finalists.MOST_FINALISTS)
 Row = dict[str, Any]
 Rule = Callable[[Row], int]
 
@@ -71,7 +71,7 @@ def measure(views: Any, classes: np.ndarray, seed: int, options: dict[str, Any])
     original = search.choose_finalist
 
     def finish_all(selected: Any, spaces: Any, candidates: Any, alone: Any) -> Any:
-        finished = [finalists._finished(selected, spaces, one) for one in candidates]
+        finished = [finalists._finish(selected, spaces, one).finished for one in candidates]
         searched = np.arange(len(classes)) if selected.samples is None else selected.samples
         known = classes[searched[selected.criterion.samples]]
         found["first"] = next(number for number, one in enumerate(candidates) if one is selected.candidate)

@@ -1,4 +1,4 @@
-"""Candidates whose scores do not differ significantly are compared by their final labels."""
+"""The best candidates are compared by their final labels."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ import latefusion as lf
 from latefusion.selection import finalists, search
 from latefusion.selection.alternatives import score_difference
 from latefusion.selection.finalists import with_labels
+from latefusion.selection.label_assignment import assign_selected
 from latefusion.selection.table import is_gain
 
 # Views without clear clusters, in which a finalist with another rank before the refinement is better after it.
@@ -28,13 +29,14 @@ def test_no_alternative_scores_significantly_higher(problem):
 @pytest.mark.parametrize("assign_labels", ["auto", "kmeans", "average"])
 def test_the_model_has_the_labels_by_which_its_candidate_was_chosen(monkeypatch, assign_labels):
     found = []
-    original = finalists._finished
+    original = finalists._finish
 
     def recorded(*args):
-        found.append(original(*args))
-        return found[-1]
+        one = original(*args)
+        found.append(one.finished)
+        return one
 
-    monkeypatch.setattr(finalists, "_finished", recorded)
+    monkeypatch.setattr(finalists, "_finish", recorded)
     model = fit(3, 2.5, 0, assign_labels=assign_labels)
     own = [one for one in found if settings(one) == settings(model.selection_[chosen_row(model)])]
     assert len(own) == 1
@@ -61,12 +63,12 @@ def test_the_table_says_which_candidate_was_chosen_and_why():
     row = model.selection_[chosen_row(model)]
     assert settings(row) == (model.similarity_, model.weighting_, model.regularization_)
     assert row["score"] < max(one["score"] for one in model.selection_)
-    assert "candidates whose scores do not differ significantly" in model.selection_.reason
+    assert "Best final labels of the first 7 of 18 candidates" in model.selection_.reason
     assert f"regularization={model.regularization_:g}" in model.selection_.reason
 
 
 def test_clear_clusters_have_one_finalist(monkeypatch):
-    monkeypatch.setattr(finalists, "_finished", lambda *args: pytest.fail("nothing has to be compared"))
+    monkeypatch.setattr(finalists, "_finish", lambda *args: pytest.fail("nothing has to be compared"))
     views = lf.datasets.make_views(90, 3, n_views=3, noise=0.5, random_state=0).views
     model = lf.LateFusionClustering(3, random_state=0).fit(views)
     assert model.alternatives_ == ()
@@ -75,16 +77,17 @@ def test_clear_clusters_have_one_finalist(monkeypatch):
 def test_a_finalist_that_explains_fewer_views_is_not_chosen(monkeypatch):
     """Breadth is compared with the default, as among all candidates."""
     model = fit(3, 2.5, 0)
-    original = finalists._finished
+    original = finalists._finish
 
     def narrow(selected, spaces, candidate):
         one = original(selected, spaces, candidate)
         first = settings(candidate) == settings(selected.candidate)
-        return one if first else one._replace(score=one.score._replace(breadth=0.0))
+        score = one.finished.score._replace(breadth=0.0)
+        return one if first else one._replace(finished=one.finished._replace(score=score))
 
-    monkeypatch.setattr(finalists, "_finished", narrow)
+    monkeypatch.setattr(finalists, "_finish", narrow)
     again = fit(3, 2.5, 0)
-    assert model.selection_.reason.startswith("Chosen among")
+    assert model.selection_.reason.startswith("Best final labels")
     assert again.selection_.reason.startswith("Best of 18")
 
 
@@ -95,3 +98,14 @@ def test_final_labels_have_a_score_of_the_same_criterion():
     assert again.score.value == pytest.approx(model.criterion()(model.labels_))
     np.testing.assert_array_equal(again.labels, model.labels_)
     assert {one["regularization"] for one in model.selection_} == set(search.REGULARIZATIONS)
+
+
+@pytest.mark.parametrize("n_samples", [150, 700])
+def test_final_labels_are_computed_once_and_are_those_of_the_assignment(n_samples):
+    """Labels of k-means that the search knows already, with all starts, are not computed again."""
+    views = lf.datasets.make_views(n_samples, 3, n_views=3, noise=2.5, random_state=0).views
+    model = lf.LateFusionClustering(3, random_state=0).fit(views)
+    assert model._state.final is not None
+    again = assign_selected(model._state, model.consensus_, None)
+    np.testing.assert_array_equal(again.labels, model.labels_)
+    assert again.assign_labels == model.assign_labels_

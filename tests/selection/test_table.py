@@ -92,8 +92,8 @@ def test_a_revised_choice_marks_another_row_and_says_why():
     assert [row["chosen"] for row in revised] == [False, True, False]
     assert [row["score"] for row in revised] == [row["score"] for row in selection]
     assert revised.reason == (
-        "Chosen among 2 of 3 candidates whose scores do not differ significantly: the second. Its final labels score "
-        "0.012 ± 0.004 more than those of the candidate that was first."
+        "Best final labels of the first 2 of 3 candidates: the second. They score 0.012 ± 0.004 more than those of the "
+        "candidate with the highest score before."
     )
     assert revised.n_samples == selection.n_samples
 

@@ -16,7 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.cluster.hierarchy import linkage
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -304,9 +306,18 @@ def assign_by_linkage(
             warnings.simplefilter("ignore", ConvergenceWarning)
             small = KMeans(n_centers, n_init=1, max_iter=LINKED_STEPS, random_state=random_state).fit(centers)
         centers = small.cluster_centers_[np.unique(small.predict(centers))]
-    clusters = cut_tree(linkage(centers, "average"), n_clusters=[n_clusters])[:, 0]
-    rule = NearestCenter(centers, np.asarray(clusters, dtype=np.intp))
+    rule = NearestCenter(centers, _cut(linkage(centers, "average"), n_clusters))
     return rule.predict(embedding), rule
+
+
+def _cut(tree: NDArray[np.float64], n_clusters: int) -> NDArray[np.intp]:
+    """The clusters of a tree of merges, before the last of them: parts that the first merges connect."""
+    n_leaves = len(tree) + 1
+    merged = tree[: max(0, n_leaves - n_clusters), :2].astype(np.intp)
+    parents = n_leaves + np.repeat(np.arange(len(merged)), 2)
+    size = n_leaves + len(merged)
+    edges = coo_array((np.ones(2 * len(merged)), (merged.ravel(), parents)), shape=(size, size))
+    return np.asarray(connected_components(edges, directed=False)[1][:n_leaves], dtype=np.intp)
 
 
 def assign_by_mixture(

@@ -45,8 +45,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     Every view is scaled by its kind of values (counts, distributions, measurements in different units, coordinates).
     Base partitions are computed from several nearest-neighbor graphs and a kernel of every view, and fused by global
     alignment. The similarities, the weights of views and the regularization λ are chosen by the information of the
-    clusters about neighboring samples and about the clusterings of the single views. Candidates whose scores do not
-    differ significantly are compared once more, by their final labels.
+    clusters about neighboring samples and about the clusterings of the single views. The best candidates are compared
+    once more, by their final labels.
 
     Parameters
     ----------
@@ -445,7 +445,8 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        self.labels_, rule, self.assign_labels_ = assign_selected(self._state, self.consensus_, self._mask)
+        assigned = self._state.final or assign_selected(self._state, self.consensus_, self._mask)
+        self.labels_, self.assign_labels_, rule = assigned.labels, assigned.assign_labels, assigned.rule
         searched, names = self.searched_samples(), list(map(str, self.view_names_))
         self.alternatives_ = find_alternatives(self._state, self.labels_[searched], searched, names)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)

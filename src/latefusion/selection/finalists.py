@@ -1,9 +1,9 @@
-"""The choice among candidates whose scores do not differ significantly, by the labels that a model would have.
+"""The choice among the best candidates by the labels that a model would have.
 
 Candidates are scored with the labels of one label assignment. The labels of a model are chosen among several
 assignments and refined, which changes scores by more than many candidates differ. So the best candidates are finished:
 they get the labels, and their score, that a model with their settings would have. A finalist is chosen instead of the
-best candidate if its final labels score higher by more than the standard error of the difference. The others can be
+first candidate if its final labels score higher by more than the standard error of the difference. The others can be
 alternatives.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +26,11 @@ from latefusion.selection.alternatives import (
 )
 from latefusion.selection.candidates import CandidateSpace
 from latefusion.selection.criterion import Criterion
-from latefusion.selection.label_assignment import assign_selected
-from latefusion.selection.options import Selected
+from latefusion.selection.label_assignment import Assigned, assign_selected
+from latefusion.selection.options import Selected, has_all_starts
 from latefusion.selection.table import Candidate, broad_candidates, is_gain, revise_choice
 
-# Scores that are lower by at most so many standard errors of the difference are not significantly lower.
-SIGNIFICANT = 2.0
-# Candidates with other labels that are finished beside the best one, at most. Also small differences before the
-# refinement can become large ones.
+# Candidates with other labels that are finished beside the first one, at most.
 MOST_FINALISTS = 6
 # Clusterings of single views that are finished, at most.
 MOST_VIEWS = 2
@@ -49,7 +47,7 @@ def choose_finalist(
     Parameters
     ----------
     selected : Selected
-        With the best candidate.
+        With the candidate that was chosen so far.
     spaces : mapping of int or None to CandidateSpace
         Partitions of the samples of the search, by the number of shared components.
     candidates : sequence of Candidate
@@ -64,34 +62,49 @@ def choose_finalist(
     """
     best, broad = selected.candidate, broad_candidates([*candidates, *alone])
     fused = [one for one in broad if one.view is None]
-    others = near_ties(best, fused, errors=SIGNIFICANT, share=0.0, most=MOST_FINALISTS)
+    others = near_ties(best, fused, errors=np.inf, share=0.0, most=MOST_FINALISTS)
     views = [one for one in broad if one.view is not None and have_other_labels(one, others)]
-    finished = [_finished(selected, spaces, one) for one in (best, *others)] if others else [best]
-    ties = [_finished(selected, spaces, one) for one in near_ties(best, views, most=MOST_VIEWS)]
-    position = _position_of_best(finished, candidates[0])
-    if position > 0:
-        chosen = others[position - 1]
+    ties = [_finish(selected, spaces, one).finished for one in near_ties(best, views, most=MOST_VIEWS)]
+    if not others:
+        return replace(selected, ties=tuple(ties))
+    finalists = [_finish(selected, spaces, one) for one in (best, *others)]
+    winner = _winner(finalists, candidates[0])
+    if winner is not finalists[0]:
+        chosen, gain = winner.candidate, score_difference(finalists[0].finished, winner.finished)
         row = next(number for number, one in enumerate(candidates) if one is chosen)
-        gain = score_difference(finished[0], finished[position])
-        selection = revise_choice(selected.selection, row, str(chosen), len(finished), *gain)
+        selection = revise_choice(selected.selection, row, str(chosen), len(finalists), *gain)
         space = spaces[chosen.n_shared_components]
         plan = space.plan(chosen.similarity, chosen.weighting)
         selected = replace(selected, candidate=chosen, plan=plan, shares=space.shares, selection=selection)
-    rest = [one for number, one in enumerate(finished) if number != position]
-    return replace(selected, ties=(*rest, *ties))
+    rest = [one.finished for one in finalists if one is not winner]
+    return replace(selected, ties=(*rest, *ties), final=winner.assigned if selected.samples is None else None)
 
 
-def _position_of_best(finished: Sequence[Candidate], default: Candidate) -> int:
-    """The finished candidate to take; 0 is the one that was best before."""
-    first, broad = finished[0], broad_candidates([default, *finished])[1:]
-    best = max(broad, key=lambda one: one.score.value, default=first)
-    if best is first or not is_gain(*score_difference(first, best)):
-        return 0
-    return next(number for number, one in enumerate(finished) if one is best)
+class Finalist(NamedTuple):
+    """A candidate, the same with final labels and their score, and the rule that gives these labels."""
+
+    candidate: Candidate
+    finished: Candidate
+    assigned: Assigned
 
 
-def _finished(selected: Selected, spaces: Mapping[int | None, CandidateSpace], candidate: Candidate) -> Candidate:
-    """A candidate with the labels, and their score, that a model of these samples would have if it were chosen."""
+def _winner(finalists: Sequence[Finalist], default: Candidate) -> Finalist:
+    """The finalist of the highest score, or the first one if the gain is within the standard error.
+
+    As among all candidates, one that explains far fewer views than the default is not taken.
+    """
+    broad = broad_candidates([default, *(one.finished for one in finalists)])[1:]
+    first = finalists[0]
+    best = max(
+        (one for one in finalists if any(one.finished is other for other in broad)),
+        key=lambda one: one.finished.score.value,
+        default=first,
+    )
+    return best if is_gain(*score_difference(first.finished, best.finished)) else first
+
+
+def _finish(selected: Selected, spaces: Mapping[int | None, CandidateSpace], candidate: Candidate) -> Finalist:
+    """Give a candidate the labels that a model of the samples of the search would have if it were chosen."""
     space = spaces[candidate.n_shared_components]
     if candidate.view is None:
         plan = space.plan(candidate.similarity, candidate.weighting)
@@ -99,8 +112,10 @@ def _finished(selected: Selected, spaces: Mapping[int | None, CandidateSpace], c
         plan = {PartitionKey(candidate.view, candidate.similarity): 1.0}
     (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
     rows, as_chosen = space.partitions.times(fused.coefficients), replace(selected, candidate=candidate, samples=None)
-    labels, _, name = assign_selected(as_chosen, rows, space.partitions.mask)
-    return with_labels(candidate, labels, selected.criterion)._replace(assign_labels=name)
+    by_kmeans = candidate.labels if candidate.view is None and has_all_starts(space) else None
+    assigned = assign_selected(as_chosen, rows, space.partitions.mask, by_kmeans)
+    finished = with_labels(candidate, assigned.labels, selected.criterion)
+    return Finalist(candidate, finished._replace(assign_labels=assigned.assign_labels), assigned)
 
 
 def with_labels(candidate: Candidate, labels: NDArray[np.intp], criterion: Criterion) -> Candidate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,29 @@ from latefusion.selection.refinement import refine
 from latefusion.selection.table import LEAST_BREADTH, choose
 
 
+class Assigned(NamedTuple):
+    """Labels of samples.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+    rule : AssignmentRule
+        Gives labels to new rows.
+    assign_labels : str
+        The chosen assignment.
+    """
+
+    labels: NDArray[np.intp]
+    rule: Any
+    assign_labels: str
+
+
 def assign_selected(
-    selected: Selected, consensus: NDArray[Any], mask: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.intp], Any, str]:
+    selected: Selected,
+    consensus: NDArray[Any],
+    mask: NDArray[np.bool_] | None,
+    by_kmeans: NDArray[np.integer] | None = None,
+) -> Assigned:
     """Labels of the consensus of all samples, and the rule that gives labels to new rows.
 
     ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, and fits a
@@ -29,18 +49,18 @@ def assign_selected(
     consensus : ndarray of shape (n_samples, n_clusters)
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which samples have which views; None if no view is missing.
+    by_kmeans : ndarray of shape (n_known,), default=None
+        Labels of the samples of the criterion by k-means with all starts, if they are known.
 
     Returns
     -------
-    labels : ndarray of shape (n_samples,)
-    rule : AssignmentRule
-    assign_labels : str
-        The chosen assignment.
+    Assigned
     """
     options, candidate, criterion = selected.options, selected.candidate, selected.criterion
     n_clusters = candidate.n_clusters
     if options.assign_labels != "auto":
-        return *assign_known(options.assign, consensus, mask, n_clusters), options.assign_labels
+        labels, rule = assign_known(options.assign, consensus, mask, n_clusters)
+        return Assigned(labels, rule, options.assign_labels)
     rows = consensus if selected.samples is None else consensus[selected.samples]
     known = criterion.samples
     found: dict[str, NDArray[np.intp]] = {}
@@ -48,6 +68,8 @@ def assign_selected(
         labels = np.zeros(len(rows), dtype=np.intp)
         if name == "mixture":
             labels[known] = fit_mixture(rows[known], found["kmeans"][known], n_clusters).predict(rows[known])
+        elif name == "kmeans" and by_kmeans is not None:
+            labels[known] = by_kmeans
         else:
             labels[known] = options.assign(rows[known], n_clusters, assign_labels=name)[0]
         found[name] = labels
@@ -58,7 +80,7 @@ def assign_selected(
     best = choose(scored, len(known))[0].assign_labels
     labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
     rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
-    return rule.predict(consensus), rule, best
+    return Assigned(rule.predict(consensus), rule, best)
 
 
 def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:

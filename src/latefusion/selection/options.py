@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.partitions.sources import Source
-from latefusion.selection.candidates import Plan
+from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import LEAST_CLUSTER, NUMBER_SAMPLES, NumberOfClusters
 from latefusion.selection.criterion import Criterion
 from latefusion.selection.sources import NamedSimilarities
@@ -19,6 +19,11 @@ from latefusion.selection.table import Candidate, Selection
 
 # The label assignments among which ``assign_labels="auto"`` chooses; the first serves wherever there is no choice.
 AUTOMATIC = ("kmeans", "average", "mixture")
+# Starts of the label assignment of a candidate. The best ones get all of ``n_init`` when they are finished. Where rows
+# were imputed, all candidates do: clusters are less clear there, and a bad start is more likely. So do all candidates
+# of few samples, where k-means is cheap and one start more or less can change the choice.
+CANDIDATE_STARTS = 4
+MANY_STARTS_SAMPLES = 500
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,8 @@ class Selected:
     ties : tuple of Candidate
         Candidates that tie with the chosen one, with the labels that a model of the searched samples would have if
         they were chosen.
+    final : Assigned or None
+        Labels of all samples and their rule, if the chosen candidate was finished on all samples.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
     """
@@ -115,4 +122,19 @@ class Selected:
     criterion: Criterion
     dependence: NDArray[np.float64]
     ties: tuple[Candidate, ...] = ()
+    final: Any = None
     mean: NDArray[Any] | None = None
+
+
+def has_all_starts(space: CandidateSpace) -> bool:
+    """Whether candidates get all starts of the label assignment.
+
+    Parameters
+    ----------
+    space : CandidateSpace
+
+    Returns
+    -------
+    bool
+    """
+    return space.partitions.n_samples <= MANY_STARTS_SAMPLES or space.partitions.mask is not None

@@ -22,7 +22,7 @@ from latefusion.selection.criterion import Criterion, joint_neighbors, view_neig
 from latefusion.selection.dependence import unrelated_views, view_dependence
 from latefusion.selection.finalists import choose_finalist, with_labels
 from latefusion.selection.label_assignment import assign_known
-from latefusion.selection.options import AUTOMATIC, SearchOptions, Selected
+from latefusion.selection.options import AUTOMATIC, CANDIDATE_STARTS, SearchOptions, Selected, has_all_starts
 from latefusion.selection.spaces import fit_spaces, search_samples
 from latefusion.selection.table import Candidate, choose
 from latefusion.similarities import GivenPartition
@@ -33,11 +33,6 @@ logger = logging.getLogger("latefusion")
 # The similarities whose own clusterings a candidate is compared with.
 COMPARED = ("graph 10", "kernel", "given")
 COMPARED_STARTS = 10
-# Starts of the label assignment of a candidate. The chosen one gets all of ``n_init``. Where rows were imputed, all
-# candidates do: clusters are less clear there, and a bad start is more likely. So do all candidates of few samples,
-# where k-means is cheap and one start more or less can change the choice.
-CANDIDATE_STARTS = 4
-MANY_STARTS_SAMPLES = 500
 REGULARIZATIONS = (1.0, 2.0, 4.0)
 # About the share of the time after which the number of clusters is known, and after which all choices are made.
 NUMBER_SHARE = 0.6
@@ -171,8 +166,7 @@ def _candidates(
     space: CandidateSpace, criterion: Criterion, n_shared_components: int | None, options: SearchOptions
 ) -> Iterator[Candidate]:
     partitions, n_clusters = space.partitions, space.n_clusters
-    is_cheap = partitions.n_samples <= MANY_STARTS_SAMPLES
-    n_init = options.n_init if is_cheap or partitions.mask is not None else min(CANDIDATE_STARTS, options.n_init)
+    n_init = options.n_init if has_all_starts(space) else min(CANDIDATE_STARTS, options.n_init)
     assign_labels = AUTOMATIC[0] if options.assign_labels == "auto" else options.assign_labels
     seen = set()
     choices = list(product(SIMILARITY_SETS, WEIGHTINGS))

@@ -169,8 +169,8 @@ def revise_choice(
     """
     rows = tuple({**row, "chosen": number == position} for number, row in enumerate(selection.rows))
     reason = (
-        f"Chosen among {n_compared} of {len(rows)} candidates whose scores do not differ significantly: {what}. Its "
-        f"final labels score {gain:.3f} ± {error:.3f} more than those of the candidate that was first."
+        f"Best final labels of the first {n_compared} of {len(rows)} candidates: {what}. They score {gain:.3f} ± "
+        f"{error:.3f} more than those of the candidate with the highest score before."
     )
     return Selection(rows, reason, selection.n_samples)
 
