@@ -117,7 +117,7 @@ def test_ids_that_cannot_be_matched_are_refused_before_the_fit(clinic, capsys, m
             ("--outcome", "clinic.csv", "--survival", "days", "dead"),
             "--survival contains 'dead', which is not a column",
         ),
-        (("--outcome", "clinic.csv", "-o", "clinic.csv"), "clinic.csv"),
+        (("--outcome", "clinic.csv", "-o", "clinic.csv"), "-o 'clinic.csv' would overwrite the input"),
     ],
 )
 def test_mistakes_are_named(clinic, capsys, words, message):

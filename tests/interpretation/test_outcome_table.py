@@ -101,7 +101,7 @@ def with_value(values, row, value):
 
 INVALID = [
     (-TIMES, EVENTS, "'time' has 12 negative or infinite times, such as -1 for sample 'p0'. Times must be finite"),
-    (TIMES, EVENTS + 1, "the value '1' in 6 rows.*|the value '2' in 6 rows, such as sample 'p1'"),
+    (TIMES, EVENTS + 1, "'status' has the value '2' in 6 rows, such as sample 'p1'"),
     (
         TIMES,
         with_value(["dead", "alive"] * 6, 4, "maybe"),
