@@ -58,7 +58,7 @@ def test_text_and_json_have_the_outcome(clinic, capsys):
         "view proteins",
         "- Left out of all tests: 1 of 90 samples, which are not in the outcome table ('p000').",
         "- Not used: 1 of 90 rows of the outcome table, which belong to no sample ('p999').",
-        "2 of 89 samples have no time in 'days' or no event in 'vital_status'",
+        "- No time in 'days' or no event in 'vital_status': 2 of 89 samples, such as sample 'p0",
     ):  # fmt: skip
         assert words in text
     found = answer_of(capsys, "--outcome", "clinic.csv")["outcome"]
@@ -105,6 +105,13 @@ def test_ids_that_cannot_be_matched_are_refused_before_the_fit(clinic, capsys, m
     change(clinic).to_csv("clinic.csv", index=False)
     monkeypatch.setattr("latefusion.cli.cluster.configured", None)  # no estimator is made
     assert message in refusal(capsys, "--outcome", "clinic.csv")
+
+
+def test_nothing_to_compare_is_refused_before_the_fit(clinic, capsys, monkeypatch):
+    monkeypatch.setattr("latefusion.cli.cluster.configured", None)  # no estimator is made
+    assert "-k 1 gives only one" in refusal(capsys, "--outcome", "clinic.csv", "-k", "1")
+    clinic[["patient"]].assign(site="a").to_csv("clinic.csv", index=False)
+    assert "The outcome table has no column that can be tested." in refusal(capsys, "--outcome", "clinic.csv")
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_missing_times_and_events_are_counted():
     found = read({"time": time, "event": event})
     assert np.isnan(found.survival.time).tolist() == [row in (2, 4) for row in range(N)]
     assert (
-        "2 of 12 samples have no time in 'time' or no event in 'event', such as sample 'p2'. They are left out of the "
-        "survival tests."
+        "No time in 'time' or no event in 'event': 2 of 12 samples, such as sample 'p2'. Left out of the survival "
+        "tests."
     ) in found.notes
 
 
@@ -156,12 +156,28 @@ def test_other_endpoints_are_not_tested_as_numbers():
 @pytest.mark.parametrize(
     ("table", "note"),
     [
-        ({"time": TIMES}, "Column 'time' may contain survival times, but no column of events"),
+        ({"time": TIMES + 0.5}, "Column 'time' may contain survival times, but no column of events"),
         ({"vital_status": EVENTS}, "Column 'vital_status' may contain events, but no column of times"),
     ],
 )
 def test_half_of_a_survival_is_noted(table, note):
     assert any(one.startswith(note) for one in read(table).notes)
+
+
+def test_words_of_survival_under_another_name_are_noted():
+    """Without the note, times would be compared as if none was censored, and nobody would see it."""
+    note = "Column 'end' may contain events of survival, but no pair of times and events was recognized."
+    table = {"days": TIMES + 0.5, "end": ["Dead", "alive ", "unknown"] * 4}
+    assert [one[: len(note)] for one in read(table).notes] == [note]
+    assert read(table, survival=("days", "end")).survival is not None
+    assert not any("events of survival" in one for one in read(table, survival=("days", "end")).notes)
+    for others in (["yes", "no"], ["Dead", "deaf"]):
+        assert read({"days": TIMES + 0.5, "end": others * 6}).notes == ()
+
+
+def test_a_table_without_a_column_to_test_is_refused():
+    with pytest.raises(ValueError, match=r"no column that can be tested\. Column 'empty' has no values"):
+        read({"empty": [None] * N})
 
 
 def test_survival_can_be_chosen_or_switched_off():

@@ -104,8 +104,9 @@ def test_single_views_baselines_and_others_are_tested_by_the_same_code(model, fr
     row = table[2]
     assert [row["p survival"], row["p age"], row["p sex"]] == single.tests["p"].tolist()
     assert table["significant"][0] == "1 of 3"
-    assert "not that a clustering is better" in table.notes[0]
-    assert "at least one has p < 0.05 in 40 %" in table.notes[0]
+    assert "smallest: samples in the smallest cluster. significant: columns with an adjusted p" in table.notes[0]
+    assert "not that a clustering is better" in table.notes[1]
+    assert "at least one has p < 0.05 in 40 %" in table.notes[1]
 
 
 def test_others_with_ids_are_brought_into_order(model, clinic, found):
@@ -123,7 +124,9 @@ def test_a_single_clustering_has_a_comparison_of_one_row(model, clinic):
 def test_text_names_all_parts(found):
     text = repr(found)
     for words in (
-        "Survival (OS.time, OS)", "permutation p", "Do the clusters differ?", "Does fusion help?", "hazard ratio",
+        "Survival (OS.time, OS)", "permutation p", "median: median survival time", "which give at least 0.005.",
+        "inside, outside: the cluster and all other samples; median survival time, share of a category,",
+        "lower, upper: 95 % interval", "Do the clusters differ?", "Does fusion help?", "hazard ratio",
         "Notes on the table:\n- Survival: times from 'OS.time', events from 'OS'.",
     ):  # fmt: skip
         assert words in text

@@ -68,6 +68,8 @@ def read_outcome(options: argparse.Namespace) -> Any:
 def check_outcome(frame: Any, data: MultiViewDataset, options: argparse.Namespace) -> None:
     """Raise the errors of an outcome before the samples are clustered."""
     if frame is not None:
+        if options.clusters == 1:
+            raise ValueError("--outcome compares clusters, but -k 1 gives only one. Use -k 2 or more, or leave it out.")
         with_words(
             lambda: read_outcomes(
                 frame, data.views.sample_ids, np.ones(len(data.views), dtype=bool), survival=_pair(options)

@@ -12,7 +12,7 @@ from latefusion.datasets.labels import plain
 from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.columns import SECONDS_PER_DAY, Column, as_words, parse_numbers
 from latefusion.encoding.table_encoding import Left, fit_column
-from latefusion.interpretation.outcome_samples import Matched, match_table
+from latefusion.interpretation.outcome_samples import TABLE, Matched, match_table
 from latefusion.validation.sample_ids import shown_list
 
 # Names of columns without case and punctuation, most common first. Endpoints: overall, disease-specific,
@@ -32,6 +32,8 @@ EVENTS = (
     "overallsurvivalstatus", "fustat",
     *(f"{endpoint}{end}" for endpoint in ENDPOINTS for end in ("", "status", "event")),
 )  # fmt: skip
+# Words that mean survival under any name of the column, unlike yes and no.
+VITAL = frozenset({"dead", "deceased", "died", "alive", "living", "censored"})
 SURE_EVENTS = ("vitalstatus", "survivalstatus", "overallsurvivalstatus", "osstatus", "osevent")
 # Words of events, in lower case.
 HAPPENED = frozenset(
@@ -152,6 +154,8 @@ def read_outcomes(
         notes += more
         if found is not None:
             tested.append(_spread(found, matched.present))
+    if times is None and not tested:
+        raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *matched.notes, *notes]))
     return OutcomeTable(times, tuple(tested), matched.present, (*matched.notes, *notes))
 
 
@@ -249,7 +253,19 @@ def _loose_times(matched: Matched) -> list[str]:
                 f"Column {found!r} may contain {there}, but no column of {absent} was recognized. Give "
                 f"survival=(time, event) to compare survival."
             ]
-    return []
+    vital = next((name for name, column in matched.columns.items() if _has_vital_words(column)), None)
+    if vital is None:
+        return []
+    return [
+        f"Column {vital!r} may contain events of survival, but no pair of times and events was recognized. Give "
+        f"survival=(time, event) to compare survival. Otherwise times are tested as numbers, as if none was censored."
+    ]
+
+
+def _has_vital_words(column: Column) -> bool:
+    """Whether the values are words such as dead and alive."""
+    words = {word.casefold().strip() for word in column.words or ()}
+    return bool(words & VITAL) and words <= HAPPENED | CENSORED | UNKNOWN
 
 
 def _read_survival(matched: Matched, time_names: Sequence[str], event_name: str) -> tuple[SurvivalTimes, list[str]]:
@@ -266,8 +282,8 @@ def _read_survival(matched: Matched, time_names: Sequence[str], event_name: str)
     if missing.any():
         first = matched.names[int(np.argmax(missing))]
         notes.append(
-            f"{missing.sum()} of {matched.present.sum()} samples have no time in {shown} or no event in "
-            f"{event_name!r}, such as {first}. They are left out of the survival tests."
+            f"No time in {shown} or no event in {event_name!r}: {missing.sum()} of {matched.present.sum()} samples, "
+            f"such as {first}. Left out of the survival tests."
         )
     known = ~np.isnan(time) & ~np.isnan(event)
     if not known.any():

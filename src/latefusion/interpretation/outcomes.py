@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.encoding.columns import written_as
 from latefusion.interpretation.outcome_rivals import Rivals, baseline_clusterings, view_clusterings
-from latefusion.interpretation.outcome_samples import TABLE
 from latefusion.interpretation.outcome_table import OutcomeTable, read_outcomes
 from latefusion.interpretation.outcome_tests import (
     ClusterFinding,
@@ -30,6 +29,14 @@ from latefusion.progress import progress_range, progress_steps
 from latefusion.results import ResultTable, shown_value
 from latefusion.validation.sample_ids import ids_of
 
+FINDING_NOTE = (
+    "inside, outside: the cluster and all other samples; median survival time, share of a category, or median of a "
+    "number or date. lower, upper: 95 % interval. p_adjusted: false discovery rate over all clusters and columns."
+)
+COMPARISON_NOTE = (
+    "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. Other columns "
+    "are p-values without adjustment."
+)
 # Findings with a larger adjusted p are not printed.
 LEVEL = 0.05
 SHOWN_FINDINGS = 10
@@ -117,7 +124,7 @@ class Outcome:
         if len(found):
             hidden = len(found) - SHOWN_FINDINGS
             notes = [f"{hidden} more with an adjusted p of at most {LEVEL:g} in `clusters`."] * (hidden > 0)
-            shown = ResultTable(found[:SHOWN_FINDINGS].columns, notes)
+            shown = ResultTable(found[:SHOWN_FINDINGS].columns, [*notes, *found.notes])
             parts.append(("What is different in which cluster", shown))
         if len(self.comparison) > 1:
             columns = dict(list(self.comparison.columns.items())[: 5 + SHOWN_COLUMNS])
@@ -199,8 +206,6 @@ def outcome(
         raise ValueError(f"An outcome compares at least two clusters, but the labels have {found}.")
     seed = _seed(random_state)
     read = read_outcomes(table, ids, clustering.assigned, survival=survival, columns=columns)
-    if read.survival is None and not read.columns:
-        raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *read.notes]))
     with progress_range(0.0, 0.3):
         curves, tests, findings = run_tests(OutcomeTester(clustering, n_permutations, seed), read)
     rivals = _rivals(model, views, baselines, others, ids, len(labels), seed)
@@ -240,7 +245,8 @@ def survival_table(curves: SurvivalCurves) -> ResultTable:
         notes = [
             f"Log-rank test of all clusters: permutation p {shown_value(test.p_value)}; chi-squared "
             f"{shown_value(test.statistic)}, df {test.degrees_of_freedom}, asymptotic p "
-            f"{shown_value(test.p_asymptotic)}. Hazard ratios compare a cluster with all others (95 % intervals).",
+            f"{shown_value(test.p_asymptotic)}. median: median survival time in the unit of the table. Hazard ratios "
+            f"compare a cluster with all others; lower, upper: 95 % interval.",
         ]
     return ResultTable(columns, notes, {"median": _median})
 
@@ -344,7 +350,7 @@ def _comparison(
         }
         rows.append(row | {f"p {test.column}": test.p for test in tests})
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    notes = [REWARDS] if len(rows) > 1 else []
+    notes = [COMPARISON_NOTE, REWARDS] if len(rows) > 1 else []
     return ResultTable(columns, notes)
 
 
@@ -352,7 +358,10 @@ def _test_table(tests: list[ColumnTest], n_permutations: int) -> ResultTable:
     columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ColumnTest._fields[:-1]}
     columns["p_adjusted"] = benjamini_hochberg(columns["p"])
     columns["n_samples"] = [test.n_samples for test in tests]
-    note = f"p: exact, or by {n_permutations} permutations. p_adjusted: false discovery rate over all tested columns."
+    note = (
+        f"p: exact, or by {n_permutations} permutations, which give at least {1 / (n_permutations + 1):.2g}. "
+        f"p_adjusted: false discovery rate over all tested columns."
+    )
     return ResultTable(columns, [note])
 
 
@@ -361,7 +370,7 @@ def _finding_table(findings: list[ClusterFinding]) -> ResultTable:
     order = np.argsort([np.inf if np.isnan(one.p) else one.p for one in findings], kind="stable")
     columns: dict[str, Any] = {name: [getattr(findings[row], name) for row in order] for name in ClusterFinding._fields}
     columns["p_adjusted"] = adjusted[order]
-    return ResultTable(columns)
+    return ResultTable(columns, [FINDING_NOTE])
 
 
 def _cluster_notes(clustering: Clustering, table: OutcomeTable) -> list[str]:
