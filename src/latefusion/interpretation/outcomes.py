@@ -31,7 +31,8 @@ from latefusion.validation.sample_ids import ids_of
 
 FINDING_NOTE = (
     "inside, outside: the cluster and all other samples; median survival time, share of a category, or median of a "
-    "number or date. lower, upper: 95 % interval. p_adjusted: false discovery rate over all clusters and columns."
+    "number or date. Categories are listed where they are more frequent inside. lower, upper: 95 % interval. "
+    "p_adjusted: false discovery rate over all clusters and columns."
 )
 COMPARISON_NOTE = (
     "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. Other columns "
