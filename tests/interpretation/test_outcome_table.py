@@ -238,6 +238,10 @@ def test_columns_can_be_chosen_with_their_kinds():
             {"columns": ["agee"]},
             "columns contains 'agee', which is not a column of the outcome table. Its columns are 'age'",
         ),
+        (
+            {"columns": {"age": "amount"}},
+            "columns has the kind 'amount' for column 'age'. Use one of 'number', 'category'",
+        ),
         ({"survival": ("age", "dead")}, "survival contains 'dead', which is not a column"),
         ({"survival": "age"}, r"survival must be a pair of columns \(time, event\), False or None; got 'age'"),
         ({"columns": "age"}, r"columns must be a list of names.*Write \['age'\]"),
@@ -246,6 +250,14 @@ def test_columns_can_be_chosen_with_their_kinds():
 def test_unknown_columns_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         read({"age": TIMES}, **options)
+
+
+def test_an_unknown_order_is_asked_for_by_the_name_of_the_parameter():
+    table = {"grade": ["low", "high", "middle"] * 4}
+    with pytest.raises(ValueError, match=r"for example columns=\{'grade': \['high', 'low', 'middle'\]\}"):
+        read(table, columns={"grade": "ordered"})
+    found = read(table, columns={"grade": ["low", "middle", "high"]})
+    assert found.columns[0].levels == ("low", "middle", "high")
 
 
 def test_values_of_samples_without_a_cluster_are_not_read():

@@ -103,6 +103,22 @@ def test_a_column_with_one_value_among_the_samples_of_another_clustering_has_no_
     assert np.isnan(compared(others).column(OutcomeColumn("age", "number", values.astype(float)))[0].p)
 
 
+@pytest.mark.parametrize("kept", [0, 1])
+@pytest.mark.parametrize(("kind", "test"), [("number", "Kruskal–Wallis"), ("category", "Fisher–Freeman–Halton")])
+def test_columns_that_are_known_in_fewer_than_two_clusters_have_no_p(kept, kind, test):
+    """As for a view without any of the samples in the table."""
+    known = (LABELS == 2) & bool(kept)
+    values = np.where(known, np.arange(60) % 2, -1 if kind == "category" else np.nan)
+    found, findings = compared().column(OutcomeColumn("x", kind, values, ("a", "b")))
+    assert (found.test, found.n_samples, findings) == (test, kept * np.sum(LABELS == 2), [])
+    assert np.isnan([found.p, found.statistic, found.effect]).all()
+
+
+def test_survival_that_is_known_for_no_sample_has_no_curve():
+    curves, test, findings = compared().survival(SurvivalTimes(np.full(60, np.nan), EVENT, "time", "event"))
+    assert (curves.curves, curves.test, test.n_samples, findings) == ({}, None, 0, [])
+
+
 def test_all_columns_are_tested_in_order_survival_first():
     columns = (OutcomeColumn("age", "number", TIME), OutcomeColumn("sex", "category", LABELS % 2, ("f", "m")))
     table = OutcomeTable(SurvivalTimes(TIME, EVENT, "t", "e"), columns, np.ones(60, dtype=bool), ())

@@ -115,6 +115,27 @@ def test_others_with_ids_are_brought_into_order(model, clinic, found):
     assert table["samples"].tolist() == [90, 90, 90, 80]
 
 
+def test_a_view_without_samples_in_the_table_has_no_p(frames, clinic):
+    partly = {"view_0": frames["view_0"], "view_1": frames["view_1"][:60]}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(partly)
+    table = lf.outcome(model, clinic[60:], n_permutations=19).comparison
+    assert table["samples"].tolist() == [30, 30, 0]
+    assert np.isnan([table[f"p {name}"][2] for name in ("survival", "age", "sex")]).all()
+    assert not np.isnan(table["p age"][:2]).any()
+
+
+def test_others_with_wrong_ids_are_refused(model, clinic):
+    series = pd.Series(model.labels_, index=IDS)
+    with pytest.raises(ValueError, match=r"others\['x'\] has repeated sample ids"):
+        lf.outcome(model, clinic, others={"x": pd.concat([series, series[:1]])})
+    with pytest.raises(
+        ValueError, match=r"others\['x'\] has no sample id in common .* ids are like 'P00', .* are 'p00'"
+    ):
+        lf.outcome(model, clinic, others={"x": series.rename(str.upper)})
+    with pytest.raises(TypeError, match="others must be a dict of labels by name, got list"):
+        lf.outcome(model, clinic, others=[model.labels_])
+
+
 def test_a_single_clustering_has_a_comparison_of_one_row(model, clinic):
     table = lf.outcome(model.labels_, clinic, sample_ids=IDS, n_permutations=19).comparison
     assert table["method"].tolist() == ["labels"]

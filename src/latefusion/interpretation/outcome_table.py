@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets.labels import plain
-from latefusion.encoding.codings import LevelCoding, NumberCoding
+from latefusion.encoding.codings import LevelCoding, NumberCoding, RefusedColumn
 from latefusion.encoding.columns import SECONDS_PER_DAY, Column, as_words, parse_numbers
 from latefusion.encoding.table_encoding import Left, fit_column
 from latefusion.interpretation.outcome_samples import TABLE, Matched, match_table
@@ -32,6 +32,8 @@ EVENTS = (
     "overallsurvivalstatus", "fustat",
     *(f"{endpoint}{end}" for endpoint in ENDPOINTS for end in ("", "status", "event")),
 )  # fmt: skip
+# What columns may be said to be.
+TESTED_KINDS = ("number", "category", "ordered", "date", "duration")
 # Words that mean survival under any name of the column, unlike yes and no.
 VITAL = frozenset({"dead", "deceased", "died", "alive", "living", "censored"})
 SURE_EVENTS = ("vitalstatus", "survivalstatus", "overallsurvivalstatus", "osstatus", "osevent")
@@ -170,6 +172,11 @@ def _check_names(held: Mapping[str, Column], survival: Any, columns: Any) -> Non
             raise ValueError(
                 f"{parameter} contains {unknown[0]!r}, which is not a column of the outcome table. Its columns are "
                 f"{', '.join(map(repr, held))}."
+            )
+    for name, kind in columns.items() if isinstance(columns, Mapping) else ():
+        if isinstance(kind, str) and kind not in TESTED_KINDS:
+            raise ValueError(
+                f"columns has the kind {kind!r} for column {name!r}. Use one of {', '.join(map(repr, TESTED_KINDS))}."
             )
 
 
@@ -383,7 +390,10 @@ def _read_column(name: str, column: Column, wanted: Any, is_given: bool) -> tupl
     is_number = column.words is None and column.values.dtype.kind == "f"
     if wanted is None and is_number and len(np.unique(column.values[~column.missing])) == 2:
         wanted = "category"  # 0/1 and other codes of two groups
-    coding, notes = fit_column(name, column, wanted)
+    try:
+        coding, notes = fit_column(name, column, wanted)
+    except RefusedColumn as error:  # in the words of this function
+        raise ValueError(str(error).replace("column_kinds=", "columns=")) from error
     if isinstance(coding, Left) and coding.kind == "id" and is_given:
         coding, notes = fit_column(name, column, "number" if is_number else "category")
     if isinstance(coding, Left):

@@ -27,7 +27,7 @@ from latefusion.interpretation.outcome_tests import (
 from latefusion.metrics import benjamini_hochberg
 from latefusion.progress import progress_range, progress_steps
 from latefusion.results import ResultTable, shown_value
-from latefusion.validation.sample_ids import ids_of
+from latefusion.validation.sample_ids import ids_of, shown_list
 
 FINDING_NOTE = (
     "inside, outside: the cluster and all other samples; median survival time, share of a category, or median of a "
@@ -35,8 +35,8 @@ FINDING_NOTE = (
     "p_adjusted: false discovery rate over all clusters and columns."
 )
 COMPARISON_NOTE = (
-    "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. Other columns "
-    "are p-values without adjustment."
+    "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. The p-values "
+    "are not adjusted."
 )
 # Findings with a larger adjusted p are not printed.
 LEVEL = 0.05
@@ -198,6 +198,10 @@ def outcome(
     """
     if isinstance(n_permutations, bool) or not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
         raise ValueError(f"n_permutations must be an integer >= 1, got {n_permutations!r}.")
+    if others is not None and not isinstance(others, Mapping):
+        raise TypeError(
+            f"others must be a dict of labels by name, got {type(others).__name__}. Write {{'name': labels}}."
+        )
     if baselines and views is None:
         raise ValueError("baselines=True needs the views that the model was fitted on. Give them as views=X.")
     model, labels, ids = opened(model_or_labels, sample_ids)
@@ -318,7 +322,16 @@ def aligned(name: str, labels: Any, ids: Any, n_samples: int) -> Any:
     own = ids_of(labels)
     if own is not None and ids is not None:
         label_of = dict(zip(map(written_as, own), np.asarray(labels).tolist(), strict=True))
-        return np.array([label_of.get(written_as(one)) for one in ids], dtype=object)
+        if len(label_of) < len(own):
+            raise ValueError(f"{name} has repeated sample ids. Sample ids must be unique. Remove the repeated rows.")
+        wanted = [written_as(one) for one in ids]
+        if label_of.keys().isdisjoint(wanted):
+            raise ValueError(
+                f"{name} has no sample id in common with the clustering. Its ids are like "
+                f"{shown_list(list(label_of))}; the samples are {shown_list(wanted)}. Write the ids in the same way, "
+                f"or give an array in the order of the samples."
+            )
+        return np.array([label_of.get(one) for one in wanted], dtype=object)
     values = np.asarray(labels)
     if len(values) != n_samples:
         raise ValueError(f"{name} has {len(values)} values for {n_samples} samples. Give one per sample.")
