@@ -272,6 +272,16 @@ def test_too_few_samples_for_halves():
         model.memberships_  # noqa: B018
 
 
+def test_too_few_samples_of_a_view_for_halves():
+    mask = np.ones((90, 3), dtype=bool)
+    mask[20:, 1] = False
+    model = GAM(15, random_state=0).fit(lf.Views(DATA.views.arrays, mask=mask))
+    with pytest.raises(
+        ValueError, match=r"halves of the samples, and 45 samples .* view 'view_1' has only \d+ of them"
+    ):
+        model.memberships_  # noqa: B018
+
+
 def test_not_fitted():
     with pytest.raises(ValueError, match="not fitted"):
         GAM(3).memberships_  # noqa: B018
