@@ -32,6 +32,9 @@ EVENTS = (
     "overallsurvivalstatus", "fustat",
     *(f"{endpoint}{end}" for endpoint in ENDPOINTS for end in ("", "status", "event")),
 )  # fmt: skip
+COMPARE_SURVIVAL = (
+    "survival=(time, event) to compare survival. Otherwise times are tested as numbers, as if none was censored."
+)
 # What columns may be said to be.
 TESTED_KINDS = ("number", "category", "ordered", "date", "duration")
 # Words that mean survival under any name of the column, unlike yes and no.
@@ -258,14 +261,14 @@ def _loose_times(matched: Matched) -> list[str]:
         if found is not None:
             return [
                 f"Column {found!r} may contain {there}, but no column of {absent} was recognized. Give "
-                f"survival=(time, event) to compare survival."
+                f"{COMPARE_SURVIVAL}"
             ]
     vital = next((name for name, column in matched.columns.items() if _has_vital_words(column)), None)
     if vital is None:
         return []
     return [
         f"Column {vital!r} may contain events of survival, but no pair of times and events was recognized. Give "
-        f"survival=(time, event) to compare survival. Otherwise times are tested as numbers, as if none was censored."
+        f"{COMPARE_SURVIVAL}"
     ]
 
 

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.encoding.columns import written_as
 from latefusion.interpretation.outcome_rivals import Rivals, baseline_clusterings, view_clusterings
+from latefusion.interpretation.outcome_samples import aligned
 from latefusion.interpretation.outcome_table import OutcomeTable, read_outcomes
 from latefusion.interpretation.outcome_tests import (
     ClusterFinding,
@@ -27,7 +27,7 @@ from latefusion.interpretation.outcome_tests import (
 from latefusion.metrics import benjamini_hochberg
 from latefusion.progress import progress_range, progress_steps
 from latefusion.results import ResultTable, shown_value
-from latefusion.validation.sample_ids import ids_of, shown_list
+from latefusion.validation.sample_ids import ids_of
 
 FINDING_NOTE = (
     "inside, outside: the cluster and all other samples; median survival time, share of a category, or median of a "
@@ -155,8 +155,9 @@ def outcome(
     model_or_labels : fitted estimator, or array-like of shape (n_samples,)
         Labels -1, None and NaN are samples without a cluster.
     table : data frame, or dict of str to array of shape (n_samples,)
-        A frame has the sample ids as its index or in a column, in any order; some may be absent. Arrays are in the
-        order of the samples. Kinds of columns are recognized as in views that are tables.
+        A frame has the sample ids as its index or in a column, in any order; some may be absent. Series of pandas with
+        ids are matched by id; other arrays are in the order of the samples. Kinds of columns are recognized as in views
+        that are tables.
     survival : (str, str), False or None, default=None
         Columns of times and events (0/1, True/False, alive/dead). By default they are recognized by their names, such
         as time and event, OS.time and OS, or days_to_death and vital_status; with False there is no survival.
@@ -301,41 +302,6 @@ def _rivals(model: Any, views: Any, baselines: bool, others: Any, ids: Any, n_sa
         str(name): aligned(f"others[{str(name)!r}]", labels, ids, n_samples) for name, labels in (others or {}).items()
     }
     return Rivals(found.labels | given, found.notes)
-
-
-def aligned(name: str, labels: Any, ids: Any, n_samples: int) -> Any:
-    """Values of samples in their order; None for samples that a series of pandas does not have.
-
-    Parameters
-    ----------
-    name : str
-        For error messages.
-    labels : array-like of shape (n_samples,)
-    ids : sequence of shape (n_samples,) or None
-        Ids of the samples.
-    n_samples : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-    """
-    own = ids_of(labels)
-    if own is not None and ids is not None:
-        label_of = dict(zip(map(written_as, own), np.asarray(labels).tolist(), strict=True))
-        if len(label_of) < len(own):
-            raise ValueError(f"{name} has repeated sample ids. Sample ids must be unique. Remove the repeated rows.")
-        wanted = [written_as(one) for one in ids]
-        if label_of.keys().isdisjoint(wanted):
-            raise ValueError(
-                f"{name} has no sample id in common with the clustering. Its ids are like "
-                f"{shown_list(list(label_of))}; the samples are {shown_list(wanted)}. Write the ids in the same way, "
-                f"or give an array in the order of the samples."
-            )
-        return np.array([label_of.get(one) for one in wanted], dtype=object)
-    values = np.asarray(labels)
-    if len(values) != n_samples:
-        raise ValueError(f"{name} has {len(values)} values for {n_samples} samples. Give one per sample.")
-    return values
 
 
 def _comparison(
