@@ -154,6 +154,10 @@ def test_text_names_all_parts(found):
     page = found._repr_html_()
     assert page.count("<table>") == 4
     assert "<h4>Does fusion help?</h4>" in page
+    assert page.endswith(
+        "<h4>Notes on the table</h4>\n<ul>\n"
+        "<li>Survival: times from &#x27;OS.time&#x27;, events from &#x27;OS&#x27;.</li>\n</ul>"
+    )
 
 
 def test_values_of_users_are_escaped_in_notebooks(model, clinic):

@@ -87,8 +87,8 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(title)}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
-        notes = [f"<p class='note'>{html.escape(note)}</p>" for note in self.notes]
-        return "\n".join([*parts, *notes])
+        items = "".join(f"<li>{html.escape(note)}</li>\n" for note in self.notes)
+        return "\n".join([*parts, *[f"<h4>Notes on the table</h4>\n<ul>\n{items}</ul>"] * bool(items)])
 
     def to_frame(self) -> Any:
         """The tests as a pandas data frame, indexed by column.
