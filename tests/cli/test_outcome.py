@@ -143,6 +143,7 @@ def test_files_that_are_no_tables_are_refused(clinic, capsys):
     [
         ("survival=('OS.time', 'OS') was", "--survival 'OS.time' 'OS' was"),
         ("Give survival=(time, event) to", "Give --survival TIME EVENT to"),
+        ("2 more columns in `comparison`.", "2 more columns: --json prints all, in outcome.comparison."),
         (
             "To test it, give columns={'x': 'category'}.",
             "To test it, use `latefusion.outcome` in Python with columns=.",

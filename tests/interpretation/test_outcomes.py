@@ -160,6 +160,17 @@ def test_text_names_all_parts(found):
     )
 
 
+@pytest.mark.parametrize(("n_columns", "note"), [(7, "1 more column in `comparison`."), (8, "2 more columns in")])
+def test_hidden_columns_of_the_comparison_are_counted(model, n_columns, note):
+    rng = np.random.default_rng(0)
+    table = {f"c{one}": rng.normal(size=N) for one in range(n_columns)}
+    found = lf.outcome(model, table, n_permutations=9)
+    assert note in repr(found)
+    shown = {name: table[name] for name in list(table)[:6]}
+    assert "more column" not in repr(lf.outcome(model, shown, n_permutations=9))
+    assert f"p c{n_columns - 1}" in found.comparison.columns
+
+
 def test_values_of_users_are_escaped_in_notebooks(model, clinic):
     evil = clinic.rename(columns={"age": "<script>alert(1)</script>"})
     page = lf.outcome(model, evil, n_permutations=19)._repr_html_()

@@ -130,7 +130,8 @@ class Outcome:
         if len(self.comparison) > 1:
             columns = dict(list(self.comparison.columns.items())[: 5 + SHOWN_COLUMNS])
             hidden = len(self.comparison.columns) - len(columns)
-            notes = [*self.comparison.notes, *[f"{hidden} more columns in `comparison`."] * (hidden > 0)]
+            more = [f"{hidden} more column{'s' * (hidden > 1)} in `comparison`."] * (hidden > 0)
+            notes = [*self.comparison.notes, *more]
             parts.append(("Does fusion help?", ResultTable(columns, notes)))
         return parts
 
