@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 
 import latefusion as lf
 from latefusion.baselines import METHODS
-from latefusion.summaries import LOW_CONFIDENCE, novelty_line, summarize
+from latefusion.summaries import LOW_CONFIDENCE, novelty_line, summarize, two_digits
 
 DATA = lf.datasets.make_views(60, 3, n_views=2, random_state=0)
 VIEWS = {"genes <b>": DATA.views.arrays[0], "words": DATA.views.arrays[1]}
@@ -58,22 +58,23 @@ def test_a_data_frame_has_the_clusters(model):
 
 
 @pytest.mark.parametrize(
-    ("estimator", "X"),
+    ("estimator", "X", "has_confidence"),
     [
-        (lf.GlobalAlignmentClustering(3, random_state=0), VIEWS),
-        (lf.LocalAlignmentClustering(3, random_state=0), VIEWS),
-        (lf.ConsensusClustering(3, random_state=0), RUNS),
-        (METHODS["concat-kmeans"](3, random_state=0), VIEWS),
-        (METHODS["GMC"](3), VIEWS),
+        (lf.GlobalAlignmentClustering(3, random_state=0), VIEWS, True),
+        (lf.LocalAlignmentClustering(3, random_state=0), VIEWS, True),
+        (lf.ConsensusClustering(3, random_state=0), RUNS, True),
+        (METHODS["concat-kmeans"](3, random_state=0), VIEWS, False),
+        (METHODS["GMC"](3), VIEWS, False),
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_every_estimator_has_a_summary(estimator, X):
+def test_every_estimator_has_a_summary(estimator, X, has_confidence):
     fitted = clone(estimator).fit(X)
     summary = fitted.summary()
     assert summary.clusters["samples"].sum() == 60
     assert summary.views["view"].tolist() == list(X)
-    assert (summary.confidence is None) == (not hasattr(fitted, "confidence_"))
+    assert (summary.confidence is not None) == has_confidence
+    assert ("confidence" in summary.clusters.columns) == has_confidence
 
 
 def test_tables_are_described():
@@ -99,7 +100,8 @@ def test_notebooks_show_the_summary_of_a_fitted_model_and_its_parameters(model):
 def test_notebooks_show_unfitted_models_and_pipelines_as_scikit_learn_does(model):
     page = clone(model)._repr_html_()
     assert "sk-container" in page
-    assert "samples" not in page.partition("<body>")[0] or not page.startswith("<p><b>")
+    assert not page.startswith("<p><b>")
+    assert "samples, 2 views" not in page
     assert not make_pipeline(clone(model))._repr_html_().startswith("<p><b>")
 
 
@@ -138,9 +140,14 @@ def test_an_unfitted_model_has_no_summary():
 
 def test_numbers_of_novel_samples():
     assert novelty_line(None, 5, "x") == []
-    assert novelty_line(2, 5, "training samples")[0].startswith("Novelty: 2 of 5 samples are farther")
+    assert novelty_line(2, 5, "training samples")[0].startswith("Novelty: 2 of 5 samples are farther from all tr")
+    assert novelty_line(1, 5, "other samples")[0].startswith("Novelty: 1 of 5 samples is farther from all other")
 
 
-def test_missing_numbers_are_dashes(model):
+def test_a_novelty_that_was_not_computed_is_not_mentioned(model):
     assert summarize(model).novel is None
     assert "Novelty" not in repr(summarize(model))
+
+
+def test_missing_numbers_are_dashes():
+    assert [two_digits(one) for one in (None, np.nan, 0.126, 0.0)] == ["–", "–", "0.13", "0.00"]

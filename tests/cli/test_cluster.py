@@ -640,3 +640,20 @@ def test_memberships_are_columns_of_the_labels_and_part_of_the_model(folder, cap
 def test_memberships_of_a_method_without_them_are_refused(folder, capsys):
     message = refusal(capsys, "genes.csv", "proteins.csv", "-k", "3", "--method", "GMC", "--memberships")
     assert "--memberships requires --method late-fusion, LF-MVC-GAM, LF-MVC-LAM, got 'GMC'" in message
+
+
+def test_memberships_are_summarized_without_a_file(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--method", "gam", "--memberships"]
+    assert main(["cluster", *words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    own = np.array(answer["samples"]["membership"])
+    assert answer["membership"] == {"median": np.median(own), "below_half": int(np.sum(own < 0.5))}
+    assert main(["cluster", *words, "-o", "-"]) == 0
+    text = capsys.readouterr().err
+    assert (
+        f"Membership: median {np.median(own):.2f} (probability that a sample keeps its cluster when other samples are "
+        f"clustered); {np.sum(own < 0.5)} of {len(own)} samples are below 0.5.\n"
+    ) in text
+    assert text.endswith("\nLabels: standard output\n")
+    assert main(["cluster", *words[:-1]]) == 0
+    assert "Membership" not in capsys.readouterr().out

@@ -58,7 +58,7 @@ def test_text_and_json_have_the_outcome(clinic, capsys):
         "view proteins",
         "- Left out of all tests: 1 of 90 samples, which are not in the outcome table ('p000').",
         "- Not used: 1 of 90 rows of the outcome table, which belong to no sample ('p999').",
-        "2 of 89 samples have no time in 'days' or no event in 'vital_status'",
+        "- No time in 'days' or no event in 'vital_status': 2 of 89 samples, such as sample 'p0",
     ):  # fmt: skip
         assert words in text
     found = answer_of(capsys, "--outcome", "clinic.csv")["outcome"]
@@ -107,6 +107,13 @@ def test_ids_that_cannot_be_matched_are_refused_before_the_fit(clinic, capsys, m
     assert message in refusal(capsys, "--outcome", "clinic.csv")
 
 
+def test_nothing_to_compare_is_refused_before_the_fit(clinic, capsys, monkeypatch):
+    monkeypatch.setattr("latefusion.cli.cluster.configured", None)  # no estimator is made
+    assert "-k 1 gives only one" in refusal(capsys, "--outcome", "clinic.csv", "-k", "1")
+    clinic[["patient"]].assign(site="a").to_csv("clinic.csv", index=False)
+    assert "The outcome table has no column that can be tested." in refusal(capsys, "--outcome", "clinic.csv")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -117,7 +124,7 @@ def test_ids_that_cannot_be_matched_are_refused_before_the_fit(clinic, capsys, m
             ("--outcome", "clinic.csv", "--survival", "days", "dead"),
             "--survival contains 'dead', which is not a column",
         ),
-        (("--outcome", "clinic.csv", "-o", "clinic.csv"), "clinic.csv"),
+        (("--outcome", "clinic.csv", "-o", "clinic.csv"), "-o 'clinic.csv' would overwrite the input"),
     ],
 )
 def test_mistakes_are_named(clinic, capsys, words, message):
@@ -136,6 +143,7 @@ def test_files_that_are_no_tables_are_refused(clinic, capsys):
     [
         ("survival=('OS.time', 'OS') was", "--survival 'OS.time' 'OS' was"),
         ("Give survival=(time, event) to", "Give --survival TIME EVENT to"),
+        ("2 more columns in `comparison`.", "2 more columns: --json prints all, in outcome.comparison."),
         (
             "To test it, give columns={'x': 'category'}.",
             "To test it, use `latefusion.outcome` in Python with columns=.",

@@ -167,6 +167,22 @@ def test_views_are_never_guessed_when_names_contradict():
     assert message == "using new_a as view a, c as view c"
 
 
+def test_memberships_of_new_samples_are_summarized(folder, trained, capsys):
+    words = [str(trained / name) for name in ("genes.csv", "proteins.csv")]
+    how = ["-k", "3", "--method", "gam", "--memberships", "--save", "m.model", "--quiet"]
+    assert main(["cluster", *words, *how]) == 0
+    command = ["predict", "m.model", "new_genes.csv", "new_proteins.csv", "--memberships"]
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    own = np.array(answer["samples"]["membership"])
+    assert answer["membership"] == {"median": np.median(own), "below_half": int(np.sum(own < 0.5))}
+    assert main(command) == 0
+    text = capsys.readouterr().out
+    assert f"\nMembership: median {np.median(own):.2f} (probability that a sample keeps" in text
+    assert main(["predict", "m.model", "new_genes.csv", "new_proteins.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["membership"] is None
+
+
 def test_a_model_without_calibrated_memberships_is_refused(folder, trained, capsys):
     model = str(trained / "groups.model")
     message = refusal(capsys, model, "new_genes.csv", "new_proteins.csv", "--memberships")

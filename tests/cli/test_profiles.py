@@ -82,13 +82,14 @@ def test_the_printed_table_has_the_top_of_every_cluster_and_the_note(folder):
     done = latefusion(*WORDS, "--top", "2", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "27 comparisons of a cluster with the other samples, 90 samples"
+    assert lines[0] == "90 samples, 27 comparisons of a cluster with all other samples"
+    assert lines[11].startswith("effect: difference of the means in standard deviations. auc: probability that")
     assert [line.split()[0] for line in lines[4:10]] == ["0", "0", "1", "1", "2", "2"]
     assert (
         "Note: The p-values are too small, because the clusters were found with the same features. Use --honest for "
         "valid p-values."
     ) in lines
-    assert "Note: View 'markers' is missing for 5 of 90 samples. They are labeled by the other views." in lines
+    assert "Note: View 'markers' is missing for 5 of 90 samples. They are left out of its comparisons." in lines
     assert lines[-1] == "Profiles were not written. Add -o profiles.csv."
 
 
@@ -109,6 +110,7 @@ def test_the_table_may_be_printed(folder, capsys):
     assert captured.out.startswith("cluster,view,feature,kind,effect,auc,p,p_adjusted,inside,outside")
     assert captured.out.count("\n") == 28
     assert "27 comparisons" in captured.err
+    assert captured.err.endswith("\nProfiles: standard output\n")
 
 
 def test_honest_p_values_depend_on_the_seed_only(folder, capsys):
@@ -147,7 +149,8 @@ def test_new_samples_are_labelled_first(folder, capsys):
     answer = json.loads(captured.out)
     assert answer["n_samples"] == 43
     assert {row["view"] for row in answer["profiles"]} == {"markers"}
-    assert "View 'clinic' is missing for all samples." in answer["notes"]
+    said = [note for note in (*answer["notes"], *answer["warnings"]) if "'clinic'" in note]
+    assert said == ["View 'clinic' is missing for all samples."]
 
 
 def test_comparison_methods_describe_what_they_were_fitted_on(folder, capsys):

@@ -272,6 +272,23 @@ def test_too_few_samples_for_halves():
         model.memberships_  # noqa: B018
 
 
+def test_too_few_samples_of_a_view_for_halves():
+    mask = np.ones((90, 3), dtype=bool)
+    mask[20:, 1] = False
+    model = GAM(15, random_state=0).fit(lf.Views(DATA.views.arrays, mask=mask))
+    with pytest.raises(
+        ValueError, match=r"halves of the samples, and 45 samples .* view 'view_1' has only \d+ of them"
+    ):
+        model.memberships_  # noqa: B018
+
+
+@pytest.mark.parametrize("labels", [np.r_[1, np.zeros(89, dtype=int)], np.r_[0, 1, np.full(88, -1)]])
+def test_a_clustering_with_fewer_than_two_clusters_in_a_half_is_named(labels):
+    model = lf.ConsensusClustering(3, random_state=0).fit([*RUNS, labels])
+    with pytest.raises(ValueError, match="45 samples cannot be clustered: view 'view_3' has fewer than two clusters"):
+        model.memberships_  # noqa: B018
+
+
 def test_not_fitted():
     with pytest.raises(ValueError, match="not fitted"):
         GAM(3).memberships_  # noqa: B018

@@ -270,3 +270,9 @@ def test_features_of_cells_replace_components():
     found = lf.profiles(model, {"rna": components}, features={"rna": genes})
     assert found.top(1)["feature"].tolist() == ["g1", "g1"]
     assert found.of(model.labels_[-1])[0]["inside"] == pytest.approx(genes["g1"][:25].mean())
+
+
+def test_features_of_an_unknown_view_are_refused(model, marked):
+    genes = pd.DataFrame(np.ones((90, 2)), columns=["g1", "g2"])
+    with pytest.raises(ValueError, match=r"features has a table for 'rna', which is not a view .* views are a, b\."):
+        lf.profiles(model, marked[0], features={"rna": genes})

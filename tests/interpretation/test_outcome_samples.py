@@ -122,3 +122,28 @@ def test_arrays_are_in_the_order_of_the_samples():
 def test_other_tables_are_refused(table, message):
     with pytest.raises(ValueError, match=message):
         match_table(table, ["a", "b", "c"], 3)
+
+
+def test_series_with_ids_are_brought_into_the_order_of_the_samples():
+    """Equal lengths are not equal orders."""
+    age = pd.Series([2.0, 0.0, 1.0], index=["c", "a", "b"])
+    matched = match_table({"age": age, "rank": age.to_numpy(), "some": age[:2]}, ["a", "b", "c"], 3)
+    assert values_of(matched) == [0, 1, 2]
+    assert values_of(matched, "rank") == [2, 0, 1]
+    assert matched.columns["some"].missing.tolist() == [False, True, False]
+    assert values_of(match_table({"age": age}, None, 3)) == [2, 0, 1]
+    with pytest.raises(ValueError, match="Column 'age' of the outcome table has no sample id in common"):
+        match_table({"age": age.rename(str.upper)}, ["a", "b", "c"], 3)
+    with pytest.raises(ValueError, match="Column 'age' of the outcome table has repeated sample ids"):
+        match_table({"age": pd.concat([age, age])}, ["a", "b", "c"], 3)
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_dates_and_durations_in_arrays_are_those_of_frames(unit):
+    days, waits = pd.to_datetime(["2020-01-01", None, "2021-06-01"]), pd.to_timedelta([90, 3600, None], unit="s")
+    table = {"day": days.to_numpy().astype(f"M8[{unit}]"), "wait": waits.to_numpy().astype(f"m8[{unit}]")}
+    frame = pd.DataFrame({"id": ["a", "b", "c"], **table})
+    arrays, expected = (match_table(one, ["a", "b", "c"], 3).columns for one in (table, frame))
+    for name, kind in (("day", "M"), ("wait", "m")):
+        assert arrays[name].values.dtype.kind == expected[name].values.dtype.kind == kind
+        np.testing.assert_array_equal(arrays[name].values, expected[name].values)

@@ -80,8 +80,8 @@ def test_missing_times_and_events_are_counted():
     found = read({"time": time, "event": event})
     assert np.isnan(found.survival.time).tolist() == [row in (2, 4) for row in range(N)]
     assert (
-        "2 of 12 samples have no time in 'time' or no event in 'event', such as sample 'p2'. They are left out of the "
-        "survival tests."
+        "No time in 'time' or no event in 'event': 2 of 12 samples, such as sample 'p2'. Left out of the survival "
+        "tests."
     ) in found.notes
 
 
@@ -101,7 +101,7 @@ def with_value(values, row, value):
 
 INVALID = [
     (-TIMES, EVENTS, "'time' has 12 negative or infinite times, such as -1 for sample 'p0'. Times must be finite"),
-    (TIMES, EVENTS + 1, "the value '1' in 6 rows.*|the value '2' in 6 rows, such as sample 'p1'"),
+    (TIMES, EVENTS + 1, "'status' has the value '2' in 6 rows, such as sample 'p1'"),
     (
         TIMES,
         with_value(["dead", "alive"] * 6, 4, "maybe"),
@@ -156,12 +156,28 @@ def test_other_endpoints_are_not_tested_as_numbers():
 @pytest.mark.parametrize(
     ("table", "note"),
     [
-        ({"time": TIMES}, "Column 'time' may contain survival times, but no column of events"),
+        ({"time": TIMES + 0.5}, "Column 'time' may contain survival times, but no column of events"),
         ({"vital_status": EVENTS}, "Column 'vital_status' may contain events, but no column of times"),
     ],
 )
 def test_half_of_a_survival_is_noted(table, note):
     assert any(one.startswith(note) for one in read(table).notes)
+
+
+def test_words_of_survival_under_another_name_are_noted():
+    """Without the note, times would be compared as if none was censored, and nobody would see it."""
+    note = "Column 'end' may contain events of survival, but no pair of times and events was recognized."
+    table = {"days": TIMES + 0.5, "end": ["Dead", "alive ", "unknown"] * 4}
+    assert [one[: len(note)] for one in read(table).notes] == [note]
+    assert read(table, survival=("days", "end")).survival is not None
+    assert not any("events of survival" in one for one in read(table, survival=("days", "end")).notes)
+    for others in (["yes", "no"], ["Dead", "deaf"]):
+        assert read({"days": TIMES + 0.5, "end": others * 6}).notes == ()
+
+
+def test_a_table_without_a_column_to_test_is_refused():
+    with pytest.raises(ValueError, match=r"no column that can be tested\. Column 'empty' has no values"):
+        read({"empty": [None] * N})
 
 
 def test_survival_can_be_chosen_or_switched_off():
@@ -222,6 +238,10 @@ def test_columns_can_be_chosen_with_their_kinds():
             {"columns": ["agee"]},
             "columns contains 'agee', which is not a column of the outcome table. Its columns are 'age'",
         ),
+        (
+            {"columns": {"age": "amount"}},
+            "columns has the kind 'amount' for column 'age'. Use one of 'number', 'category'",
+        ),
         ({"survival": ("age", "dead")}, "survival contains 'dead', which is not a column"),
         ({"survival": "age"}, r"survival must be a pair of columns \(time, event\), False or None; got 'age'"),
         ({"columns": "age"}, r"columns must be a list of names.*Write \['age'\]"),
@@ -230,6 +250,14 @@ def test_columns_can_be_chosen_with_their_kinds():
 def test_unknown_columns_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         read({"age": TIMES}, **options)
+
+
+def test_an_unknown_order_is_asked_for_by_the_name_of_the_parameter():
+    table = {"grade": ["low", "high", "middle"] * 4}
+    with pytest.raises(ValueError, match=r"for example columns=\{'grade': \['high', 'low', 'middle'\]\}"):
+        read(table, columns={"grade": "ordered"})
+    found = read(table, columns={"grade": ["low", "middle", "high"]})
+    assert found.columns[0].levels == ("low", "middle", "high")
 
 
 def test_values_of_samples_without_a_cluster_are_not_read():

@@ -61,7 +61,7 @@ def test_survival_of_one_cluster_has_a_curve_and_no_test():
 
 
 def test_categories_of_two_by_two_get_fishers_test():
-    sex = RNG.integers(0, 2, 60)
+    sex = np.random.default_rng(1).integers(0, 2, 60)
     column = OutcomeColumn("sex", "category", sex, ("f", "m"))
     test, findings = compared((LABELS > 0).astype(int)).column(column)
     table = [
@@ -76,14 +76,14 @@ def test_categories_of_two_by_two_get_fishers_test():
 
 
 def test_numbers_are_compared_by_ranks_in_their_unit():
-    values = np.where(np.arange(60) < 4, np.nan, RNG.integers(20, 80, 60).astype(float))
+    values = np.where(np.arange(60) < 4, np.nan, np.random.default_rng(2).integers(20, 80, 60) + 0.0)
     test, findings = compared().column(OutcomeColumn("dose", "number", values, unit="mg"))
     known = values[4:]
     expected = kruskal(*(known[LABELS[4:] == one] for one in range(3))).statistic
     np.testing.assert_allclose(test.statistic, expected)
     assert (test.test, test.measure, test.n_samples) == ("Kruskal–Wallis", "epsilon²", 56)
     median = np.median(known[LABELS[4:] == 0])
-    assert findings[0].inside == (f"{median:.0f} mg" if median == round(median) else f"{median:.1f} mg")
+    assert findings[0].inside == f"{median:.1f} mg" == "48.5 mg"
 
 
 def test_dates_are_shown_as_dates():
@@ -101,6 +101,22 @@ def test_a_column_with_one_value_among_the_samples_of_another_clustering_has_no_
     assert np.isnan(test.p)
     assert findings == []
     assert np.isnan(compared(others).column(OutcomeColumn("age", "number", values.astype(float)))[0].p)
+
+
+@pytest.mark.parametrize("kept", [0, 1])
+@pytest.mark.parametrize(("kind", "test"), [("number", "Kruskal–Wallis"), ("category", "Fisher–Freeman–Halton")])
+def test_columns_that_are_known_in_fewer_than_two_clusters_have_no_p(kept, kind, test):
+    """As for a view without any of the samples in the table."""
+    known = (LABELS == 2) & bool(kept)
+    values = np.where(known, np.arange(60) % 2, -1 if kind == "category" else np.nan)
+    found, findings = compared().column(OutcomeColumn("x", kind, values, ("a", "b")))
+    assert (found.test, found.n_samples, findings) == (test, kept * np.sum(LABELS == 2), [])
+    assert np.isnan([found.p, found.statistic, found.effect]).all()
+
+
+def test_survival_that_is_known_for_no_sample_has_no_curve():
+    curves, test, findings = compared().survival(SurvivalTimes(np.full(60, np.nan), EVENT, "time", "event"))
+    assert (curves.curves, curves.test, test.n_samples, findings) == ({}, None, 0, [])
 
 
 def test_all_columns_are_tested_in_order_survival_first():

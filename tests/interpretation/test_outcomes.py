@@ -104,14 +104,36 @@ def test_single_views_baselines_and_others_are_tested_by_the_same_code(model, fr
     row = table[2]
     assert [row["p survival"], row["p age"], row["p sex"]] == single.tests["p"].tolist()
     assert table["significant"][0] == "1 of 3"
-    assert "not that a clustering is better" in table.notes[0]
-    assert "at least one has p < 0.05 in 40 %" in table.notes[0]
+    assert "smallest: samples in the smallest cluster. significant: columns with an adjusted p" in table.notes[0]
+    assert "not that a clustering is better" in table.notes[1]
+    assert "at least one has p < 0.05 in 40 %" in table.notes[1]
 
 
 def test_others_with_ids_are_brought_into_order(model, clinic, found):
     series = pd.Series(model.labels_, index=IDS).sample(frac=1.0, random_state=0)[:80]
     table = lf.outcome(model, clinic, others={"some": series}, n_permutations=199).comparison
     assert table["samples"].tolist() == [90, 90, 90, 80]
+
+
+def test_a_view_without_samples_in_the_table_has_no_p(frames, clinic):
+    partly = {"view_0": frames["view_0"], "view_1": frames["view_1"][:60]}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(partly)
+    table = lf.outcome(model, clinic[60:], n_permutations=19).comparison
+    assert table["samples"].tolist() == [30, 30, 0]
+    assert np.isnan([table[f"p {name}"][2] for name in ("survival", "age", "sex")]).all()
+    assert not np.isnan(table["p age"][:2]).any()
+
+
+def test_others_with_wrong_ids_are_refused(model, clinic):
+    series = pd.Series(model.labels_, index=IDS)
+    with pytest.raises(ValueError, match=r"others\['x'\] has repeated sample ids"):
+        lf.outcome(model, clinic, others={"x": pd.concat([series, series[:1]])})
+    with pytest.raises(
+        ValueError, match=r"others\['x'\] has no sample id in common .* ids are like 'P00', .* are 'p00'"
+    ):
+        lf.outcome(model, clinic, others={"x": series.rename(str.upper)})
+    with pytest.raises(TypeError, match="others must be a dict of labels by name, got list"):
+        lf.outcome(model, clinic, others=[model.labels_])
 
 
 def test_a_single_clustering_has_a_comparison_of_one_row(model, clinic):
@@ -123,18 +145,37 @@ def test_a_single_clustering_has_a_comparison_of_one_row(model, clinic):
 def test_text_names_all_parts(found):
     text = repr(found)
     for words in (
-        "Survival (OS.time, OS)", "permutation p", "Do the clusters differ?", "Does fusion help?", "hazard ratio",
+        "Survival (OS.time, OS)", "permutation p", "median: median survival time", "which give at least 0.005.",
+        "inside, outside: the cluster and all other samples; median survival time, share of a category,",
+        "lower, upper: 95 % interval", "Do the clusters differ?", "Does fusion help?", "hazard ratio",
         "Notes on the table:\n- Survival: times from 'OS.time', events from 'OS'.",
     ):  # fmt: skip
         assert words in text
     page = found._repr_html_()
-    assert page.count("<table>") >= 4
+    assert page.count("<table>") == 4
     assert "<h4>Does fusion help?</h4>" in page
+    assert page.endswith(
+        "<h4>Notes on the table</h4>\n<ul>\n"
+        "<li>Survival: times from &#x27;OS.time&#x27;, events from &#x27;OS&#x27;.</li>\n</ul>"
+    )
+
+
+@pytest.mark.parametrize(("n_columns", "note"), [(7, "1 more column in `comparison`."), (8, "2 more columns in")])
+def test_hidden_columns_of_the_comparison_are_counted(model, n_columns, note):
+    rng = np.random.default_rng(0)
+    table = {f"c{one}": rng.normal(size=N) for one in range(n_columns)}
+    found = lf.outcome(model, table, n_permutations=9)
+    assert note in repr(found)
+    shown = {name: table[name] for name in list(table)[:6]}
+    assert "more column" not in repr(lf.outcome(model, shown, n_permutations=9))
+    assert f"p c{n_columns - 1}" in found.comparison.columns
 
 
 def test_values_of_users_are_escaped_in_notebooks(model, clinic):
     evil = clinic.rename(columns={"age": "<script>alert(1)</script>"})
-    assert "<script>" not in lf.outcome(model, evil, n_permutations=19)._repr_html_()
+    page = lf.outcome(model, evil, n_permutations=19)._repr_html_()
+    assert "<script>" not in page
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") == 2  # in the tests and in the comparison
 
 
 def test_records_are_plain_and_frames_have_the_tests(found):
@@ -167,9 +208,10 @@ def test_clusters_of_one_sample_and_without_events_are_noted(clinic):
     table = clinic.assign(OS=np.where(labels == 5, False, clinic["OS"]))
     found = lf.outcome(labels, table, sample_ids=IDS, n_permutations=99)
     assert any(note.startswith("Cluster 7: one sample only") for note in found.notes)
-    assert any("No event in cluster" in note and "5" in note for note in found.notes)
+    without = [str(one) for one in (5, 7) if not table["OS"][labels == one].any()]
+    assert f"No event in cluster{'s' * (len(without) > 1)} {', '.join(without)}: hazard ratio 0." in found.notes
     assert found.survival.hazard_ratios[5].ratio == 0
-    assert 0 < found.tests["p"][0] <= 1
+    assert found.tests["n_samples"][0] == N
 
 
 def test_clusters_that_are_not_in_the_table_are_noted(clinic):

@@ -70,3 +70,8 @@ def test_orders_that_are_not_stored_are_drawn_again_in_any_blocks(monkeypatch):
     assert len(drawn.stored) == 0
     for n_rows in (1, 7, 40, 100):
         np.testing.assert_array_equal(np.concatenate(list(drawn.blocks(n_rows))), stored)
+
+
+def test_no_samples_have_one_order():
+    found = relabel(np.array([], dtype=np.intp), 9, seed=0)
+    assert (found.exact, found.n_relabelings, found.stored.shape) == (True, 1, (1, 0))

@@ -16,7 +16,7 @@ from latefusion.cli.arguments import file_path
 from latefusion.cli.terminal import progress
 from latefusion.outputs import Labels, check_targets
 from latefusion.outputs.table_files import table_target, write_table, write_text
-from latefusion.outputs.targets import LABELS, MODEL, REPORT, Kind, Target
+from latefusion.outputs.targets import LABELS, MEMBERSHIP_COLUMN, MODEL, REPORT, Kind, Target
 
 STDOUT = Path("-")
 
@@ -111,6 +111,35 @@ def put_table(columns: Mapping[str, NDArray[Any]], options: argparse.Namespace, 
 def count_novel(found: Labels) -> int | None:
     """The number of samples with a novelty above 1; None if the method has no novelty."""
     return None if found.novelty is None else int(np.sum(found.novelty > 1))
+
+
+# Memberships below it are doubtful: less probable than not.
+HALF = 0.5
+
+
+def membership_of(found: Labels) -> dict[str, Any] | None:
+    """The median membership in the own cluster, and the number of samples below 0.5; None without memberships."""
+    own = found.columns().get(MEMBERSHIP_COLUMN)
+    return None if own is None else {"median": float(np.median(own)), "below_half": int(np.sum(own < HALF))}
+
+
+def membership_line(answer: Mapping[str, Any]) -> list[str]:
+    """A sentence about memberships; none without them."""
+    found, n_samples = answer["membership"], answer["n_samples"]
+    if found is None:
+        return []
+    return [
+        f"Membership: median {found['median']:.2f} (probability that a sample keeps its cluster when other samples are "
+        f"clustered); {found['below_half']} of {n_samples} samples are below {HALF:g}."
+    ]
+
+
+def written_line(what: str, answer: Mapping[str, Any], example: str) -> str:
+    """Where the table of -o was written."""
+    written = answer["output"]
+    if not written:
+        return f"{what} were not written. Add -o {example}."
+    return f"{what}: {'standard output' if written == str(STDOUT) else written}"
 
 
 def put_answer(

@@ -18,8 +18,11 @@ from latefusion.cli.answers import (
     add_answer_arguments,
     add_memberships_argument,
     check_outputs,
+    membership_line,
+    membership_of,
     put_answer,
     put_labels,
+    written_line,
 )
 from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.columns import add_column_arguments, column_kinds, one_table, view_columns, view_weights
@@ -167,7 +170,7 @@ def run(options: argparse.Namespace) -> None:
                 force=options.force,
             )
     summary = summarize(model, found.novelty)
-    answer = describe(model, summary, data, options)
+    answer = describe(model, summary, data, options) | {"membership": membership_of(found)}
     if options.explain:
         answer["dropping"] = [
             {**one._asdict(), "worse": one.advice == "remove", "text": str(one)} for one in explanation.verdicts or ()
@@ -250,7 +253,7 @@ def file_warnings(data: MultiViewDataset, n_files: int) -> list[str]:
 
 def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     """The summary as text."""
-    lines = [colored(summary.head, "bold", sys.stdout), "", summary.body()]
+    lines = [colored(summary.head, "bold", sys.stdout), "", summary.body(), *membership_line(answer)]
     lines += [one["text"] for one in answer["dropping"]]
     if answer["dropping"]:
         worse = [one["view"] for one in answer["dropping"] if one["worse"]]
@@ -261,7 +264,7 @@ def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
         )
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines += ["", answer["outcome"]["text"], ""] if answer["outcome"] else []
-    lines.append(f"Labels: {answer['output']}" if answer["output"] else "Labels were not written. Add -o labels.csv.")
+    lines.append(written_line("Labels", answer, "labels.csv"))
     if answer["report"]:
         lines.append(f"Report: {answer['report']}")
     if answer["model"]:

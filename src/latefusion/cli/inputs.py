@@ -98,7 +98,12 @@ def add_table_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SIGN",
         help=f"separator of values in text tables: {', '.join(SEPARATORS)}, or a character (default: detected)",
     )
-    parser.add_argument("--decimal", choices=[".", ","], help="decimal separator in text tables (default: detected)")
+    parser.add_argument(
+        "--decimal",
+        choices=[".", ","],
+        metavar="SIGN",
+        help="decimal separator in text tables: . or , (default: detected)",
+    )
 
 
 def table_arguments(options: argparse.Namespace) -> dict[str, Any]:

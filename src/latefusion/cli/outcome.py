@@ -23,6 +23,7 @@ WORDS = (
     (r"survival=\('([^']*)', '([^']*)'\)", r"--survival '\1' '\2'"),
     (r"survival=\(time, event\)", "--survival TIME EVENT"),
     (r"survival contains", "--survival contains"),
+    (r" in `(clusters|comparison)`\.", r": --json prints all, in outcome.\1."),
     (r"To test it, give columns=\{[^}]*\}\.", "To test it, use `latefusion.outcome` in Python with columns=."),
     (r", or give a dict of arrays in the order of the samples", ""),
     (r"Fit the model on data frames with ids as their index, or give", "Add a column of ids to all files, or give"),
@@ -68,6 +69,8 @@ def read_outcome(options: argparse.Namespace) -> Any:
 def check_outcome(frame: Any, data: MultiViewDataset, options: argparse.Namespace) -> None:
     """Raise the errors of an outcome before the samples are clustered."""
     if frame is not None:
+        if options.clusters == 1:
+            raise ValueError("--outcome compares clusters, but -k 1 gives only one. Use -k 2 or more, or leave it out.")
         with_words(
             lambda: read_outcomes(
                 frame, data.views.sample_ids, np.ones(len(data.views), dtype=bool), survival=_pair(options)

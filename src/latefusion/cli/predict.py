@@ -18,8 +18,11 @@ from latefusion.cli.answers import (
     add_memberships_argument,
     check_outputs,
     count_novel,
+    membership_line,
+    membership_of,
     put_answer,
     put_labels,
+    written_line,
 )
 from latefusion.cli.arguments import file_path
 from latefusion.cli.columns import add_missing_columns_argument, one_table
@@ -143,6 +146,7 @@ def run(options: argparse.Namespace) -> None:
         "clusters": [{"label": int(k), "samples": int(n)} for k, n in zip(names, sizes, strict=True)],
         "confidence": None if found.confidence is None else float(np.median(found.confidence)),
         "novel": count_novel(found),
+        "membership": membership_of(found),
         "views": present_in(present, trained),
         "warnings": [*notes, *empty_cells(data, model), *absences(present, trained)],
         "output": None if options.output is None else str(options.output),
@@ -228,6 +232,5 @@ def _text(answer: Mapping[str, Any]) -> str:
     lines = [f"{answer['n_samples']} new samples{confidence}", "", format_table(["cluster", "samples"], rows)]
     lines += [f"… and {rest} more"] * bool(rest)
     notes = [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
-    lines += ["", *novelty_line(answer["novel"], answer["n_samples"], "training samples"), *notes]
-    lines += [f"Labels: {answer['output']}" if answer["output"] else "Labels were not written. Add -o labels.csv."]
-    return "\n".join(lines)
+    lines += ["", *novelty_line(answer["novel"], answer["n_samples"], "training samples"), *membership_line(answer)]
+    return "\n".join([*lines, *notes, written_line("Labels", answer, "labels.csv")])

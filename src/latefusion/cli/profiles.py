@@ -10,11 +10,11 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 import latefusion
-from latefusion.cli.answers import add_answer_arguments, check_outputs, print_answer, put_table
+from latefusion.cli.answers import add_answer_arguments, check_outputs, print_answer, put_table, written_line
 from latefusion.cli.arguments import add_seed_argument, file_path, positive_number
 from latefusion.cli.columns import add_missing_columns_argument
 from latefusion.cli.inputs import add_file_arguments, described, input_files, translated
-from latefusion.cli.predict import absences, open_files, warnings_as_lines
+from latefusion.cli.predict import open_files, warnings_as_lines
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Profiles
 from latefusion.outputs.targets import PROFILES
@@ -32,6 +32,11 @@ examples:
   latefusion profiles groups.model genes.csv proteins.csv --honest --top 10
   latefusion profiles groups.model genes.csv proteins.csv --json
 """
+
+LEGEND = (
+    "effect: difference of the means in standard deviations. auc: probability that a sample of the cluster has a "
+    "larger value than one outside. inside, outside: means or medians, or shares of the samples."
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read the model and the files, compare the features, write and print the results."""
     check_outputs(options, input_files(options), PROFILES)
-    model, data, views, notes = opened = open_files(options, check_is_fitted)
+    model, data, views, notes = open_files(options, check_is_fitted)
     with warnings_as_lines(options), progress(f"comparing {len(views)} samples", quiet=options.quiet):
         features = described(data)
         found = latefusion.profiles(
@@ -83,7 +88,7 @@ def run(options: argparse.Namespace) -> None:
         "honest": options.honest,
         "profiles": top.records(),
         "notes": [translated(note) for note in found.notes],
-        "warnings": [*notes, *(absences(views, opened.trained) if isinstance(views, Views) else [])],
+        "warnings": [*notes, *(_partly_missing(views) if isinstance(views, Views) else [])],
         "output": None if options.output is None else str(options.output),
     }
     print_answer(answer, options, lambda answer: _text(answer, top))
@@ -91,7 +96,16 @@ def run(options: argparse.Namespace) -> None:
 
 def _text(answer: Mapping[str, Any], top: Profiles) -> str:
     notes = [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in (*answer["notes"], *answer["warnings"])]
-    written = answer["output"]
-    end = f"Profiles: {written}" if written else "Profiles were not written. Add -o profiles.csv."
-    first = f"{answer['n_comparisons']} comparisons of a cluster with the other samples, {answer['n_samples']} samples"
-    return "\n".join([first, "", top.to_text(), "", *notes, end])
+    first = f"{answer['n_samples']} samples, {answer['n_comparisons']} comparisons of a cluster with all other samples"
+    end = written_line("Profiles", answer, "profiles.csv")
+    return "\n".join([first, "", top.to_text(), "", LEGEND, *notes, end])
+
+
+def _partly_missing(views: Views) -> list[str]:
+    """A sentence for every view that some samples do not have."""
+    missing = len(views) - views.observed.sum(axis=0)
+    return [
+        f"View {name!r} is missing for {count} of {len(views)} samples. They are left out of its comparisons."
+        for name, count in zip(views.names, missing.tolist(), strict=True)
+        if 0 < count < len(views)
+    ]

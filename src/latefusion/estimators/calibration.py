@@ -105,7 +105,7 @@ def count_kept(
             done = 2 * division + position
             report_progress(f"clustering again, {done + 1} of {2 * n_divisions}", done / (2 * n_divisions))
             with progress_range(done / (2 * n_divisions), (done + 1) / (2 * n_divisions)):
-                own, label = _clustered(cluster, _part(views, kernels, seen, seen), done)
+                own, label = _clustered(cluster, _part(views, kernels, seen, seen), n_clusters, done)
             diagonals = [
                 array[unseen, unseen] if is_kernel else None
                 for array, is_kernel in zip(views.arrays, kernels, strict=True)
@@ -145,8 +145,9 @@ def calibrate(
     return Calibration(membership, calibration_curve(own, kept, compared), n_halves, int(np.count_nonzero(compared)))
 
 
-def _clustered(cluster: Cluster, views: Views, seed: int) -> Any:
+def _clustered(cluster: Cluster, views: Views, n_clusters: int, seed: int) -> Any:
     try:
+        _check_sizes(views, n_clusters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the model itself were given by `fit`
             return cluster(views, seed)
@@ -155,6 +156,13 @@ def _clustered(cluster: Cluster, views: Views, seed: int) -> Any:
             f"Memberships need clusterings of halves of the samples, and {len(views)} samples cannot be clustered: "
             f"{error} Use `confidence_`, which needs none, or more samples."
         ) from error
+
+
+def _check_sizes(views: Views, n_clusters: int) -> None:
+    """Raise an error for a view with fewer samples than clusters, which a fit would refuse."""
+    for name, count in zip(views.names, views.observed.sum(axis=0).tolist(), strict=True):
+        if count < n_clusters:
+            raise ValueError(f"view {name!r} has only {count} of them, fewer than the {n_clusters} clusters.")
 
 
 def _part(views: Views, kernels: NDArray[np.bool_], rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Views:

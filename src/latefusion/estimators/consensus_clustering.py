@@ -345,7 +345,10 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         return np.zeros(self.n_views_, dtype=bool)
 
     def _store_samples(self, views: Views) -> None:
-        maps = zip(self.input_schema_.maps, views.arrays, strict=True)
+        maps = list(zip(self.input_schema_.maps, views.arrays, strict=True))
+        for name, (_, columns) in zip(views.names, maps, strict=True):
+            if len(np.unique(columns.indices)) < 2:  # as `fit` refuses it
+                raise ValueError(f"view {name!r} has fewer than two clusters among them.")
         refitted = tuple(replace(one, weights=centered_basis(columns, one.assigned)) for one, columns in maps)
         self.input_schema_ = replace(self.input_schema_, maps=refitted)
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.encoding.columns import MISSING_WORDS, as_words, column_of
+from latefusion.interpretation.outcome_samples import aligned
 from latefusion.interpretation.outcome_tests import clustering_of
-from latefusion.interpretation.outcomes import aligned, opened
+from latefusion.interpretation.outcomes import opened
 from latefusion.metrics import clustering_scores
 from latefusion.results import ResultTable
 

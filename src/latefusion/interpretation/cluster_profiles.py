@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 from latefusion.arrays import to_numpy
 from latefusion.datasets.modalities import is_mudata
 from latefusion.interpretation.effects import Effects, view_effects
-from latefusion.interpretation.features import read_features
+from latefusion.interpretation.features import Described, read_features
 from latefusion.interpretation.gather import ModelData, gather, shorten
 from latefusion.interpretation.halves import label_half
 from latefusion.results import ResultTable, shown_value
@@ -188,9 +188,7 @@ def profiles(model: Any, X: Any, *, features: Any = None, honest: bool = False, 
     labels, notes = {view.name: data.labels for view in data.views}, [NOTE]
     if honest:
         labels, notes = label_half(data, X, random_state)
-    if features is None:
-        features = X if is_mudata(X) else {}
-    data = data.described_by(read_features(features, data.n_samples, data.ids))
+    data = data.described_by(_features(features, X, data))
     if len(np.unique(data.labels)) < 2:
         raise ValueError(
             "Profiles compare each cluster with all other samples, but all samples are in one cluster. Give samples of "
@@ -208,6 +206,20 @@ def profiles(model: Any, X: Any, *, features: Any = None, honest: bool = False, 
     notes += [f"View {name!r} has no features and is left out." for name in absent]
     notes += [f"View {view.name!r} is missing for all samples." for view in data.views if not view.observed.any()]
     return _table(found, np.unique(to_numpy(model.labels_)), [*notes, *_untested(found, data)])
+
+
+def _features(given: Any, X: Any, data: ModelData) -> dict[str, Described]:
+    """Features that replace the columns of views; a MuData object may have more than the model."""
+    if given is None:
+        given = X if is_mudata(X) else {}
+    described, names = read_features(given, data.n_samples, data.ids), [view.name for view in data.views]
+    unknown = [] if is_mudata(given) else [name for name in described if name not in names]
+    if unknown:
+        raise ValueError(
+            f"features has a table for {unknown[0]!r}, which is not a view of the model. Its views are "
+            f"{shorten(names, 10)}."
+        )
+    return described
 
 
 def _table(found: Sequence[Effects], clusters: NDArray[Any], notes: Sequence[str]) -> Profiles:

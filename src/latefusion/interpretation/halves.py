@@ -159,7 +159,7 @@ def _notes(data: ModelData, labels: dict[str, NDArray[np.intp]], n_first: int, n
     shown = shorten([f"{value:.2f} without {name}" for name, value in agreements.items()], 5)
     notes = [
         f"Honest p-values: {n_first} random samples were clustered again into {len(data.clusters)} clusters. The other "
-        f"{n_second} samples were labelled by the views other than the compared one, so that p-values are valid. "
+        f"{n_second} samples were labeled by the views other than the compared one, so that p-values are valid. "
         f"Adjusted Rand index of these labels and those of the model: {shown}."
     ]
     low = [name for name, value in agreements.items() if value < LOW_AGREEMENT]

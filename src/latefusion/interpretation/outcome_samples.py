@@ -64,7 +64,7 @@ def match_table(table: Any, ids: Any, n_samples: int) -> Matched:
         [f"row {row}" for row in range(n_samples)] if ids is None else [f"sample {written_as(one)!r}" for one in ids]
     )
     if not is_frame(table):
-        return Matched(_arrays(table, n_samples), np.ones(n_samples, dtype=bool), names)
+        return Matched(_arrays(table, ids, n_samples), np.ones(n_samples, dtype=bool), names)
     check_columns(table, TABLE)
     index = ids_of(table)
     columns = _columns(table, ROWS_AND_COLUMNS if index is None else Coordinates(list(index)))
@@ -93,21 +93,65 @@ def _columns(table: Any, coordinates: Coordinates) -> dict[str, Column]:
         raise ValueError(re.sub(r"drop it with column_kinds=.*", "remove it.", str(error))) from error
 
 
-def _arrays(table: Any, n_samples: int) -> dict[str, Column]:
+def _arrays(table: Any, ids: Any, n_samples: int) -> dict[str, Column]:
     if not isinstance(table, Mapping):
         raise ValueError(
             f"{TABLE} must be a data frame with sample ids, or a dict of arrays in the order of the samples; got "
             f"{type(table).__name__}."
         )
-    lengths = {str(name): len(values) for name, values in table.items()}
+    lengths = {str(name): len(values) for name, values in table.items() if ids is None or ids_of(values) is None}
     wrong = [name for name, length in lengths.items() if length != n_samples]
-    if wrong or not lengths:
+    if wrong or not table:
         found = f"column {wrong[0]!r} has {lengths[wrong[0]]} values" if wrong else "it has no columns"
         raise ValueError(
             f"{TABLE} is a dict, which needs one value per sample ({n_samples}), but {found}. Add missing values, or "
             f"give a data frame with sample ids."
         )
-    return {str(name): column_of(np.asarray(values).tolist()) for name, values in table.items()}
+    return {
+        str(name): column_of(aligned(f"Column {str(name)!r} of the outcome table", values, ids, n_samples).tolist())
+        for name, values in table.items()
+    }
+
+
+def aligned(name: str, values: Any, ids: Any, n_samples: int) -> Any:
+    """Values of samples in their order; None for samples that a series of pandas does not have.
+
+    Parameters
+    ----------
+    name : str
+        For error messages.
+    values : array-like of shape (n_samples,)
+    ids : sequence of shape (n_samples,) or None
+        Ids of the samples.
+    n_samples : int
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+    """
+    own = ids_of(values)
+    if own is not None and ids is not None:
+        value_of = dict(zip(map(written_as, own), _plain(values).tolist(), strict=True))
+        if len(value_of) < len(own):
+            raise ValueError(f"{name} has repeated sample ids. Sample ids must be unique. Remove the repeated rows.")
+        wanted = [written_as(one) for one in ids]
+        if value_of.keys().isdisjoint(wanted):
+            raise ValueError(
+                f"{name} has no sample id in common with the clustering. Its ids are like "
+                f"{shown_list(list(value_of))}; the samples are {shown_list(wanted)}. Write the ids in the same way, "
+                f"or give an array in the order of the samples."
+            )
+        return np.array([value_of.get(one) for one in wanted], dtype=object)
+    found = _plain(values)
+    if len(found) != n_samples:
+        raise ValueError(f"{name} has {len(found)} values for {n_samples} samples. Give one per sample.")
+    return found
+
+
+def _plain(values: Any) -> NDArray[Any]:
+    """An array whose dates and durations become objects of Python, not numbers of nanoseconds, in a list."""
+    array = np.asarray(values)
+    return array.astype(f"{array.dtype.kind}8[us]") if array.dtype.kind in "mM" else array
 
 
 def _by_order(columns: dict[str, Column], n_rows: int, n_samples: int, names: Sequence[str]) -> Matched:

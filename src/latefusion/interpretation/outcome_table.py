@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets.labels import plain
-from latefusion.encoding.codings import LevelCoding, NumberCoding
+from latefusion.encoding.codings import LevelCoding, NumberCoding, RefusedColumn
 from latefusion.encoding.columns import SECONDS_PER_DAY, Column, as_words, parse_numbers
 from latefusion.encoding.table_encoding import Left, fit_column
-from latefusion.interpretation.outcome_samples import Matched, match_table
+from latefusion.interpretation.outcome_samples import TABLE, Matched, match_table
 from latefusion.validation.sample_ids import shown_list
 
 # Names of columns without case and punctuation, most common first. Endpoints: overall, disease-specific,
@@ -32,6 +32,13 @@ EVENTS = (
     "overallsurvivalstatus", "fustat",
     *(f"{endpoint}{end}" for endpoint in ENDPOINTS for end in ("", "status", "event")),
 )  # fmt: skip
+COMPARE_SURVIVAL = (
+    "survival=(time, event) to compare survival. Otherwise times are tested as numbers, as if none was censored."
+)
+# What columns may be said to be.
+TESTED_KINDS = ("number", "category", "ordered", "date", "duration")
+# Words that mean survival under any name of the column, unlike yes and no.
+VITAL = frozenset({"dead", "deceased", "died", "alive", "living", "censored"})
 SURE_EVENTS = ("vitalstatus", "survivalstatus", "overallsurvivalstatus", "osstatus", "osevent")
 # Words of events, in lower case.
 HAPPENED = frozenset(
@@ -152,6 +159,8 @@ def read_outcomes(
         notes += more
         if found is not None:
             tested.append(_spread(found, matched.present))
+    if times is None and not tested:
+        raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *matched.notes, *notes]))
     return OutcomeTable(times, tuple(tested), matched.present, (*matched.notes, *notes))
 
 
@@ -166,6 +175,11 @@ def _check_names(held: Mapping[str, Column], survival: Any, columns: Any) -> Non
             raise ValueError(
                 f"{parameter} contains {unknown[0]!r}, which is not a column of the outcome table. Its columns are "
                 f"{', '.join(map(repr, held))}."
+            )
+    for name, kind in columns.items() if isinstance(columns, Mapping) else ():
+        if isinstance(kind, str) and kind not in TESTED_KINDS:
+            raise ValueError(
+                f"columns has the kind {kind!r} for column {name!r}. Use one of {', '.join(map(repr, TESTED_KINDS))}."
             )
 
 
@@ -247,9 +261,21 @@ def _loose_times(matched: Matched) -> list[str]:
         if found is not None:
             return [
                 f"Column {found!r} may contain {there}, but no column of {absent} was recognized. Give "
-                f"survival=(time, event) to compare survival."
+                f"{COMPARE_SURVIVAL}"
             ]
-    return []
+    vital = next((name for name, column in matched.columns.items() if _has_vital_words(column)), None)
+    if vital is None:
+        return []
+    return [
+        f"Column {vital!r} may contain events of survival, but no pair of times and events was recognized. Give "
+        f"{COMPARE_SURVIVAL}"
+    ]
+
+
+def _has_vital_words(column: Column) -> bool:
+    """Whether the values are words such as dead and alive."""
+    words = {word.casefold().strip() for word in column.words or ()}
+    return bool(words & VITAL) and words <= HAPPENED | CENSORED | UNKNOWN
 
 
 def _read_survival(matched: Matched, time_names: Sequence[str], event_name: str) -> tuple[SurvivalTimes, list[str]]:
@@ -266,8 +292,8 @@ def _read_survival(matched: Matched, time_names: Sequence[str], event_name: str)
     if missing.any():
         first = matched.names[int(np.argmax(missing))]
         notes.append(
-            f"{missing.sum()} of {matched.present.sum()} samples have no time in {shown} or no event in "
-            f"{event_name!r}, such as {first}. They are left out of the survival tests."
+            f"No time in {shown} or no event in {event_name!r}: {missing.sum()} of {matched.present.sum()} samples, "
+            f"such as {first}. Left out of the survival tests."
         )
     known = ~np.isnan(time) & ~np.isnan(event)
     if not known.any():
@@ -367,7 +393,10 @@ def _read_column(name: str, column: Column, wanted: Any, is_given: bool) -> tupl
     is_number = column.words is None and column.values.dtype.kind == "f"
     if wanted is None and is_number and len(np.unique(column.values[~column.missing])) == 2:
         wanted = "category"  # 0/1 and other codes of two groups
-    coding, notes = fit_column(name, column, wanted)
+    try:
+        coding, notes = fit_column(name, column, wanted)
+    except RefusedColumn as error:  # in the words of this function
+        raise ValueError(str(error).replace("column_kinds=", "columns=")) from error
     if isinstance(coding, Left) and coding.kind == "id" and is_given:
         coding, notes = fit_column(name, column, "number" if is_number else "category")
     if isinstance(coding, Left):

@@ -194,8 +194,11 @@ class OutcomeTester:
         """
         known = self.clustering.assigned & column.known
         codes, clusters, relabelings = self._known(known)
-        values = column.values[known]
-        if column.kind == "category":
+        values, is_category = column.values[known], column.kind == "category"
+        if len(clusters) < 2:
+            name, measure = (CATEGORIES, CRAMER) if is_category else (NUMBERS, EPSILON)
+            return ColumnTest(column.name, column.kind, name, np.nan, np.nan, measure, np.nan, len(codes)), []
+        if is_category:
             return self._category(column, codes, clusters, values, relabelings)
         found = rank_test(codes, values, relabelings=relabelings)
         test = ColumnTest(

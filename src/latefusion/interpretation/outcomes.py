@@ -12,9 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import to_numpy
-from latefusion.encoding.columns import written_as
 from latefusion.interpretation.outcome_rivals import Rivals, baseline_clusterings, view_clusterings
-from latefusion.interpretation.outcome_samples import TABLE
+from latefusion.interpretation.outcome_samples import aligned
 from latefusion.interpretation.outcome_table import OutcomeTable, read_outcomes
 from latefusion.interpretation.outcome_tests import (
     ClusterFinding,
@@ -30,6 +29,15 @@ from latefusion.progress import progress_range, progress_steps
 from latefusion.results import ResultTable, shown_value
 from latefusion.validation.sample_ids import ids_of
 
+FINDING_NOTE = (
+    "inside, outside: the cluster and all other samples; median survival time, share of a category, or median of a "
+    "number or date. Categories are listed where they are more frequent inside. lower, upper: 95 % interval. "
+    "p_adjusted: false discovery rate over all clusters and columns."
+)
+COMPARISON_NOTE = (
+    "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. The p-values "
+    "are not adjusted."
+)
 # Findings with a larger adjusted p are not printed.
 LEVEL = 0.05
 SHOWN_FINDINGS = 10
@@ -79,8 +87,8 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         parts = [f"<h4>{html.escape(title)}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
-        notes = [f"<p class='note'>{html.escape(note)}</p>" for note in self.notes]
-        return "\n".join([*parts, *notes])
+        items = "".join(f"<li>{html.escape(note)}</li>\n" for note in self.notes)
+        return "\n".join([*parts, *[f"<h4>Notes on the table</h4>\n<ul>\n{items}</ul>"] * bool(items)])
 
     def to_frame(self) -> Any:
         """The tests as a pandas data frame, indexed by column.
@@ -117,12 +125,13 @@ class Outcome:
         if len(found):
             hidden = len(found) - SHOWN_FINDINGS
             notes = [f"{hidden} more with an adjusted p of at most {LEVEL:g} in `clusters`."] * (hidden > 0)
-            shown = ResultTable(found[:SHOWN_FINDINGS].columns, notes)
+            shown = ResultTable(found[:SHOWN_FINDINGS].columns, [*notes, *found.notes])
             parts.append(("What is different in which cluster", shown))
         if len(self.comparison) > 1:
             columns = dict(list(self.comparison.columns.items())[: 5 + SHOWN_COLUMNS])
             hidden = len(self.comparison.columns) - len(columns)
-            notes = [*self.comparison.notes, *[f"{hidden} more columns in `comparison`."] * (hidden > 0)]
+            more = [f"{hidden} more column{'s' * (hidden > 1)} in `comparison`."] * (hidden > 0)
+            notes = [*self.comparison.notes, *more]
             parts.append(("Does fusion help?", ResultTable(columns, notes)))
         return parts
 
@@ -147,8 +156,9 @@ def outcome(
     model_or_labels : fitted estimator, or array-like of shape (n_samples,)
         Labels -1, None and NaN are samples without a cluster.
     table : data frame, or dict of str to array of shape (n_samples,)
-        A frame has the sample ids as its index or in a column, in any order; some may be absent. Arrays are in the
-        order of the samples. Kinds of columns are recognized as in views that are tables.
+        A frame has the sample ids as its index or in a column, in any order; some may be absent. Series of pandas with
+        ids are matched by id; other arrays are in the order of the samples. Kinds of columns are recognized as in views
+        that are tables.
     survival : (str, str), False or None, default=None
         Columns of times and events (0/1, True/False, alive/dead). By default they are recognized by their names, such
         as time and event, OS.time and OS, or days_to_death and vital_status; with False there is no survival.
@@ -190,6 +200,10 @@ def outcome(
     """
     if isinstance(n_permutations, bool) or not isinstance(n_permutations, (int, np.integer)) or n_permutations < 1:
         raise ValueError(f"n_permutations must be an integer >= 1, got {n_permutations!r}.")
+    if others is not None and not isinstance(others, Mapping):
+        raise TypeError(
+            f"others must be a dict of labels by name, got {type(others).__name__}. Write {{'name': labels}}."
+        )
     if baselines and views is None:
         raise ValueError("baselines=True needs the views that the model was fitted on. Give them as views=X.")
     model, labels, ids = opened(model_or_labels, sample_ids)
@@ -199,8 +213,6 @@ def outcome(
         raise ValueError(f"An outcome compares at least two clusters, but the labels have {found}.")
     seed = _seed(random_state)
     read = read_outcomes(table, ids, clustering.assigned, survival=survival, columns=columns)
-    if read.survival is None and not read.columns:
-        raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *read.notes]))
     with progress_range(0.0, 0.3):
         curves, tests, findings = run_tests(OutcomeTester(clustering, n_permutations, seed), read)
     rivals = _rivals(model, views, baselines, others, ids, len(labels), seed)
@@ -240,7 +252,8 @@ def survival_table(curves: SurvivalCurves) -> ResultTable:
         notes = [
             f"Log-rank test of all clusters: permutation p {shown_value(test.p_value)}; chi-squared "
             f"{shown_value(test.statistic)}, df {test.degrees_of_freedom}, asymptotic p "
-            f"{shown_value(test.p_asymptotic)}. Hazard ratios compare a cluster with all others (95 % intervals).",
+            f"{shown_value(test.p_asymptotic)}. median: median survival time in the unit of the table. Hazard ratios "
+            f"compare a cluster with all others; lower, upper: 95 % interval.",
         ]
     return ResultTable(columns, notes, {"median": _median})
 
@@ -292,32 +305,6 @@ def _rivals(model: Any, views: Any, baselines: bool, others: Any, ids: Any, n_sa
     return Rivals(found.labels | given, found.notes)
 
 
-def aligned(name: str, labels: Any, ids: Any, n_samples: int) -> Any:
-    """Values of samples in their order; None for samples that a series of pandas does not have.
-
-    Parameters
-    ----------
-    name : str
-        For error messages.
-    labels : array-like of shape (n_samples,)
-    ids : sequence of shape (n_samples,) or None
-        Ids of the samples.
-    n_samples : int
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-    """
-    own = ids_of(labels)
-    if own is not None and ids is not None:
-        label_of = dict(zip(map(written_as, own), np.asarray(labels).tolist(), strict=True))
-        return np.array([label_of.get(written_as(one)) for one in ids], dtype=object)
-    values = np.asarray(labels)
-    if len(values) != n_samples:
-        raise ValueError(f"{name} has {len(values)} values for {n_samples} samples. Give one per sample.")
-    return values
-
-
 def _comparison(
     ours: dict[str, tuple[Clustering, list[ColumnTest]]],
     rivals: Rivals,
@@ -344,7 +331,7 @@ def _comparison(
         }
         rows.append(row | {f"p {test.column}": test.p for test in tests})
     columns = {name: [row[name] for row in rows] for name in rows[0]}
-    notes = [REWARDS] if len(rows) > 1 else []
+    notes = [COMPARISON_NOTE, REWARDS] if len(rows) > 1 else []
     return ResultTable(columns, notes)
 
 
@@ -352,7 +339,10 @@ def _test_table(tests: list[ColumnTest], n_permutations: int) -> ResultTable:
     columns: dict[str, Any] = {name: [getattr(test, name) for test in tests] for name in ColumnTest._fields[:-1]}
     columns["p_adjusted"] = benjamini_hochberg(columns["p"])
     columns["n_samples"] = [test.n_samples for test in tests]
-    note = f"p: exact, or by {n_permutations} permutations. p_adjusted: false discovery rate over all tested columns."
+    note = (
+        f"p: exact, or by {n_permutations} permutations, which give at least {1 / (n_permutations + 1):.2g}. "
+        f"p_adjusted: false discovery rate over all tested columns."
+    )
     return ResultTable(columns, [note])
 
 
@@ -361,7 +351,7 @@ def _finding_table(findings: list[ClusterFinding]) -> ResultTable:
     order = np.argsort([np.inf if np.isnan(one.p) else one.p for one in findings], kind="stable")
     columns: dict[str, Any] = {name: [getattr(findings[row], name) for row in order] for name in ClusterFinding._fields}
     columns["p_adjusted"] = adjusted[order]
-    return ResultTable(columns)
+    return ResultTable(columns, [FINDING_NOTE])
 
 
 def _cluster_notes(clustering: Clustering, table: OutcomeTable) -> list[str]:

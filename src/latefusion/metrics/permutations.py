@@ -112,8 +112,9 @@ def relabel(codes: NDArray[np.integer], n_permutations: int, seed: int) -> Relab
     small = codes.astype(np.min_scalar_type(int(codes.max(initial=0))))
     sizes = np.bincount(small).tolist()
     if _n_orders(sizes, n_permutations) <= n_permutations:
-        orders = np.array(list(_orders(sizes)), dtype=small.dtype).reshape(-1, len(small))
-        return Relabelings(small, len(orders), True, seed, orders)
+        orders = list(_orders(sizes))
+        stored = np.array(orders, dtype=small.dtype).reshape(len(orders), len(small))
+        return Relabelings(small, len(stored), True, seed, stored)
     n_stored = n_permutations if n_permutations * len(small) <= LARGEST_STORED else 0
     return Relabelings(small, n_permutations, False, seed, _draw(small, n_stored, np.random.default_rng(seed)))
 
