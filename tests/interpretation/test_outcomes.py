@@ -112,7 +112,7 @@ def test_single_views_baselines_and_others_are_tested_by_the_same_code(model, fr
 def test_others_with_ids_are_brought_into_order(model, clinic, found):
     series = pd.Series(model.labels_, index=IDS).sample(frac=1.0, random_state=0)[:80]
     table = lf.outcome(model, clinic, others={"some": series}, n_permutations=199).comparison
-    assert table["samples"].tolist() == [90, 90, 90, 80]
+    assert table["samples"].tolist() == [90, 80, 90, 90, 80]
 
 
 def test_a_view_without_samples_in_the_table_has_no_p(frames, clinic):
@@ -262,3 +262,17 @@ def test_labels_cannot_be_compared_with_baselines(model, frames, clinic):
 def test_fewer_than_two_clusters_are_refused(labels, found, clinic):
     with pytest.raises(ValueError, match=f"at least two clusters, but the labels have {found}"):
         lf.outcome(labels, clinic, sample_ids=IDS)
+
+
+def test_other_clusterings_of_fewer_samples_are_compared_on_common_samples(model, clinic):
+    """P-values of different samples cannot be compared, so the model has a row of the samples that all others have."""
+    labels = model.labels_
+    some = np.where(np.arange(len(labels)) < 40, labels, -1)
+    found = lf.outcome(labels, clinic, sample_ids=IDS, others={"some": some, "all": labels}, n_permutations=199)
+    rows = {row["method"]: row for row in found.comparison}
+    assert list(rows) == ["labels", "labels, common samples", "some", "all"]
+    assert rows["labels, common samples"] | {"method": "some"} == rows["some"]
+    assert rows["all"] | {"method": "labels"} == rows["labels"]
+    assert rows["some"]["samples"] < rows["all"]["samples"]
+    equal = lf.outcome(labels, clinic, sample_ids=IDS, others={"all": labels}, n_permutations=199)
+    assert equal.comparison["method"].tolist() == ["labels", "all"]

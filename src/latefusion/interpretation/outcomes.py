@@ -36,7 +36,7 @@ FINDING_NOTE = (
 )
 COMPARISON_NOTE = (
     "smallest: samples in the smallest cluster. significant: columns with an adjusted p of at most 0.05. The p-values "
-    "are not adjusted."
+    "are not adjusted. common samples: those that all other rows have."
 )
 # Findings with a larger adjusted p are not printed.
 LEVEL = 0.05
@@ -217,6 +217,8 @@ def outcome(
         curves, tests, findings = run_tests(OutcomeTester(clustering, n_permutations, seed), read)
     rivals = _rivals(model, views, baselines, others, ids, len(labels), seed)
     name = "labels" if model is None else type(model).__name__
+    shared = _on_common_samples(labels, clustering, rivals, read.present)
+    rivals = rivals if shared is None else Rivals({f"{name}, common samples": shared} | rivals.labels, rivals.notes)
     with progress_range(0.3, 1.0):
         comparison = _comparison({name: (clustering, tests)}, rivals, read, n_permutations, seed)
     notes = (*read.notes, *_cluster_notes(clustering, read), *rivals.notes)
@@ -303,6 +305,18 @@ def _rivals(model: Any, views: Any, baselines: bool, others: Any, ids: Any, n_sa
         str(name): aligned(f"others[{str(name)!r}]", labels, ids, n_samples) for name, labels in (others or {}).items()
     }
     return Rivals(found.labels | given, found.notes)
+
+
+def _on_common_samples(labels: Any, clustering: Clustering, rivals: Rivals, present: Any) -> Any:
+    """The labels of the samples that all other clusterings have; None if these are all, or in one cluster only."""
+    if not rivals.labels:
+        return None
+    common = np.all([clustering_of(one).assigned for one in rivals.labels.values()], axis=0) & clustering.assigned
+    if np.array_equal(common, clustering.assigned) or len(np.unique(clustering.codes[common & present])) < 2:
+        return None
+    found = np.array(labels, dtype=object)
+    found[~common] = None
+    return found
 
 
 def _comparison(
