@@ -123,3 +123,15 @@ def test_other_samples_have_predicted_labels_and_no_confidence(aligned, planted)
     assert gather(aligned, planted.views, single_views=False, new=True).confidence is not None
     with pytest.raises(ValueError, match="X has 20 samples, but the model was fitted on 90"):
         gather(aligned, some, single_views=False)
+
+
+def test_warnings_need_only_the_values_that_the_model_used():
+    """Tables are read once for warnings; profiles also need their columns and missing values as they were given."""
+    table = pd.DataFrame({"size": [1.0, 2.0, np.nan, 4.0] * 5, "colour": ["red", "blue"] * 10})
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit({"table": table})
+    whole, part = (gather(model, {"table": table}, single_views=False, as_given=one) for one in (True, False))
+    np.testing.assert_array_equal(whole.views[0].array, part.views[0].array)
+    assert set(whole.views[0].table_columns) == {"size", "colour"}
+    assert whole.views[0].with_gaps is not None
+    assert not part.views[0].table_columns
+    assert part.views[0].with_gaps is None

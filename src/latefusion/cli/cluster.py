@@ -146,7 +146,7 @@ def run(options: argparse.Namespace) -> None:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 explanation = explain_views(model, intervals=options.report is not None)
     with progress("checking the data", quiet=options.quiet):
-        noted = data_warnings(gather(model, views, single_views=False))
+        noted = data_warnings(gather(model, views, single_views=False, as_given=False))
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
     put_labels(found, options)

@@ -138,7 +138,14 @@ def _replaced(view: ViewData, table: Described) -> ViewData:
 
 
 def gather(
-    model: Any, X: Any, *, sample_ids: Any = None, target: Any = None, single_views: bool = True, new: bool = False
+    model: Any,
+    X: Any,
+    *,
+    sample_ids: Any = None,
+    target: Any = None,
+    single_views: bool = True,
+    new: bool = False,
+    as_given: bool = True,
 ) -> ModelData:
     """Read a fitted model and the views that it was fitted on, or other samples.
 
@@ -153,6 +160,8 @@ def gather(
         Whether to cluster every view alone, which takes time.
     new : bool, default=False
         Whether X may contain other samples, whose labels the model predicts. They have no confidence and novelty.
+    as_given : bool, default=True
+        Whether to read missing values and the columns of tables as they were given, too. Profiles need them.
 
     Returns
     -------
@@ -162,7 +171,7 @@ def gather(
     are_fitted = True
     values, labels = np.unique(to_numpy(model.labels_), return_inverse=True)
     clusters = [str(value) for value in values.tolist()]
-    checked, with_gaps = _read_views(model, X)
+    checked, with_gaps = _read_views(model, X) if as_given else (model.new_views(X), None)
     if new:
         found, are_fitted = recognized_labels(model, checked)
         labels = np.searchsorted(values, found)
@@ -172,7 +181,8 @@ def gather(
         opinions, ids = model.partition_labels(X)
         views = [ViewData(one.name, "labels", None, [], one.assigned, one.labels, one.names) for one in opinions]
     else:
-        views = _views(model, checked, clusters, single_views, model.table_columns(X), with_gaps)
+        tables = model.table_columns(X) if as_given else {}
+        views = _views(model, checked, clusters, single_views, tables, with_gaps)
     if sample_ids is not None:
         ids = list(sample_ids)
         _check_length(len(ids), len(labels), "sample_ids")

@@ -79,7 +79,7 @@ def baseline_clusterings(model: Any, X: Any, random_state: int) -> Rivals:
     Rivals
         On samples without missing views.
     """
-    data = gather(model, X, single_views=False)
+    data = gather(model, X, single_views=False, as_given=False)
     kinds = {view.kind for view in data.views}
     if not (kinds <= {"features", "table"} or kinds == {"similarities"}):
         return Rivals({}, ("Baselines need views of features or of similarities only, and were not run.",))
