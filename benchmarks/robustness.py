@@ -42,7 +42,7 @@ RATES = (0.3, 0.5)
 MISSING_SETS = ("data/nutrimouse", "data/rosmap", "data/prokaryotic", "omics/coread", "omics/brca_jive")
 SIMILARITIES = ("auto", "graph", "kernel")
 NOISE_COLUMNS = (1, 2, 3, 5, 10)
-# Samples that another clustering must move to count as different, as in `alternatives_`.
+# Largest distance of the ARI of a run to the median of all runs that is not counted.
 LARGEST_RANGE = 0.03
 Row = dict[str, Any]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 import latefusion as lf
@@ -64,3 +65,19 @@ def test_novelty_of_many_training_samples_waits_until_it_is_asked_for(monkeypatc
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(DATA.views)
     assert model.novelty_ is None
     assert model.predict(DATA.views, return_novelty=True)[1].shape == (80,)
+
+
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_every_sparse_format_gives_the_same_labels_and_memberships(estimator, kind):
+    """What scikit-learn's checks of sparse input would do, which expect a classifier where there is `predict_proba`."""
+    rng = np.random.default_rng(0)
+    dense = rng.random((40, 3)) * (rng.random((40, 3)) > 0.2)
+    expected = estimator(4, random_state=0).fit(sp.csr_array(dense))
+    for name in ("csr", "csc", "coo", "dok", "lil", "dia", "bsr"):
+        X = getattr(sp, f"{name}_{kind}")(dense)
+        model = estimator(4, random_state=0).fit(X)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(X), expected.labels_)
+    assert model.predict_proba(X).shape == (40, 4)
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), expected.labels_)

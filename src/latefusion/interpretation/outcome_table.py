@@ -134,7 +134,8 @@ def read_outcomes(
     assigned : ndarray of bool of shape (n_samples,)
         Samples that have a cluster. Values of other samples are not read.
     survival : (str, str), False or None, default=None
-        Columns of times and events. By default they are recognized by their names; with False there is no survival.
+        Columns of times and events. By default they are recognized by their names. False means that survival is not
+        tested.
     columns : sequence of str or mapping of str to str, default=None
         Columns to test, or their kinds; by default all, with recognized kinds.
 

@@ -161,7 +161,8 @@ def outcome(
         that are tables.
     survival : (str, str), False or None, default=None
         Columns of times and events (0/1, True/False, alive/dead). By default they are recognized by their names, such
-        as time and event, OS.time and OS, or days_to_death and vital_status; with False there is no survival.
+        as time and event, OS.time and OS, or days_to_death and vital_status. False means that survival is
+        not tested.
     n_permutations : int, default=9999
         For all p-values that are not exact. The smallest possible p is 1 / (n_permutations + 1).
     columns : sequence of str or mapping of str to str, default=None
