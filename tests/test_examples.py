@@ -56,6 +56,21 @@ def customers(found):
     assert found["model"].column_kinds_["reviews"] == {"review": "text"}
 
 
+def patients(found):
+    """Fusion finds the subtype with the high risk, which two of three views mix with another one."""
+    assert found["table"].scores["ari"] > 0.95
+    assert found["automatic"].n_clusters_ == 3
+    outcome, alone = found["outcome"], found["alone"]
+    worst = outcome.survival.hazard_ratios[found["worst"]]
+    assert worst.lower > 1
+    row = list(found["table"].clusters).index(found["worst"])
+    assert found["table"].classes[int(found["table"].counts[row].argmax())] == "C"
+    assert max(alone["expression"], alone["methylation"]) < worst.ratio - 1
+    assert set(found["profiles"].of(found["worst"]).top(2)["view"]) == {"proteins"}
+    assert outcome.tests["p_adjusted"][0] < 0.001
+    assert not found["folder"].exists()
+
+
 def missing_views(found):
     assert np.array_equal(found["model"].observed_, found["mask"])
 
@@ -93,6 +108,7 @@ CLAIMS = {
     "stories/2_cells.py": cells,
     "stories/3_documents.py": documents,
     "stories/4_customers.py": customers,
+    "stories/5_patients.py": patients,
     "recipes/missing_views.py": missing_views,
     "recipes/consensus_of_labels.py": consensus_of_labels,
     "recipes/number_of_clusters.py": number_of_clusters,

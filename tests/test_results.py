@@ -72,3 +72,11 @@ def test_a_data_frame_has_the_same_columns(table):
     assert isinstance(frame, pd.DataFrame)
     assert list(frame) == ["cluster", "feature", "p"]
     assert frame["p"].isna().tolist() == [False, False, True]
+
+
+def test_cells_are_those_that_are_printed(table):
+    header, rows = table.shown_cells(2)
+    assert header == list(table.columns)
+    assert len(rows) == 2
+    for line, row in zip(repr(table).splitlines()[2:], rows, strict=False):
+        assert line.split() == " ".join(row).split()

@@ -113,6 +113,21 @@ class ResultTable:
             raise ImportError("A data frame needs pandas: pip install pandas, or use `columns`.") from error
         return pd.DataFrame(self.columns)
 
+    def shown_cells(self, most: int = SHOWN_ROWS_HTML) -> tuple[list[str], list[list[str]]]:
+        """Header and the first rows as text, as they are printed.
+
+        Parameters
+        ----------
+        most : int, default=SHOWN_ROWS_HTML
+            Number of rows at most.
+
+        Returns
+        -------
+        header : list of str
+        rows : list of list of str
+        """
+        return self._cells(most)
+
     def _cells(self, most: int) -> tuple[list[str], list[list[str]]]:
         """Header and the first rows as text."""
         shown = {name: self._formats.get(name, shown_value) for name in self.columns}

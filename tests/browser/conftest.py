@@ -7,7 +7,12 @@ import os
 import shutil
 import time
 
+import numpy as np
 import pytest
+
+import latefusion as lf
+from latefusion.report import write_report
+from tests.browser.pages import write_forty, write_patients, write_strange_ids
 
 FLAGS = (
     "--headless=new",
@@ -60,6 +65,30 @@ class Page:
     def text(self, name):
         return self.ask("return document.getElementById(arguments[0]).innerText", name)
 
+    def choose(self, name, value):
+        """Choose an option of a select element."""
+        self.ask(
+            """const select = document.getElementById(arguments[0]);
+            select.value = arguments[1];
+            select.dispatchEvent(new Event("change"));""",
+            name,
+            value,
+        )
+
+    def downloaded(self, selector, folder, name):
+        """Click on a link or button, and return the file that the browser saves."""
+        self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        self.ask("document.querySelector(arguments[0]).click()", selector)
+        for _ in range(100):
+            if (folder / name).exists():
+                return folder / name
+            time.sleep(0.1)
+        raise AssertionError(f"{name} was not saved within ten seconds.")
+
+    def picture(self, name):
+        """What a canvas shows."""
+        return self.ask("return document.getElementById(arguments[0]).toDataURL()", name)
+
     def painted(self, name):
         """Number of pixels of a canvas that are not empty."""
         return self.ask(
@@ -106,3 +135,47 @@ def page(tmp_path_factory):
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs[1]))
     yield Page(driver)
     driver.quit()
+
+
+@pytest.fixture(scope="session")
+def patients_page(tmp_path_factory):
+    path = tmp_path_factory.mktemp("patients") / "report.html"
+    return path, write_patients(path)
+
+
+@pytest.fixture
+def patients(patients_page):
+    """Five views, twelve clusters, 2000 samples, annotation and survival."""
+    return patients_page[0]
+
+
+@pytest.fixture
+def patients_data(patients_page):
+    return patients_page[1]
+
+
+@pytest.fixture(scope="session")
+def forty(tmp_path_factory):
+    return write_forty(tmp_path_factory.mktemp("forty") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def strange_ids(tmp_path_factory):
+    return write_strange_ids(tmp_path_factory.mktemp("strange") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def full(tmp_path_factory):
+    """All sections and columns: a model that selects its settings, missing views, novelty, a command."""
+    data = lf.datasets.make_views(90, 3, n_views=4, n_features=5, separation=6.0, random_state=0)
+    mask = np.random.default_rng(0).random((90, 4)) > 0.15
+    mask[~mask.any(axis=1)] = True
+    names = ["transcriptomics", "proteomics", "methylation", "metabolomics"]
+    views = lf.Views(data.views.arrays, names=names, mask=mask)
+    model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
+    model.novelty_ = np.linspace(0.2, 1.8, 90)
+    path = tmp_path_factory.mktemp("full") / "report.html"
+    command = f"latefusion cluster {' '.join(f'{name}.csv' for name in names)} -k 2-5 --report report.html"
+    return write_report(
+        model, views, path, sample_ids=[f"patient {i}" for i in range(90)], embedding="pca", command=command
+    )

@@ -11,10 +11,10 @@ import pytest
 
 import latefusion as lf
 from latefusion.report import write_report
+from tests.browser.pages import NASTY, give_names, open_all
 
 pytestmark = pytest.mark.browser
 
-NASTY = "<script>alert(1)</script>"
 N_SAMPLES = 120
 IDS = [f"patient {i}" for i in range(N_SAMPLES)]
 
@@ -29,21 +29,6 @@ def model():
 def report(model, tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     return write_report(model[0], model[1].views, path, sample_ids=IDS, title="Patients")
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory):
-    """All sections and columns: a model that selects its settings, missing views, novelty, a command."""
-    data = lf.datasets.make_views(90, 3, n_views=4, n_features=5, separation=6.0, random_state=0)
-    mask = np.random.default_rng(0).random((90, 4)) > 0.15
-    mask[~mask.any(axis=1)] = True
-    names = ["transcriptomics", "proteomics", "methylation", "metabolomics"]
-    views = lf.Views(data.views.arrays, names=names, mask=mask)
-    model = lf.LateFusionClustering(range(2, 6), random_state=0).fit(views)
-    model.novelty_ = np.linspace(0.2, 1.8, 90)
-    path = tmp_path_factory.mktemp("full") / "report.html"
-    command = f"latefusion cluster {' '.join(f'{name}.csv' for name in names)} -k 2-5 --report report.html"
-    return write_report(model, views, path, sample_ids=IDS[:90], embedding="pca", command=command)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +48,20 @@ def nasty(tmp_path_factory):
     }
     model = lf.GlobalAlignmentClustering(3, random_state=0).fit(frames)
     path = tmp_path_factory.mktemp("nasty") / "report.html"
-    return write_report(model, frames, path, title=names[1], command=names[1])
+    kinds = [names[i % 3] for i in range(60)]
+    clinic = {names[0]: np.arange(60) % 7 + 1.0, names[1]: np.arange(60) % 2, names[2]: kinds}
+    outcome = lf.outcome(model, pandas.DataFrame(clinic, index=ids), survival=tuple(names[:2]), n_permutations=19)
+    return write_report(
+        model,
+        frames,
+        path,
+        title=names[1],
+        command=names[1],
+        target=kinds,
+        annotation={name: kinds for name in names} | {f"{names[1]} number": np.arange(60.0)},
+        outcome=outcome,
+        files=names,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +73,7 @@ def large(tmp_path_factory):
     return write_report(model, data.views, path, sample_ids=ids, baselines=False, embedding="pca")
 
 
-@pytest.mark.parametrize("name", ["report", "full", "nasty"])
+@pytest.mark.parametrize("name", ["report", "full", "nasty", "patients", "forty"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_loads_without_a_complaint_and_without_the_network(page, request, name, scheme):
     path = request.getfixturevalue(name)
@@ -149,16 +147,18 @@ def test_filters_work_by_keyboard(page, report):
     assert page.ask("return document.querySelector('.key').getAttribute('aria-pressed')") == "false"
 
 
-@pytest.mark.parametrize("choice", ["confidence", "0", "2"])
+@pytest.mark.parametrize("choice", ["confidence", "novelty", "0", "2", "column-0"])
 def test_colours_can_be_changed(page, report, choice):
     page.open(report)
-    page.ask(
-        """const select = document.getElementById("colour");
-        select.value = arguments[0];
-        select.dispatchEvent(new Event("change"));""",
-        choice,
-    )
+    before = {name: page.picture(name) for name in ("map", "view-0", "view-2")}
+    page.choose("colour", choice)
     assert page.painted("map") > 0
+    if choice not in ("0", "2"):  # in these views alone the clusters may be the same
+        assert all(page.picture(name) != picture for name, picture in before.items())
+    assert page.text("scale")
+    page.choose("colour", "cluster")
+    assert {name: page.picture(name) for name in before} == before
+    assert page.text("scale") == ""
     assert page.complaints() == []
 
 
@@ -174,9 +174,11 @@ def test_dark_follows_the_system_and_the_switch(page, report):
     assert page.colour("html") == light
 
 
-@pytest.mark.parametrize("name", ["report", "full", "nasty", "large"])
+@pytest.mark.parametrize("name", ["report", "full", "nasty", "large", "patients", "forty"])
 def test_a_phone_needs_no_sideways_scrolling(page, request, name):
     page.open(request.getfixturevalue(name), width=360, height=740)
+    open_all(page)
+    give_names(page, {0: "a name without end " * 4, 1: "x" * 80})
     widths = page.ask("return [document.documentElement.scrollWidth, window.innerWidth]")
     assert widths == [360, 360]
 
@@ -223,8 +225,10 @@ def test_printing(page, report):
     page.command("Emulation.setEmulatedMedia", media="", features=[])
 
 
-def test_tables_fit_on_paper(page, full):
-    page.open(full, width=700)  # A4 with margins
+@pytest.mark.parametrize("name", ["full", "patients", "forty"])
+def test_tables_fit_on_paper(page, request, name):
+    page.open(request.getfixturevalue(name), width=700)  # A4 with margins
+    page.ask("window.dispatchEvent(new Event('beforeprint'))")
     page.command("Emulation.setEmulatedMedia", media="print", features=[])
     wide = page.ask(
         "return Array.from(document.querySelectorAll('table')).map((one) => one.getBoundingClientRect().right)"
@@ -240,14 +244,16 @@ def test_novel_samples_are_flagged(page, full):
     assert "novelty\n1.80 (novel)" in page.text("tip")
     page.point_at(3)
     assert "(novel)" not in page.text("tip")
-    flags = page.ask("return document.querySelectorAll('#clusters .flag').length")
+    flags = page.ask("return document.querySelectorAll('#check .flag').length")
     assert flags >= 10
 
 
-@pytest.mark.parametrize("name", ["report", "full"])
+@pytest.mark.parametrize("name", ["report", "full", "patients"])
 def test_headings_and_labels(page, request, name):
     page.open(request.getfixturevalue(name))
-    levels = page.ask("return Array.from(document.querySelectorAll('h1, h2, h3')).map((one) => Number(one.tagName[1]))")
+    levels = page.ask(
+        "return Array.from(document.querySelectorAll('h1, h2, h3, h4')).map((one) => Number(one.tagName[1]))"
+    )
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after - before <= 1 for before, after in pairwise(levels))

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -407,6 +408,25 @@ def test_a_page_to_look_at(folder, capsys):
     assert "genes" in page
     assert "change of stability without it" in page
     assert "nowhere" in refusal(capsys, *words[:-1], "nowhere/page.html")
+
+
+def test_known_classes_and_chosen_columns_are_in_the_report(folder, capsys):
+    column = pd.read_csv("genes.csv").columns[-1]
+    words = ["genes.csv", "proteins.csv", "-k", "3", "--labels", "truth.csv", "--report", "page.html"]
+    answer_of(capsys, *words, "--color-by", f"genes: {column}")
+    page = Path("page.html").read_text(encoding="utf-8")
+    classes = set(pd.read_csv("truth.csv")["subtype"])
+    part = page[page.index('<section id="annotation"') :]
+    assert all(f">{one}<" in part for one in classes)
+    options = re.findall(r'<option value="column-\d+">(.*?)</option>', page)
+    assert options == ["known class", column]
+
+
+def test_columns_to_colour_by_are_checked_before_anything_is_written(folder, capsys):
+    words = ["genes.csv", "proteins.csv", "-k", "3", "-o", "new.csv"]
+    message = refusal(capsys, *words, "--report", "page.html", "--color-by", "unknown")
+    assert "--color-by contains 'unknown', which is not a column of a view" in message
+    assert "--color-by needs --report FILE" in refusal(capsys, *words, "--color-by", "unknown")
 
 
 def test_ids_that_overlap_only_in_part(folder, capsys):

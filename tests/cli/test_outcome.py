@@ -152,3 +152,16 @@ def test_files_that_are_no_tables_are_refused(clinic, capsys):
 )
 def test_messages_use_the_words_of_the_command_line(message, expected):
     assert translated(message) == expected
+
+
+def test_the_report_contains_the_outcome(clinic, capsys):
+    pytest.importorskip("jinja2")
+    found = answer_of(capsys, "--outcome", "clinic.csv", "--report", "page.html")["outcome"]
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert '<section id="outcome"' in page
+    assert "Numbers at risk" in page
+    for row in found["tests"]:
+        assert f'<th scope="row">{row["column"]}</th>' in page
+    assert "clinic.csv" in page.partition("<main")[0]  # among the inputs
+    for note in found["notes"]:
+        assert "survival=" not in note

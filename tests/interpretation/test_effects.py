@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 import latefusion as lf
-from latefusion.interpretation.effects import LEAST_SPREAD, view_effects
+from latefusion.interpretation.effects import LEAST_SPREAD, model_effects, strongest_features, view_effects
 from latefusion.interpretation.gather import ViewData, gather
 
 
@@ -163,3 +163,23 @@ def test_values_in_only_some_clusters():
 def test_similarities_have_no_features():
     kernel = ViewData("k", "similarities", np.eye(4), [], np.ones(4, dtype=bool))
     assert view_effects(kernel, np.array([0, 0, 1, 1]), 2) is None
+
+
+def test_the_largest_effects_of_all_views_are_found(gathered):
+    effects = model_effects(gathered)
+    assert [one.view for one in effects] == [view.name for view in gathered.views]
+    for cluster in range(3):
+        found = strongest_features(effects, cluster, 5)
+        sizes = [abs(effects[one.view].effect[cluster, one.feature]) for one in found]
+        every = np.sort(np.abs(np.concatenate([one.effect[cluster] for one in effects])))[::-1]
+        np.testing.assert_array_equal(sizes, every[:5])
+        assert strongest_features(effects, cluster, 5, every[1]) == found[:2]
+    assert strongest_features([], 0, 5) == []
+
+
+def test_features_without_an_effect_are_left_out(gathered):
+    first, *others = model_effects(gathered)
+    effect = first.effect.copy()
+    effect[0] = np.nan
+    found = strongest_features([first._replace(effect=effect), *others], 0, 100)
+    assert {one.view for one in found} == {1}

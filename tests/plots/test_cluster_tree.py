@@ -5,6 +5,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.plots import ClusterTreeDisplay
+from latefusion.plots.cluster_tree import tree_layout
 
 LABELS = np.column_stack([np.repeat([0, 2], [60, 30]), np.repeat([0, 1, 2], [40, 20, 30])])
 
@@ -61,3 +62,15 @@ def test_models_without_training_data_are_refused(selecting_model, tmp_path):
     lf.save(selecting_model, tmp_path / "m")
     with pytest.raises(ValueError, match="loaded from a file"):
         ClusterTreeDisplay.from_estimator(lf.load(tmp_path / "m"))
+
+
+def test_bands_leave_and_enter_bars_completely():
+    """The bands at a bar are as wide as the bar, and lie in it."""
+    layout = tree_layout(LABELS)
+    for bar in layout.bars:
+        if bar.place == 1:
+            own = [band for band in layout.bands if band.cluster == bar.cluster]
+            assert sum(band.share for band in own) == pytest.approx(bar.share)
+            assert min(band.right for band in own) == pytest.approx(bar.low)
+    assert sum(band.share for band in layout.bands) == pytest.approx(1)
+    assert layout.high - layout.low >= 1

@@ -7,9 +7,14 @@ import re
 
 import pytest
 
+from latefusion.interpretation.annotation import read_annotation
+from latefusion.interpretation.effects import model_effects
 from latefusion.interpretation.importance import Explanation, Importance, agreement_table
-from latefusion.interpretation.traits import cluster_traits
+from latefusion.interpretation.traits import traits_of
 from latefusion.report import sections_method, sections_samples
+from latefusion.report.annotation import annotation_section
+from latefusion.report.downloads import downloads
+from latefusion.report.heatmap import heatmap, top_features
 from latefusion.report.html import render
 from latefusion.report.reproduce import reproduction
 from latefusion.report.widgets import cluster_styles
@@ -32,17 +37,24 @@ def page_of():
         names, agreement = agreement_table(data)
         explanation = options.pop("explanation", Explanation())
         compared = options.pop("compared", None)
-        clusters = sections_samples.clusters(data, cluster_traits(data))
+        effects = model_effects(data)
+        clusters = sections_samples.clusters(data, traits_of(effects, data))
         given = {
             "data": data,
             "title": "a title",
             "method": type(data.model).__name__,
+            "date": "2026-01-31",
+            "files": [],
             "styles": cluster_styles(len(data.clusters)),
             "summary": sections_samples.summary(data, Importance([], {}), explanation, compared),
             "warnings": [],
             "drawing": None,
             "clusters": clusters,
             "largest_effect": sections_samples.largest_effect(clusters),
+            "heatmap": heatmap(effects, top_features(effects, len(data.clusters))),
+            "downloads": downloads(data, effects),
+            "annotation": annotation_section(read_annotation(None, data), data),
+            "outcome": None,
             "samples": sections_samples.samples_to_check(data),
             "views": sections_method.views_section(data, explanation, names, agreement),
             "baselines": sections_method.baselines_section(compared),

@@ -6,16 +6,23 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import latefusion as lf
 from latefusion.cli import main
+from latefusion.interpretation.annotation import Annotation, category_column
 from latefusion.interpretation.gather import gather
 from latefusion.interpretation.importance import Explanation
+from latefusion.interpretation.outcome_table import OutcomeColumn
 from latefusion.report import write_report
-from latefusion.report.html import FORBIDDEN, environment, json_text, render
+from latefusion.report.annotation import annotation_section
+from latefusion.report.colors import color_columns
+from latefusion.report.html import FORBIDDEN, SCRIPTS, environment, json_text, render
 from latefusion.report.maps import draw
+from latefusion.report.outcome import outcome_section
 from latefusion.report.reproduce import reproduction
 from tests.properties import examples
 
@@ -67,15 +74,31 @@ def named(data, name):
 
 
 def full_page(page_of, data, name):
+    kinds = [f"{name}{one % 3}" for one in range(90)]
+    known = named(replace(data, target=np.array(kinds, dtype=object)), name)
+    columns = (category_column(name, kinds), OutcomeColumn(name, "number", np.arange(90.0), unit=name))
+    annotation = Annotation(columns, (name,))
+    clinic = {"t": np.arange(90.0) + 1, "e": np.arange(90) % 2, "kind": kinds}
+    outcome = lf.outcome(known.labels, clinic, survival=("t", "e"), n_permutations=19)
+    survival = outcome.survival._replace(
+        curves={f"{name}{one}": curve for one, curve in outcome.survival.curves.items()},
+        hazard_ratios={f"{name}{one}": ratio for one, ratio in outcome.survival.hazard_ratios.items()},
+        time_name=name,
+        event_name=name,
+    )
+    tested = outcome_section(replace(outcome, survival=survival, notes=(name,)), known)
     return page_of(
-        named(data, name),
+        known,
+        annotation=annotation_section(annotation, known),
+        outcome=tested,
+        files=[name],
         title=name,
         warnings=[name],
         summary=[name],
         method=name,
         explanation=Explanation(notes=(name,)),
         reproduce=reproduction(named(data, name), command=name, loading=f"views = {name!r}"),
-        drawing=draw(named(data, name), "pca"),
+        drawing=draw(known, "pca", color_columns(known, [], [], columns)),
     )
 
 
@@ -87,6 +110,7 @@ def test_hostile_names_make_no_element_and_no_attribute(page_of, incomplete, nam
     page = Reader(text)
     assert page.tags == Reader(full_page(page_of, incomplete, "harmless")).tags
     assert FORBIDDEN.sub("\ufffd", name) in page.text
+    assert data_of(text)["columns"][0]["name"] == name.replace("\x7f", "\ufffd")
     assert data_of(text)["views"][0]["name"] == f"{name}0".replace("\x7f", "\ufffd")
 
 
@@ -156,7 +180,8 @@ def test_nothing_comes_from_elsewhere(page_of, gathered):
 
 def test_the_script_writes_no_html():
     script = str(environment().globals["script"])
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(", script)
+    assert len(re.findall("outerHTML", script)) == len(re.findall(r"copy\.outerHTML;", script)) == 1  # is read
+    assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(", script)
 
 
 def test_templates_mark_no_variable_as_safe():
@@ -172,7 +197,7 @@ def test_templates_mark_no_variable_as_safe():
 def test_sections_come_in_one_order_and_empty_ones_are_left_out(page_of, gathered):
     text = page_of(gathered, drawing=draw(gathered, "pca"))
     found = re.findall(r'<section id="(\w+)"', text)
-    assert found == ["summary", "maps", "clusters", "views", "convergence", "reproduce"]
+    assert found == ["summary", "sizes", "maps", "clusters", "check", "views", "convergence", "reproduce"]
 
 
 def test_maps_have_a_key_per_cluster_and_a_canvas_per_view(page_of, section, gathered):
@@ -215,3 +240,32 @@ def test_the_extra_is_named_where_jinja2_is_missing(gathered, planted, tmp_path,
     # The command line says so before it reads any file.
     assert main(["cluster", "absent.csv", "--report", str(tmp_path / "page.html")]) == 1
     assert re.search(advice, capsys.readouterr().err)
+
+
+def test_contents_name_all_sections(page_of, gathered):
+    text = page_of(gathered, drawing=draw(gathered, "pca"), warnings=["beware"])
+    contents = re.search(r'<nav id="contents".*?</nav>', text, re.DOTALL).group()
+    links = re.findall(r'<a href="#(\w+)">([^<]+)</a>', contents)
+    headings = re.findall(r'<h2 id="(\w+)-title"[^>]*>([^<]+)</h2>', text)
+    assert links == headings
+    assert [name for name, _ in links] == re.findall(r'<section id="(\w+)"', text)
+
+
+def test_date_and_files_are_in_the_head(page_of, gathered):
+    head = page_of(gathered, files=["a.csv", "b/c.csv"]).partition("<main")[0]
+    assert "2026-01-31" in head
+    assert "a.csv" in head
+    assert "b/c.csv" in head
+    assert "Input:" not in page_of(gathered)
+
+
+def test_every_cluster_can_be_named(page_of, section, gathered):
+    html = section(page_of(gathered), "sizes")
+    assert re.findall(r'<input[^>]* data-id="([^"]*)"', html) == gathered.clusters
+    assert html.count('class="bar"') == 3
+
+
+def test_the_parts_of_the_script_are_all_used():
+    made = environment()
+    files = {name for name in made.list_templates() if name.endswith(".js")}
+    assert files == set(SCRIPTS)

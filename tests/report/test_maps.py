@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from latefusion.interpretation.gather import gather
+from latefusion.interpretation.shown_values import Unit
 from latefusion.report import maps
+from latefusion.report.colors import ColorColumn
 from latefusion.report.maps import draw, draw_map, matching_colors, pack, quantize
 
 
@@ -142,13 +144,12 @@ def test_labelings_share_the_large_map(agreed, labelings):
 def test_labelings_take_the_colours_of_the_clusters_they_are_most_like(agreed, labelings):
     found = gather(agreed, labelings)
     for view in found.views:
-        colors = matching_colors(view, found.labels, len(found.clusters))
+        colors = matching_colors(view.labels, len(view.label_names), found)
         assert len(set(colors)) == len(view.label_names)
     text = found.views[0]
-    painted = np.array(matching_colors(text, found.labels, 3))[text.labels]
+    painted = np.array(matching_colors(text.labels, 3, found))[text.labels]
     assert np.mean(painted == found.labels) > 0.95
-    fine = replace(text, labels=np.arange(90) % 5, label_names=list("abcde"))
-    assert sorted(matching_colors(fine, found.labels, 3)) == [0, 1, 2, 3, 4]
+    assert sorted(matching_colors(np.arange(90) % 5, 5, found)) == [0, 1, 2, 3, 4]
 
 
 def test_long_identifiers_lose_their_middle(gathered):
@@ -191,3 +192,28 @@ def test_a_hundred_thousand_samples_stay_small(gathered):
     drawing = draw(large, "pca")
     assert len(json.dumps(drawing.data)) < 14.5e6
     assert drawing.n_samples == n_samples
+
+
+def test_columns_are_sent_as_they_are(gathered):
+    values = np.linspace(-3, 3, 90)
+    values[4] = np.nan
+    codes = np.where(np.arange(90) < 10, -1, gathered.labels)
+    columns = [
+        ColorColumn("annotation", "purity", "number", values, unit=Unit("number", "%")),
+        ColorColumn("view_0", "type", "category", codes, ("a", "b", "c")),
+    ]
+    drawing = draw(gathered, "pca", columns)
+    purity, kind = drawing.data["columns"]
+    np.testing.assert_array_equal(numbers(purity["values"], "<f4"), values.astype(np.float32))
+    assert purity["low"] < purity["high"]
+    assert (purity["unit"], purity["ends"][0][:2]) == ("%", "\u2264\u00a0")
+    np.testing.assert_array_equal(numbers(kind["values"], "u1"), codes + 1)
+    assert kind["paint"] == [0, 1, 2]  # the categories are the clusters
+    assert drawing.groups == [("annotation", [(0, "purity")]), ("view_0", [(1, "type")])]
+
+
+def test_values_of_columns_are_limited(gathered, monkeypatch):
+    monkeypatch.setattr(maps, "MOST_COLOR_VALUES", 200)
+    columns = [ColorColumn("v", str(one), "number", np.arange(90.0)) for one in range(5)]
+    drawing = draw(gathered, "pca", columns)
+    assert [one["name"] for one in drawing.data["columns"]] == [one.name for one in drawing.columns] == ["0", "1"]

@@ -40,3 +40,24 @@ def test_the_page_shows_it_next_to_the_number(page_of, section, text_of, decidin
     assert "could not be computed. This LateFusionClustering was loaded from a file" in text_of(
         section(page_of(data, choices=sections_method.choices(data, noted)), "choices")
     )
+
+
+def test_the_drawing_has_a_bar_per_cluster_as_high_as_it_is_large(deciding):
+    drawing, path = number_tree(deciding).drawing, deciding.n_clusters_path(range(2, 6))
+    assert len(drawing.boxes) == len(path.clusters)
+    for box, cluster in zip(sorted(drawing.boxes, key=lambda one: (one.x, one.hint)), path.clusters, strict=True):
+        assert f"cluster {cluster.cluster} of {cluster.n_clusters}:" in box.hint
+        assert box.chosen == (cluster.n_clusters == 3)
+    unit = {round(box.height / cluster.size, 6) for box, cluster in zip(
+        sorted(drawing.boxes, key=lambda one: (one.x, one.hint)), path.clusters, strict=True
+    )}  # fmt: skip
+    assert len(unit) == 1
+    assert [tick.text for tick, chosen in drawing.ticks if chosen] == ["3"]
+    assert all(box.y >= 0 and box.y + box.height <= drawing.height for box in drawing.boxes)
+
+
+def test_the_page_draws_it(page_of, section, deciding, planted):
+    data, tree = gather(deciding, planted.views), number_tree(deciding)
+    html = section(page_of(data, choices=sections_method.choices(data, tree)), "choices")
+    assert html.count('class="band"') == len(tree.drawing.bands)
+    assert html.count("<rect") == len(tree.drawing.boxes)

@@ -19,7 +19,7 @@ def summary(data, importance=NOTHING, explanation=UNEXPLAINED, baselines=None):
 
 def test_facts_count(page_of, section, text_of, gathered):
     text = text_of(section(page_of(gathered), "summary"))
-    assert text.startswith("3 clusters 90 samples 2 views")
+    assert text.startswith("Summary 3 clusters 90 samples 2 views")
     assert f"{np.median(gathered.confidence):.2f} median confidence" in text
 
 
@@ -82,6 +82,7 @@ def test_clusters_show_features_and_the_least_certain_samples(page_of, section, 
     text = text_of(section(page_of(gathered), "clusters"))
     assert text.count("Median confidence") == 3
     assert "column " in text
+    text = text_of(section(page_of(gathered), "check"))
     least = int(np.argmin(gathered.confidence))
     assert f"{least} {gathered.clusters[gathered.labels[least]]} {gathered.confidence[least]:.3f}" in text
 
@@ -125,17 +126,17 @@ def test_novel_samples_are_counted_and_listed(page_of, section, text_of, novel):
     assert [row.name for row in found.novel] == ["5", *map(str, range(20, 29))]
     text = summary(novel)
     assert "13 samples (14.4\u00a0%) are above 1, where about 1\u00a0% is expected. The highest is 7.250 (5)." in text
-    text = text_of(section(page_of(novel), "clusters"))
+    text = text_of(section(page_of(novel), "check"))
     assert "13 samples (14.4 %) have a novelty above 1; the highest 10 are shown" in text
     assert "7.250 novel" in text
 
 
 def test_without_novel_samples_the_report_says_so(page_of, section, text_of, gathered):
     usual = replace(gathered, novelty=np.full(90, 0.5))
-    assert "No sample has a novelty above 1." in text_of(section(page_of(usual), "clusters"))
+    assert "No sample has a novelty above 1." in text_of(section(page_of(usual), "check"))
     assert "Novelty" not in summary(usual)
     page = page_of(replace(gathered, novelty=None))
-    assert "ovelty" not in text_of(section(page, "summary") + section(page, "clusters"))
+    assert "ovelty" not in text_of(section(page, "summary") + section(page, "check"))
 
 
 def test_the_novelty_of_the_model_is_shown_where_it_has_one(aligned, planted):

@@ -9,6 +9,7 @@ from latefusion.report.widgets import (
     bar_length,
     cluster_styles,
     decimal,
+    ink_on,
     integer,
     line_chart,
     percent,
@@ -40,6 +41,18 @@ def test_forty_clusters_differ_in_colour_and_in_style():
 @pytest.mark.parametrize("paper", ["#ffffff", "#14171a"])
 def test_marks_are_visible_on_light_and_on_dark_paper(paper):
     assert min(contrast(style.color, paper) for style in cluster_styles(30)) > 1.35
+
+
+def test_shades_are_visible_on_dark_paper():
+    """Dark colours become lighter where others become darker, so that repeated colours can be seen, too."""
+    assert min(contrast(style.color, "#14171a") for style in cluster_styles(40)) > 2
+
+
+@pytest.mark.parametrize("style", cluster_styles(40)[::3])
+def test_ink_is_the_better_of_black_and_white(style):
+    ink = ink_on(style.color)
+    other = {"#000000": "#ffffff", "#ffffff": "#000000"}[ink]
+    assert contrast(style.color, ink) >= contrast(style.color, other)
 
 
 def test_styles_of_few_clusters_are_those_of_many():

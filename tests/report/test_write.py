@@ -1,5 +1,7 @@
+import datetime
 import re
 
+import numpy as np
 import pytest
 
 import latefusion as lf
@@ -14,12 +16,16 @@ def headings(path):
 
 def test_a_model_that_decides_has_all_sections(deciding, planted, tmp_path):
     path = write_report(deciding, planted.views, tmp_path / "all.html", target=planted.target)
-    assert headings(path) == ["maps", "clusters", "views", "baselines", "choices", "convergence", "reproduce"]
+    assert headings(path) == [
+        "sizes", "maps", "clusters", "annotation", "check", "views", "baselines", "choices", "convergence", "reproduce",
+    ]  # fmt: skip
 
 
 def test_a_consensus_of_labels(agreed, labelings, tmp_path):
     path = write_report(agreed, labelings, tmp_path / "labels.html", embedding="pca")
-    assert headings(path) == ["warnings", "maps", "clusters", "views", "convergence", "missing", "reproduce"]
+    assert headings(path) == [
+        "warnings", "sizes", "maps", "clusters", "check", "views", "missing", "convergence", "reproduce",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("similarity", ["kernel", "graph"])
@@ -37,7 +43,7 @@ def test_one_view(planted, tmp_path):
 
 
 def test_two_runs_write_the_same(aligned, planted, tmp_path):
-    options = {"baselines": False, "sample_ids": range(90), "title": "t"}
+    options = {"baselines": False, "sample_ids": range(90), "title": "t", "date": datetime.date(2026, 1, 31)}
     first, second = (write_report(aligned, planted.views, tmp_path / f"{i}.html", **options) for i in range(2))
     assert first.read_bytes() == second.read_bytes()
 
@@ -102,3 +108,41 @@ def test_a_comparison_method(planted, tmp_path):
     model = lf.baselines.METHODS["GMC"](n_clusters=3).fit(planted.views)
     path = write_report(model, planted.views, tmp_path / "gmc.html", baselines=False, embedding="pca")
     assert "GraphBasedClustering" in path.read_text(encoding="utf-8")
+
+
+def test_annotation_outcome_and_colours_reach_the_page(aligned, planted, tmp_path):
+    known = {"stage": ["I", "II", "III"] * 30, "age": np.linspace(20.5, 80, 90)}
+    outcome = lf.outcome(aligned, {"time": range(1, 91), "event": [0, 1, 1] * 30}, n_permutations=19)
+    options = {"annotation": known, "outcome": outcome, "color_by": ["view_1: column 3"]}
+    path = write_report(
+        aligned, planted.views, tmp_path / "all.html", **options, baselines=False, embedding="pca",
+        files=[tmp_path / "a.csv"], date=datetime.date(2026, 1, 31),
+    )  # fmt: skip
+    text = path.read_text(encoding="utf-8")
+    assert {"annotation", "outcome"} <= set(headings(path))
+    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == ["stage", "age", "column 3"]
+    assert "a.csv" in text
+    assert '<time datetime="2026-01-31">' in text
+
+
+def test_wrong_annotation_outcome_and_colours_are_refused_before_any_work(aligned, planted, tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("work")
+
+    for name in ("explain_views", "run_baselines", "draw", "agreement_table"):
+        monkeypatch.setattr(module, name, refuse)
+    for options, error in (
+        ({"annotation": {"a": [1, 2]}}, "one value per sample"),
+        ({"color_by": ["nowhere"]}, "color_by contains 'nowhere'"),
+        ({"outcome": {"time": [1]}}, "the result of latefusion.outcome"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=error):
+            write_report(aligned, planted.views, tmp_path / "no.html", **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_cluster_has_a_page(planted, tmp_path):
+    model = lf.GlobalAlignmentClustering(1, random_state=0).fit(planted.views)
+    path = write_report(model, planted.views, tmp_path / "one.html", annotation={"kind": ["a", "b"] * 45})
+    assert "heatmap effects" not in path.read_text(encoding="utf-8")
+    assert {"sizes", "annotation"} <= set(headings(path))

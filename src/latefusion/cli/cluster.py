@@ -35,13 +35,20 @@ from latefusion.cli.inputs import (
     find_method,
     in_words_of_the_command_line,
     input_files,
+    known_classes,
     label_options,
     read,
     table_arguments,
     translated,
     with_columns,
 )
-from latefusion.cli.outcome import add_outcome_arguments, check_outcome, describe_outcome, read_outcome
+from latefusion.cli.outcome import (
+    add_outcome_arguments,
+    check_outcome,
+    compare_outcome,
+    describe_outcome,
+    read_outcome,
+)
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
@@ -51,6 +58,7 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import write_report
+from latefusion.report.colors import chosen_columns
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.selection.alternatives import Alternative
@@ -108,6 +116,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html)")
     parser.add_argument(
+        "--color-by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="column of a view, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
+        "(default: the columns with the largest effects)",
+    )
+    parser.add_argument(
         "--explain", action="store_true", help="print the effect of leaving out each view (always in the report)"
     )
 
@@ -122,6 +138,8 @@ def run(options: argparse.Namespace) -> None:
         raise ValueError(f"--memberships requires --method {NAMES}, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
+    elif options.color_by:
+        raise ValueError("--color-by needs --report FILE, whose maps it colours.")
     clinic = read_outcome(options)
     parameters = {
         "column_kinds": column_kinds(options),
@@ -147,8 +165,12 @@ def run(options: argparse.Namespace) -> None:
                 explanation = explain_views(model, intervals=options.report is not None)
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False, as_given=False))
+    if options.color_by:
+        with in_words_of_the_command_line():
+            chosen_columns(gather(model, views, single_views=False), options.color_by)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
+    outcome = None if clinic is None else compare_outcome(model, views, clinic, options)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
@@ -159,7 +181,10 @@ def run(options: argparse.Namespace) -> None:
                 model,
                 views,
                 options.report,
-                target=data.target,
+                target=known_classes(data),
+                color_by=options.color_by or None,
+                outcome=outcome,
+                files=input_files(options),
                 features=described(data),
                 explain=explanation,
                 warnings=noted,
@@ -178,8 +203,8 @@ def run(options: argparse.Namespace) -> None:
         answer["warnings"] += [
             f"The importance of each view could not be estimated. {note}" for note in explanation.notes
         ]
-    if clinic is not None:
-        answer["outcome"] = describe_outcome(model, views, clinic, options)
+    if outcome is not None:
+        answer["outcome"] = describe_outcome(outcome)
     gaps = empty_cells(data, model)
     # The fit gives some of the same warnings.
     answer["warnings"] = list(

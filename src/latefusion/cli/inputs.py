@@ -79,7 +79,9 @@ def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, 
     add_table_arguments(parser)
     if labels:
         parser.add_argument(
-            "--labels", metavar="COLUMN|FILE", help="known classes, used for scores only: a column, or a table with ids"
+            "--labels",
+            metavar="COLUMN|FILE",
+            help="known classes, for scores and the report only: a column, or a table with ids",
         )
 
 
@@ -181,6 +183,7 @@ def translated(message: str) -> str:
         "column_kinds", "--category, --number or similar"
     )
     message = message.replace("missing_columns='allow'", "--missing-columns allow").replace("honest=True", "--honest")
+    message = message.replace("color_by contains", "--color-by contains")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
 
 
@@ -294,6 +297,13 @@ def described(data: MultiViewDataset) -> dict[str, Features]:
         for name, array in data.views.items()
         if name in data.feature_names and issparse(array)
     }
+
+
+def known_classes(data: MultiViewDataset) -> Any:
+    """The classes in the words of the file, or as numbers; None if they are not known."""
+    if data.target is None or not data.target_names:
+        return data.target
+    return np.array(data.target_names, dtype=object)[data.target]
 
 
 def find_method(name: str) -> Any:

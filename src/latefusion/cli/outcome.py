@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from latefusion.cli.terminal import progress
 from latefusion.datasets.files import check_file
 from latefusion.datasets.options import table_options
 from latefusion.datasets.tables import is_table, read_frame
-from latefusion.interpretation import outcome
+from latefusion.interpretation import Outcome, outcome
 from latefusion.interpretation.outcome_table import read_outcomes
 from latefusion.types import MultiViewDataset
 
@@ -78,17 +79,20 @@ def check_outcome(frame: Any, data: MultiViewDataset, options: argparse.Namespac
         )
 
 
-def describe_outcome(model: Any, views: Any, frame: Any, options: argparse.Namespace) -> dict[str, Any]:
-    """The outcome in types of JSON, and as text."""
+def compare_outcome(model: Any, views: Any, frame: Any, options: argparse.Namespace) -> Outcome:
+    """The clusters compared in the table of `--outcome`, with notes in the words of the command line."""
     with progress("testing the outcome", quiet=options.quiet):
         found = with_words(
             lambda: outcome(
                 model, frame, survival=_pair(options), views=views, baselines=True, random_state=options.seed
             )
         )
-    notes = [translated(note) for note in found.notes]
-    text = translated(repr(found))
-    return found.records() | {"notes": notes, "text": text}
+    return replace(found, notes=tuple(translated(note) for note in found.notes))
+
+
+def describe_outcome(found: Outcome) -> dict[str, Any]:
+    """The outcome in types of JSON, and as text."""
+    return found.records() | {"text": translated(repr(found))}
 
 
 def with_words(action: Any) -> Any:

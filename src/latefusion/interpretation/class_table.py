@@ -103,7 +103,7 @@ def class_table(model_or_labels: Any, classes: Any, *, sample_ids: Any = None) -
     clustering = clustering_of(labels)
     words = as_words(column_of(aligned("classes", classes, ids, len(labels)).tolist()))
     names = [word for word in words.words or () if word.casefold() not in MISSING_WORDS]
-    order = sorted(names, key=_number_or_word)
+    order = sorted(names, key=number_or_word)
     position = np.array([order.index(word) if word in order else -1 for word in words.words or ()], dtype=np.intp)
     known = words.lookup(position, -1)
     both = clustering.assigned & (known >= 0)
@@ -119,8 +119,8 @@ def class_table(model_or_labels: Any, classes: Any, *, sample_ids: Any = None) -
     return ClassTable(clustering.clusters, tuple(order), counts, scores, tuple(notes))
 
 
-def _number_or_word(word: str) -> tuple[int, float, str]:
-    """Numbers in their order, before words."""
+def number_or_word(word: str) -> tuple[int, float, str]:
+    """Key that sorts numbers by value, before words."""
     try:
         return (0, float(word), word)
     except ValueError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.text_coding import TextCoding
 from latefusion.interpretation.column_blocks import ColumnBlock, column_blocks
-from latefusion.interpretation.gather import ViewData
+from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.interpretation.shown_values import Unit, unit_of
 from latefusion.interpretation.significance import Comparison, rank_test, share_test
 
@@ -99,6 +99,55 @@ def view_effects(view: ViewData, labels: NDArray[np.intp], n_clusters: int, *, t
     tests = [one.tests for one in found if one.tests is not None]
     compared = Comparison(*(np.concatenate(arrays, axis=1) for arrays in zip(*tests, strict=True))) if test else None
     return Effects(view.name, names, kinds, units, effect, inside, outside, compared)
+
+
+def model_effects(data: ModelData) -> list[Effects]:
+    """Compare the features of all views that have features, without tests.
+
+    Parameters
+    ----------
+    data : ModelData
+
+    Returns
+    -------
+    list of Effects
+        In the order of the views.
+    """
+    found = (view_effects(view, data.labels, len(data.clusters), test=False) for view in data.views)
+    return [one for one in found if one is not None]
+
+
+class Place(NamedTuple):
+    """A feature of a view: positions in a sequence of `Effects`, and in its features."""
+
+    view: int
+    feature: int
+
+
+def strongest_features(effects: Sequence[Effects], cluster: int, most: int, least: float = 0.0) -> list[Place]:
+    """The features with the largest effects of one cluster, in all views.
+
+    Parameters
+    ----------
+    effects : sequence of Effects
+    cluster : int
+    most : int
+        Number of features at most.
+    least : float, default=0.0
+        Smaller effects are left out, and so are features without an effect (NaN).
+
+    Returns
+    -------
+    list of Place
+        Largest effect first.
+    """
+    if not effects:
+        return []
+    sizes = np.concatenate([np.abs(one.effect[cluster]) for one in effects])
+    views = np.repeat(np.arange(len(effects)), [len(one.names) for one in effects])
+    starts = np.cumsum([0, *(len(one.names) for one in effects)])
+    order = np.argsort(-np.nan_to_num(sizes, nan=-1.0), kind="stable")[:most]
+    return [Place(int(views[one]), int(one - starts[views[one]])) for one in order if sizes[one] >= least]
 
 
 def _blocks_of_numbers(view: ViewData, groups: NDArray[np.intp], n_clusters: int, *, test: bool) -> Iterator[Effects]:

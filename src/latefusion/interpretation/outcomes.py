@@ -81,12 +81,12 @@ class Outcome:
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        parts = [f"{title}\n{table!r}" for title, table in self._parts()]
+        parts = [f"{title}\n{table!r}" for title, table in self.parts()]
         noted = ["\n".join(["Notes on the table:", *[f"- {note}" for note in self.notes]])] * bool(self.notes)
         return "\n\n".join([*parts, *noted])
 
     def _repr_html_(self) -> str:
-        parts = [f"<h4>{html.escape(title)}</h4>\n{table._repr_html_()}" for title, table in self._parts()]
+        parts = [f"<h4>{html.escape(title)}</h4>\n{table._repr_html_()}" for title, table in self.parts()]
         items = "".join(f"<li>{html.escape(note)}</li>\n" for note in self.notes)
         return "\n".join([*parts, *[f"<h4>Notes on the table</h4>\n<ul>\n{items}</ul>"] * bool(items)])
 
@@ -114,8 +114,13 @@ class Outcome:
             "notes": list(self.notes),
         }
 
-    def _parts(self) -> list[tuple[str, ResultTable]]:
-        """Titles and tables to print."""
+    def parts(self) -> list[tuple[str, ResultTable]]:
+        """Titles and tables that are printed: only findings and columns that a reader needs.
+
+        Returns
+        -------
+        list of (str, ResultTable)
+        """
         parts = [("Do the clusters differ?", self.tests)]
         if self.survival is not None:
             parts.insert(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.interpretation.effects import Effects, view_effects
+from latefusion.interpretation.effects import Effects, model_effects
 from latefusion.interpretation.features import Described
 from latefusion.interpretation.gather import ModelData, gather
 
@@ -111,16 +111,27 @@ def cluster_traits(
     list of list of Trait
         One list per cluster, in the order of the views, largest effect first.
     """
+    return traits_of(model_effects(data.described_by(described or {})), data, most_per_view)
+
+
+def traits_of(effects: Sequence[Effects], data: ModelData, most_per_view: int | None = None) -> list[list[Trait]]:
+    """`cluster_traits` from effects that were computed before.
+
+    Parameters
+    ----------
+    effects : sequence of Effects
+    data : ModelData
+    most_per_view : int, default=None
+        As in `cluster_traits`.
+
+    Returns
+    -------
+    list of list of Trait
+    """
     n_clusters = len(data.clusters)
     in_all = MOST_TRAITS if n_clusters <= MANY_CLUSTERS else FEWER_TRAITS
     most = most_per_view or max(LEAST_PER_VIEW, min(MOST_PER_VIEW, in_all // len(data.views)))
-    traits: list[list[Trait]] = [[] for _ in range(n_clusters)]
-    for view in data.described_by(described or {}).views:
-        effects = view_effects(view, data.labels, n_clusters, test=False)
-        if effects is not None:
-            for cluster, own in enumerate(traits):
-                own.extend(_strongest(effects, cluster, most))
-    return traits
+    return [[one for own in effects for one in _strongest(own, cluster, most)] for cluster in range(n_clusters)]
 
 
 def _strongest(effects: Effects, cluster: int, most: int) -> list[Trait]:

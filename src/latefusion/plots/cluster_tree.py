@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -73,46 +75,121 @@ class ClusterTreeDisplay(Display):
     def _draw(self, ax: Any, options: dict[str, Any]) -> None:
         ids = np.unique(self.labels)
         colors = dict(zip(ids.tolist(), cluster_colors(len(ids)), strict=True))
-        order = _tree_order(self.labels)
-        columns = [_Column(column, order) for column in self.labels.T]
+        layout = tree_layout(self.labels)
         style = {"alpha": 0.35, "linewidth": 0.0} | options
+        numbers = self.numbers.tolist()
         self.bars_: dict[tuple[int, int], Any] = {}
-        self.bands_: list[Any] = []
-        for place, (number, column) in enumerate(zip(self.numbers.tolist(), columns, strict=True)):
-            for one, low, share in zip(column.ids, column.lows, column.shares, strict=True):
-                edge = "black" if number == self.n_clusters else "none"
-                (bar,) = ax.bar(place, share, BAR_WIDTH, bottom=low, facecolor=colors[one], edgecolor=edge, zorder=2)
-                self.bars_[number, one] = bar
-                if share >= LEAST_NUMBERED:
-                    color = "black" if colors[one][:3] @ BRIGHTNESS > 0.5 else "white"
-                    ax.text(place, low + share / 2, one, ha="center", va="center", size="small", color=color, zorder=3)
-            if place > 0:
-                self._draw_bands(ax, place, columns[place - 1], column, colors, style)
+        for place, one, low, share in layout.bars:
+            edge = "black" if numbers[place] == self.n_clusters else "none"
+            (bar,) = ax.bar(place, share, BAR_WIDTH, bottom=low, facecolor=colors[one], edgecolor=edge, zorder=2)
+            self.bars_[numbers[place], one] = bar
+            if share >= LEAST_NUMBERED:
+                color = "black" if colors[one][:3] @ BRIGHTNESS > 0.5 else "white"
+                ax.text(place, low + share / 2, one, ha="center", va="center", size="small", color=color, zorder=3)
+        self.bands_ = [self._draw_band(ax, band, colors, style) for band in layout.bands]
         ax.set_xticks(range(len(self.numbers)), [str(one) for one in self.numbers.tolist()])
         if self.n_clusters is not None:
             for tick, number in zip(ax.get_xticklabels(), self.numbers.tolist(), strict=True):
                 tick.set_fontweight("bold" if number == self.n_clusters else "normal")
-        ends = [(column.lows[0], column.lows[-1] + column.shares[-1]) for column in columns]
-        ax.set_ylim(min(low for low, _ in ends) - GAP, max(high for _, high in ends) + GAP)
+        ax.set_ylim(layout.low - GAP, layout.high + GAP)
         ax.set_yticks([])
         ax.spines["left"].set_visible(False)
         ax.set(xlabel="number of clusters", ylabel="samples, by cluster")
 
-    def _draw_bands(
-        self, ax: Any, place: int, before: _Column, after: _Column, colors: dict[int, Any], style: dict[str, Any]
-    ) -> None:
-        x = np.linspace(place - 1 + BAR_WIDTH / 2, place - BAR_WIDTH / 2, N_POINTS)
+    def _draw_band(self, ax: Any, band: TreeBand, colors: dict[int, Any], style: dict[str, Any]) -> Any:
+        x = np.linspace(band.place - 1 + BAR_WIDTH / 2, band.place - BAR_WIDTH / 2, N_POINTS)
         steps = np.linspace(0.0, 1.0, N_POINTS)
-        bend = steps**2 * (3 - 2 * steps)
-        left, right = dict(zip(before.ids, before.lows, strict=True)), dict(zip(after.ids, after.lows, strict=True))
-        for one in before.ids:
-            for other in after.ids:
-                share = float(np.mean((before.labels == one) & (after.labels == other)))
-                if share > 0:
-                    low = left[one] + bend * (right[other] - left[one])
-                    self.bands_.append(ax.fill_between(x, low, low + share, color=colors[other], **style))
-                    left[one] += share
-                    right[other] += share
+        low = band.left + steps**2 * (3 - 2 * steps) * (band.right - band.left)
+        return ax.fill_between(x, low, low + band.share, color=colors[band.cluster], **style)
+
+
+class TreeBar(NamedTuple):
+    """A cluster: its column, id, lower end and height, as a share of all samples."""
+
+    place: int
+    cluster: int
+    low: float
+    share: float
+
+
+class TreeBand(NamedTuple):
+    """The samples that two clusters of successive columns have in common.
+
+    Attributes
+    ----------
+    place : int
+        The column on the right.
+    cluster : int
+        Id of the cluster on the right.
+    left, right : float
+        Lower ends on the left and on the right.
+    share : float
+        Height.
+    """
+
+    place: int
+    cluster: int
+    left: float
+    right: float
+    share: float
+
+
+class TreeLayout(NamedTuple):
+    """Where bars and bands are drawn.
+
+    Attributes
+    ----------
+    bars : list of TreeBar
+    bands : list of TreeBand
+    """
+
+    bars: list[TreeBar]
+    bands: list[TreeBand]
+
+    @property
+    def low(self) -> float:
+        """The lowest end of a bar."""
+        return min(bar.low for bar in self.bars)
+
+    @property
+    def high(self) -> float:
+        """The highest end of a bar."""
+        return max(bar.low + bar.share for bar in self.bars)
+
+
+def tree_layout(labels: Any) -> TreeLayout:
+    """Place the clusters of several numbers of clusters.
+
+    Parameters
+    ----------
+    labels : array of int of shape (n_samples, n_numbers)
+        Ids of the clusters, which stay from number to number.
+
+    Returns
+    -------
+    TreeLayout
+    """
+    labels = np.asarray(labels)
+    order = _tree_order(labels)
+    columns = [_Column(column, order) for column in labels.T]
+    bars = [
+        TreeBar(place, *one)
+        for place, column in enumerate(columns)
+        for one in zip(column.ids, column.lows, column.shares, strict=True)
+    ]
+    pairs = enumerate(pairwise(columns), start=1)
+    return TreeLayout(bars, [band for place, (before, after) in pairs for band in _bands(place, before, after)])
+
+
+def _bands(place: int, before: _Column, after: _Column) -> Iterator[TreeBand]:
+    left, right = dict(zip(before.ids, before.lows, strict=True)), dict(zip(after.ids, after.lows, strict=True))
+    for one in before.ids:
+        for other in after.ids:
+            share = float(np.mean((before.labels == one) & (after.labels == other)))
+            if share > 0:
+                yield TreeBand(place, other, left[one], right[other], share)
+                left[one] += share
+                right[other] += share
 
 
 class _Column:

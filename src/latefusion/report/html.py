@@ -16,10 +16,14 @@ from typing import Any
 import numpy as np
 
 from latefusion.plots.canvas import middle_cut
-from latefusion.report.widgets import bar_length, decimal, integer, percent, signed
+from latefusion.report.terms import OUTCOME_TERMS, TERMS
+from latefusion.report.widgets import bar_length, decimal, ink_on, integer, percent, signed
 
 # Characters that HTML does not allow, not even as character references, except tab and line breaks.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+
+# The script of the page, in the order of its parts; the last one begins.
+SCRIPTS = ("names.js", "colours.js", "maps.js", "script.js")
 
 
 def require_jinja2() -> Any:
@@ -55,11 +59,15 @@ def environment() -> Any:
         loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     safe = jinja2.utils.markupsafe.Markup
-    formats = (bar_length, decimal, integer, percent, signed, middle_cut, without_breaks)
+    formats = (bar_length, decimal, ink_on, integer, percent, signed, middle_cut, without_breaks)
     made.filters |= {one.__name__: one for one in formats}
     made.filters |= {"median": lambda values: float(np.median(values)), "json": lambda data: safe(json_text(data))}
-    style, script = (loader.get_source(made, name)[0] for name in ("style.css", "script.js"))
+    style = loader.get_source(made, "style.css")[0]
+    parts = "\n".join(loader.get_source(made, name)[0] for name in SCRIPTS)
+    script = f'"use strict";\n(function () {{\n{parts}}})();'
     made.globals |= {
+        "terms": TERMS,
+        "outcome_terms": OUTCOME_TERMS,
         "style": safe(style),
         "script": safe(script),
         # Only this script may run, and nothing may be fetched, whatever else the page contains.

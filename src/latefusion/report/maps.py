@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from latefusion.arrays import namespace, unit_rows
 from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.plots.canvas import middle_cut
 from latefusion.plots.embedding import embed
+from latefusion.report.colors import ColorColumn
 from latefusion.report.widgets import cluster_styles
 
 METHODS = ("auto", "tsne", "pca")
@@ -28,6 +30,8 @@ MOST_SAMPLES = 100_000
 MOST_VIEW_SAMPLES = 20_000
 MOST_VIEW_POINTS = 600_000
 MOST_LABELS = 5_000_000
+# Values of all columns that samples can be coloured by.
+MOST_COLOR_VALUES = 600_000
 # With more views, their maps are made by PCA: t-SNE takes seconds for each.
 MOST_TSNE_VIEWS = 8
 # Longer identifiers are cut in the middle.
@@ -63,6 +67,8 @@ class Drawing(NamedTuple):
         How the main map and the maps of single views were computed; empty where views share the main map.
     n_samples, n_view_samples : int
         Samples in the main map, and in each map of a view.
+    columns : sequence of ColorColumn
+        What the samples can be coloured by, besides their clusters.
     """
 
     data: dict[str, Any]
@@ -70,9 +76,18 @@ class Drawing(NamedTuple):
     view_method: str
     n_samples: int
     n_view_samples: int
+    columns: Sequence[ColorColumn] = ()
+
+    @property
+    def groups(self) -> list[tuple[str, list[tuple[int, str]]]]:
+        """Positions and names of the columns, by group."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for position, column in enumerate(self.columns):
+            found.setdefault(column.group, []).append((position, column.name))
+        return list(found.items())
 
 
-def draw(data: ModelData, embedding: str = "auto") -> Drawing | None:
+def draw(data: ModelData, embedding: str = "auto", columns: Sequence[ColorColumn] = ()) -> Drawing | None:
     """Compute all maps.
 
     Parameters
@@ -80,6 +95,8 @@ def draw(data: ModelData, embedding: str = "auto") -> Drawing | None:
     data : ModelData
     embedding : {"auto", "tsne", "pca"}, default="auto"
         Method of the main map.
+    columns : sequence of ColorColumn, default=()
+        What the samples can be coloured by; the first of them, if there are many samples.
 
     Returns
     -------
@@ -96,7 +113,9 @@ def draw(data: ModelData, embedding: str = "auto") -> Drawing | None:
     views, methods = zip(
         *(_view_data(data, view, shown, small, main, small_embedding) for view in data.views), strict=True
     )
-    n_colors = [1 + max(view["paint"], default=0) for view in views if view["paint"] is not None]
+    columns = columns[: max(1, MOST_COLOR_VALUES // len(shown))]
+    colored = [_column_data(column, data, shown) for column in columns]
+    n_colors = [1 + max(one["paint"], default=0) for one in (*views, *colored) if one["paint"] is not None]
     styles = cluster_styles(max([len(data.clusters), *n_colors]))
     sent = {
         "n": len(shown),
@@ -111,8 +130,9 @@ def draw(data: ModelData, embedding: str = "auto") -> Drawing | None:
         "positions": pack(quantize(main.positions)),
         "small": None if len(small) == len(shown) else pack(small.astype(np.uint32)),
         "views": list(views),
+        "columns": colored,
     }
-    return Drawing(sent, main.method, next(filter(None, methods), ""), len(shown), len(small))
+    return Drawing(sent, main.method, next(filter(None, methods), ""), len(shown), len(small), columns)
 
 
 def _view_data(
@@ -127,25 +147,58 @@ def _view_data(
     if view.rows is not None:
         effort = {"most": SMALL_TSNE_SAMPLES, "max_iter": SMALL_TSNE_ITERATIONS}
         positions, method = draw_map(view.rows[shown[small]], embedding, **effort)
-    sent = {
+    sent: dict[str, Any] = {
         "name": view.name,
         "own": own,
         "wide": len(view.label_names) >= 255,
         "names": list(view.label_names),
-        "paint": matching_colors(view, data.labels, len(data.clusters)) if view.kind == "labels" else None,
+        "paint": None,
         "positions": pack(quantize(positions)),
         "seen": None if view.observed.all() else pack(view.observed[shown[small]].astype(np.uint8)),
     }
+    if view.labels is not None and view.kind == "labels":
+        sent["paint"] = matching_colors(view.labels, len(view.label_names), data)
     return sent, method
 
 
-def matching_colors(view: ViewData, labels: NDArray[np.intp], n_clusters: int) -> list[int] | None:
-    """For every label the consensus cluster whose colour it takes; additional labels take additional colours."""
-    if view.labels is None:
-        return None
-    known = view.labels >= 0
-    table = np.zeros((len(view.label_names), n_clusters))
-    np.add.at(table, (view.labels[known], labels[known]), 1)
+def _column_data(column: ColorColumn, data: ModelData, shown: NDArray[np.intp]) -> dict[str, Any]:
+    """A column that samples can be coloured by."""
+    sent = {"group": column.group, "name": column.name, "kind": column.kind, "paint": None}
+    if column.kind == "category":
+        # 0 means no value.
+        return sent | {
+            "values": pack((column.values[shown] + 1).astype(np.uint8)),
+            "levels": list(column.levels),
+            "paint": matching_colors(column.values, len(column.levels), data),
+        }
+    values = np.where(np.isfinite(column.values), column.values, np.nan)
+    return sent | {
+        "values": pack(values[shown].astype(np.float32)),
+        "unit": column.unit.how,
+        "low": column.ends[0],
+        "high": column.ends[1],
+        "ends": list(column.end_texts),
+    }
+
+
+def matching_colors(values: NDArray[np.intp], n_values: int, data: ModelData) -> list[int]:
+    """For every label or category the consensus cluster whose colour it takes; additional ones take additional colours.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,)
+        Positions of labels or categories, -1 if missing.
+    n_values : int
+    data : ModelData
+
+    Returns
+    -------
+    list of int
+        One colour per label or category.
+    """
+    known, n_clusters = values >= 0, len(data.clusters)
+    table = np.zeros((n_values, n_clusters))
+    np.add.at(table, (values[known], data.labels[known]), 1)
     colors = np.full(len(table), -1)
     rows, columns = linear_sum_assignment(-table)
     colors[rows] = columns

@@ -13,6 +13,8 @@ from latefusion.plots.canvas import PALETTE
 # After ten clusters, colours repeat with another shape and brightness.
 SHAPES = ("circle", "square", "triangle", "diamond")
 SHADES = (0.0, -0.28, 0.22, -0.45)
+# Shades with a lower luminance are not seen on a dark page; they become lighter instead, and by how much more.
+LEAST_LUMINANCE, LIGHTER = 0.07, 1.4
 # Size of a chart and its margins, in SVG units.
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 480, 200, 86, 34, 12, 12
 
@@ -69,10 +71,29 @@ def cluster_styles(n_clusters: int) -> list[Style]:
 
 
 def _shade(color: str, amount: float) -> str:
-    """A colour mixed with white (positive) or black (negative)."""
-    parts = [int(color[start : start + 2], 16) for start in (1, 3, 5)]
-    aim = 255 if amount > 0 else 0
-    return "#" + "".join(f"{round(part + abs(amount) * (aim - part)):02x}" for part in parts)
+    """A colour mixed with white (positive) or black (negative); dark ones with white, to be seen on a dark page."""
+    parts = _parts(color)
+    mixed = [part + abs(amount) * ((amount > 0) - part) for part in parts]
+    if amount < 0 and _luminance(mixed) < LEAST_LUMINANCE:
+        mixed = [part + LIGHTER * abs(amount) * (1 - part) for part in parts]
+    return "#" + "".join(f"{round(255 * part):02x}" for part in mixed)
+
+
+def _parts(color: str) -> list[float]:
+    """Red, green and blue of a colour such as "#3f90da", from 0 to 1."""
+    return [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+
+
+def _luminance(parts: Sequence[float]) -> float:
+    """The relative luminance of a colour, by which contrast is computed (WCAG)."""
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def ink_on(color: str) -> str:
+    """Black or white, whichever is easier to read on a colour such as "#3f90da"."""
+    luminance = _luminance(_parts(color))
+    return "#000000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#ffffff"
 
 
 class Tick(NamedTuple):

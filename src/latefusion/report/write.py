@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,18 +13,26 @@ import numpy as np
 from latefusion.atomic_files import atomic_write
 from latefusion.datasets.modalities import is_mudata
 from latefusion.experiments.comparison import ComparisonRow
+from latefusion.interpretation.annotation import read_annotation
+from latefusion.interpretation.effects import model_effects
 from latefusion.interpretation.features import read_features
 from latefusion.interpretation.gather import ModelData, gather
 from latefusion.interpretation.importance import Explanation, agreement_table, explain_views, view_importance
-from latefusion.interpretation.traits import cluster_traits
+from latefusion.interpretation.outcomes import Outcome
+from latefusion.interpretation.traits import traits_of
 from latefusion.interpretation.warnings import data_warnings, result_warnings
 from latefusion.outputs.targets import REPORT, Target, check_targets
 from latefusion.progress import progress_range, report_progress
 from latefusion.report import sections_method, sections_samples
+from latefusion.report.annotation import annotation_section
 from latefusion.report.baselines import Baselines, run_baselines
+from latefusion.report.colors import chosen_columns, color_columns
+from latefusion.report.downloads import downloads
+from latefusion.report.heatmap import heatmap, top_features
 from latefusion.report.html import render, require_jinja2
 from latefusion.report.maps import METHODS, draw
 from latefusion.report.number_path import number_tree
+from latefusion.report.outcome import outcome_section
 from latefusion.report.reproduce import reproduction
 from latefusion.report.widgets import cluster_styles, integer
 
@@ -44,6 +53,11 @@ def write_report(
     command: str | None = None,
     loading: str | None = None,
     force: bool = False,
+    annotation: Any = None,
+    color_by: Sequence[str] | None = None,
+    outcome: Outcome | None = None,
+    files: Sequence[str | os.PathLike[str]] | None = None,
+    date: datetime.date | None = None,
 ) -> Path:
     """Write a report about a fitted model as one HTML file that opens offline in any browser.
 
@@ -61,7 +75,7 @@ def write_report(
     sample_ids : sequence of shape (n_samples,), default=None
         Identifiers of the samples; by default those of the views.
     target : array of shape (n_samples,), default=None
-        Known classes, for scores only.
+        Known classes: a table of clusters and classes, colours of the maps, and scores. They are for comparison only.
     title : str, default=None
         Heading of the page.
     baselines : bool or list of ComparisonRow, default=True
@@ -84,6 +98,18 @@ def write_report(
         Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
     force : bool, default=False
         Whether to replace an existing file that is not a report, too.
+    annotation : data frame, mapping of str to array, series or array of shape (n_samples,), default=None
+        Further knowledge about the samples: categories, numbers and dates, which are compared with the clusters and can
+        be shown by colour. Frames and series with sample ids are matched by them, in any order.
+    color_by : sequence of str, default=None
+        Columns of the views that the maps can be coloured by: names of columns, or "view: column". By default those
+        with the largest effects.
+    outcome : Outcome, default=None
+        The result of `latefusion.outcome`: survival curves with numbers at risk, and tests.
+    files : sequence of str or path-like, default=None
+        Names of the input files, which the page shows.
+    date : datetime.date, default=None
+        Date of the report; by default today.
 
     Returns
     -------
@@ -111,7 +137,10 @@ def write_report(
     data = gather(model, X, sample_ids=sample_ids, target=target)
     if features is None:
         features = X if is_mudata(X) else {}
-    described = read_features(features, data.n_samples, data.ids)
+    described = data.described_by(read_features(features, data.n_samples, data.ids))
+    known = read_annotation(annotation, data)
+    chosen_columns(described, color_by or ())  # errors before the work
+    tested = outcome_section(outcome, data)
     names, agreement = agreement_table(data)
     report_progress("importance of the views", 0.2)
     with progress_range(0.2, 0.4):
@@ -121,21 +150,29 @@ def write_report(
     report_progress("baselines", 0.4)
     with progress_range(0.4, 0.6):
         compared = _baselines(data, baselines)
-    report_progress("map of the samples", 0.6)
-    drawing = draw(data, embedding)
-    report_progress("cluster profiles", 0.8)
-    n_clusters = len(data.clusters)
-    clusters = sections_samples.clusters(data, cluster_traits(data, described))
+    report_progress("cluster profiles", 0.6)
+    effects, n_clusters = model_effects(described), len(data.clusters)
+    top = top_features(effects, n_clusters)
+    clusters = sections_samples.clusters(data, traits_of(effects, data))
+    report_progress("map of the samples", 0.7)
+    drawing = draw(data, embedding, color_columns(described, effects, top, known.columns, color_by))
+    report_progress("writing the page", 0.9)
     page = render(
         data=data,
         title=title or f"{n_clusters} cluster{'s' * (n_clusters != 1)} of {integer(data.n_samples)} samples",
         method=type(model).__name__,
+        date=str(datetime.date.today() if date is None else date),
+        files=[os.fspath(file) for file in files or ()],
         styles=cluster_styles(n_clusters),
         summary=sections_samples.summary(data, importance, explanation, compared),
         warnings=[*result_warnings(data), *(data_warnings(data) if warnings is None else warnings)],
         drawing=drawing,
         clusters=clusters,
         largest_effect=sections_samples.largest_effect(clusters),
+        heatmap=heatmap(effects, top),
+        downloads=downloads(data, effects),
+        annotation=annotation_section(known, data),
+        outcome=tested,
         samples=sections_samples.samples_to_check(data),
         views=sections_method.views_section(data, explanation, names, agreement),
         baselines=sections_method.baselines_section(compared),

@@ -1,0 +1,107 @@
+"""Labels and profiles as files that the page contains as links."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from latefusion.arrays import to_numpy
+from latefusion.interpretation.effects import Effects, strongest_features
+from latefusion.interpretation.gather import ModelData
+from latefusion.outputs.labels import Labels
+from latefusion.outputs.table_files import write_text
+
+# Features of every cluster in the file of profiles, and rows of the file.
+MOST_FEATURES, MOST_PROFILE_ROWS = 20, 500
+# Digits of confidence and novelty.
+DIGITS = 4
+
+
+class Download(NamedTuple):
+    """A file in a link.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    text : str
+        Of the link.
+    url : str
+        Data URL with the whole content.
+    """
+
+    name: str
+    text: str
+    url: str
+
+
+def downloads(data: ModelData, effects: Sequence[Effects]) -> list[Download]:
+    """Labels of all samples, and the largest effects of every cluster.
+
+    Parameters
+    ----------
+    data : ModelData
+    effects : sequence of Effects
+
+    Returns
+    -------
+    list of Download
+    """
+    confidence, novelty = (
+        None if one is None else np.round(one.astype(np.float64), DIGITS) for one in (data.confidence, data.novelty)
+    )
+    ids = None if data.ids is None else np.array(data.ids, dtype=object)
+    found = Labels(ids, to_numpy(data.model.labels_), confidence, novelty)
+    files = [Download("labels.csv", "Labels", _url(found.table()))]
+    most = max(1, min(MOST_FEATURES, MOST_PROFILE_ROWS // max(1, len(data.clusters))))
+    rows = _profile_rows(data, effects, most)
+    if rows:
+        columns = {name: np.array([row[name] for row in rows], dtype=object) for name in rows[0]}
+        text = f"Profiles ({most} largest effect{'s' * (most > 1)} of every cluster)"
+        files.append(Download("profiles.csv", text, _url(columns)))
+    return files
+
+
+def _profile_rows(data: ModelData, effects: Sequence[Effects], most: int) -> list[dict[str, Any]]:
+    """The columns of `latefusion.profiles` that need no test."""
+    rows = []
+    for cluster, name in enumerate(data.clusters):
+        for view, feature in strongest_features(effects, cluster, most):
+            one = effects[view]
+            effect, inside, outside = (
+                float(values[cluster, feature]) for values in (one.effect, one.inside, one.outside)
+            )
+            unit = one.units[feature]
+            rows.append(
+                {
+                    "cluster": name,
+                    "view": one.view,
+                    "feature": one.names[feature],
+                    "kind": one.kinds[feature],
+                    "effect": effect,
+                    "inside": inside,
+                    "outside": outside,
+                    "shown_inside": unit(inside),
+                    "shown_outside": unit(outside),
+                }
+            )
+    return rows
+
+
+def _url(columns: Mapping[str, NDArray[Any]]) -> str:
+    stream = io.BytesIO()
+    write_text({name: _encodable(values) for name, values in columns.items()}, stream)
+    return "data:text/csv;charset=utf-8;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def _encodable(values: NDArray[Any]) -> NDArray[Any]:
+    """Texts without halves of surrogate pairs, which UTF-8 does not have."""
+    if values.dtype.kind != "O":
+        return values
+    texts = [one.encode("utf-8", "replace").decode() if isinstance(one, str) else one for one in values.tolist()]
+    return np.array(texts, dtype=object)

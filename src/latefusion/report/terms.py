@@ -1,0 +1,85 @@
+"""What the words of the report mean: under the columns of tables, and where they appear first."""
+
+from __future__ import annotations
+
+TERMS = {
+    "confidence": "How clearly a sample belongs to its cluster, from 0 (two clusters fit equally well) to 1.",
+    "median confidence": "The middle confidence of these samples: half of them have a higher one.",
+    "novelty": "Distance of a sample to its nearest training samples, divided by the distance that 99 % of them do not "
+    "exceed. Above 1 the sample may be an outlier.",
+    "stability": "Adjusted Rand index between clusterings of two halves of the samples: 1 if they agree, 0 for chance.",
+    "agreement": "How well the clusters of a single view agree with the consensus of all views, from 0 to 1.",
+    "effect": "Mean in the cluster minus mean of all other samples, in standard deviations. For categories, words and "
+    "labels, the same for their shares.",
+    "cluster": "A group of samples that the method found. The colour and shape are the same everywhere on this page.",
+    "name": "A name that you can enter. It appears on the whole page and in the files that you save.",
+    "samples": "Number of samples.",
+    "share": "Share of the samples of this row or group.",
+    "sample": "Id of the sample, or its row number where rows have no ids.",
+    "in a view alone": "The cluster of the sample if only this view is used; \u2013 if the view is missing.",
+    "view": "One of the tables, kernels or clusterings that describe the samples.",
+    "type": "What the view contains. It decides how the values are scaled.",
+    "columns": "Number of columns of the view, or of its labels.",
+    "weight": "Weight of the view in the consensus. The squares of all weights sum to 1.",
+    "95 % interval": "Range of the weight in repeated draws of the samples (bootstrap).",
+    "labels that change without it": "Share of the samples that change their cluster if the view is left out.",
+    "change of stability without it": "Stability without the view minus stability with it. A change of less than two "
+    "standard errors (\u00b1) is not significant.",
+    "method": "How the clusters were found. The last row is the model of this report.",
+    "ACC": "Accuracy: share of the samples in the class of their cluster, if every cluster is matched with one class.",
+    "NMI": "Normalized mutual information of clusters and classes, from 0 (independent) to 1 (equal).",
+    "purity": "Share of the samples that belong to the most common class of their cluster.",
+    "ARI": "Adjusted Rand index: agreement of two groupings about pairs of samples. 1 if equal, 0 for chance.",
+    "ARI with ours": "Adjusted Rand index with the clusters of this report: 1 if equal, 0 for chance.",
+    "information": "How well the clusters predict neighbouring samples and the clusters of single views. The model is "
+    "selected by it.",
+    "clusters": "Number of clusters.",
+    "seconds": "Time of the computation.",
+    "score": "What the candidates are compared by; higher is better. For numbers of clusters: stability\u00b2 \u00d7 "
+    "information.",
+    "appears at": "The smallest number of clusters at which this cluster exists.",
+    "samples there": "Its number of samples at that number of clusters.",
+    "of these from the cluster above": "Share of these samples that come from the cluster above it in the tree.",
+    "similarity": "How samples are compared: by a kernel or by a graph of nearest neighbours.",
+    "view weights": "Whether views start with equal weights, or with weights by their agreement with other views.",
+    "regularization (\u03bb)": "Strength of the pull of the consensus towards the mean of all views.",
+    "components for imputation": "Components that views share, from which missing views are imputed.",
+    "settings": "In what the clustering differs from that of the model.",
+    "difference of the score": "Its score minus that of the model, and the standard error (\u00b1).",
+    "samples that move": "Samples with another label than in the model.",
+    "most common": "The class that most samples of the cluster have.",
+    "values": "Samples of the cluster that have a value.",
+    "lower quartile": "A quarter of the values are smaller.",
+    "median": "Half of the values are smaller.",
+    "upper quartile": "Three quarters of the values are smaller.",
+}
+# Columns of the tables of outcomes.
+OUTCOME_TERMS = {
+    "cluster": TERMS["cluster"],
+    "samples": "Samples with a known value.",
+    "events": "Samples for which the event, such as death, was observed.",
+    "expected": "Events that would be expected if all clusters had the same survival.",
+    "median": "Time at which half of the samples had the event.",
+    "hazard_ratio": "Rate of events in the cluster divided by that of all other samples. Above 1 the risk is higher.",
+    "lower": "Lower end of the 95 % interval.",
+    "upper": "Upper end of the 95 % interval.",
+    "p": "Probability of a difference at least as large if the clusters had no relation to the outcome.",
+    "p_adjusted": "p adjusted for the number of tests (false discovery rate).",
+    "column": "Column of the outcome table.",
+    "kind": "What the column contains.",
+    "test": "Statistical test.",
+    "statistic": "Value of the test statistic.",
+    "effect": "Size of the difference, in the measure of the next column.",
+    "measure": "Name of the effect size.",
+    "n_samples": "Samples that have a cluster and a value.",
+    "value": "The category.",
+    "inside": "Median, share or median survival in the cluster.",
+    "outside": "The same for all other samples.",
+    "method": "The model, single views and baselines.",
+    "clusters": "Number of clusters.",
+    "smallest": "Number of samples in the smallest cluster.",
+    "significant": "Columns with an adjusted p of at most 0.05.",
+    "at risk": "Samples under observation at the beginning of this time.",
+}
+# Terms that are explained below the first numbers of the page, where the page has them.
+FIRST = ("confidence", "novelty", "stability", "agreement")
