@@ -42,7 +42,7 @@ from sklearn.preprocessing import StandardScaler
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
-from latefusion.estimators import consensus_clustering
+from latefusion.estimators import partition_fusion
 from latefusion.selection.candidates import sameness
 from latefusion.solvers.subspace_consensus import Subspaces
 from measuring import BLUE, GREY, ORANGE, figure, save
@@ -105,7 +105,7 @@ def ours(partitions, n_clusters, seed):
 
 def counted_alike(partitions, n_clusters, seed):
     """The refinement without weights by the number of clusters."""
-    with patch.object(consensus_clustering, "FINEST", 1e-9):
+    with patch.object(partition_fusion, "FINEST", 1e-9):
         return ours(partitions, n_clusters, seed)
 
 

@@ -228,6 +228,8 @@ def study(tmp_path, monkeypatch):
         Path(folder).mkdir(exist_ok=True)
         rna.to_csv(f"{folder}/rna.csv", index_label="id")
         protein.to_parquet(f"{folder}/protein.parquet")
+    for name, labels in {"kmeans": known, "snf": leiden}.items():
+        pandas.DataFrame({"label": labels}, index=rna.index).to_csv(f"{name}.csv", index_label="id")
     scipy_io = pytest.importorskip("scipy.io")
     kernel = [array @ array.T for array in data.views.arrays]
     scipy_io.savemat("AR10P_Kmatrix.mat", {"KH": np.dstack(kernel), "Y": known[:, None] + 1})

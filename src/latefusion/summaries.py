@@ -29,7 +29,7 @@ class ClusteringSummary:
     clusters : ResultTable
         Label, number and share of the samples, and median confidence of every cluster.
     views : ResultTable
-        Columns, samples, kind of values, weight and agreement of every view, as far as the method has them.
+        Columns or clusters, samples, kind of values, weight and agreement of every view, as far as the method has them.
     columns : dict of str to str
         What the columns of every view that is a table contain.
     confidence : float or None
@@ -188,18 +188,25 @@ def _views(model: Any) -> ResultTable:
     kinds = getattr(model, "view_kinds_", {})
     weights: Any = getattr(model, "view_weights_", None)
     agreement: Any = getattr(model, "agreement_", None)
+    known_scores = {  # of a consensus of labelings
+        "ARI": getattr(model, "adjusted_rand_", None),
+        "NMI": getattr(model, "normalized_mutual_info_", None),
+    }
     columns = {
         "columns": getattr(model, "n_features_per_view_", None),
+        "clusters": getattr(model, "n_clusters_per_view_", None),
         "samples": to_numpy(model.observed_).sum(axis=0) if hasattr(model, "observed_") else None,
         "kind": [kinds.get(name) for name in names] if kinds else None,
         # Some methods weigh samples or clusters, not views.
         "weight": None if np.shape(weights) != (len(names),) else np.asarray(weights, dtype=np.float64),
         "agreement": None if agreement is None else np.asarray(agreement, dtype=np.float64),
+        **known_scores,
     }
     known = {name: values for name, values in columns.items() if values is not None}
-    return ResultTable({"view": names, **known}, formats={"weight": two_digits, "agreement": two_digits})
+    decimals = ("weight", "agreement", *known_scores)
+    return ResultTable({"view": names, **known}, formats=dict.fromkeys(decimals, two_digits))
 
 
 def two_digits(value: Any) -> str:
     """A number with two digits after the point, or a dash."""
-    return "–" if value is None or np.isnan(value) else f"{value:.2f}"
+    return "–" if value is None or np.isnan(value) else f"{round(float(value), 2) + 0.0:.2f}"  # never -0.00

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
-from latefusion.report import write_report
+from latefusion.report import show, write_report
 from tests.browser.pages import NASTY, give_names, open_all
 
 pytestmark = pytest.mark.browser
@@ -263,3 +263,22 @@ def test_headings_and_labels(page, request, name):
     )
     assert unnamed == 0
     assert page.ask("return document.documentElement.lang") == "en"
+
+
+def test_the_page_works_inside_a_notebook(page, model, tmp_path):
+    """The frame has no origin of its own: the script must not need storage or the page around it."""
+    shown = show(model[0], model[1].views, explain=False, baselines=False, embedding="pca", title="Inside")
+    path = tmp_path / "notebook.html"
+    path.write_text(
+        f'<!doctype html><html data-ready="true"><body>{shown._repr_html_()}</body></html>', encoding="utf-8"
+    )
+    page.open(path)
+    page.driver.switch_to.frame(0)
+    for _ in range(100):
+        if page.ask("return document.documentElement.dataset.ready") == "true":
+            break
+        time.sleep(0.1)
+    assert page.ask("return document.querySelector('h1').textContent") == "Inside"
+    assert page.painted("map") > 100
+    page.driver.switch_to.default_content()
+    assert page.complaints() == []

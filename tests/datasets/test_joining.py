@@ -4,7 +4,7 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.datasets.joining import Part, join_samples
+from latefusion.datasets.joining import Part, join_samples, other_spelling
 from tests.properties import examples
 
 names = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=8, unique=True)
@@ -140,3 +140,17 @@ def test_rows_of_data_frames_without_any_value_are_absent():
     views = join_samples({"x": Part(frame, None, "x.csv"), "y": Part(np.ones((2, 1)), None, "y.csv")})
     assert views.mask.tolist() == [[True, True], [False, True]]
     assert list(views.arrays[0].index) == [0, 1]
+
+
+def test_other_spellings_are_found():
+    assert other_spelling(["a01", "b2"], ["A01", "c"]) == ("upper and lower case", 1, "a01", "A01")
+    assert other_spelling(["7"], ["007"]) == ("zeros at the beginning", 1, "7", "007")
+    assert other_spelling(["x"], ["y"]) is None
+    assert other_spelling([], ["y"]) is None
+
+
+def test_files_without_ids_are_named_once():
+    """Columns of one table are several parts."""
+    nameless = Part(np.zeros((2, 1)), None, "b.csv", reason="why")
+    with pytest.raises(ValueError, match=r"\['a\.csv'\] have sample ids and \['b\.csv'\] have none \(b\.csv: why\)"):
+        join_samples({"a": Part(np.zeros((2, 1)), np.array(["p", "q"]), "a.csv"), "b": nameless, "c": nameless})

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from latefusion.encoding.label_coding import LabelCoding, is_label_view
+from latefusion.encoding.label_coding import LabelCoding, is_label_view, unassigned_samples
 
 NUMBERS = [3, 1, 1, 7, 3]
 EXPECTED = [1, 0, 0, 2, 1]
@@ -115,3 +115,15 @@ def test_only_text_and_categories_speak_for_themselves():
         [],
     ):
         assert not is_label_view(other), other
+
+
+def test_unassigned_samples_are_those_with_the_code_minus_one():
+    for labels, marker in (
+        ([1, -1, 2, -7, 1], None),
+        ([1, -1, 2, -7, 1], [2, "noise"]),
+        (["a", None, "noise", "b", "a"], [2, "noise"]),
+        (pd.Series([1.0, np.nan, 3.0, -2.0, 1.0]), None),
+    ):
+        codes = LabelCoding.of(labels, "v", marker).codes(labels, "v")
+        assert unassigned_samples(labels, "v", marker).tolist() == (codes == -1).tolist()
+    assert unassigned_samples([1, 1, 1], "v").tolist() == [False] * 3  # one cluster is no coding, but samples have it

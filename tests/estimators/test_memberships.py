@@ -283,9 +283,20 @@ def test_too_few_samples_of_a_view_for_halves():
 
 
 @pytest.mark.parametrize("labels", [np.r_[1, np.zeros(89, dtype=int)], np.r_[0, 1, np.full(88, -1)]])
-def test_a_clustering_with_fewer_than_two_clusters_in_a_half_is_named(labels):
-    model = lf.ConsensusClustering(3, random_state=0).fit([*RUNS, labels])
-    with pytest.raises(ValueError, match="45 samples cannot be clustered: view 'view_3' has fewer than two clusters"):
+def test_a_clustering_with_fewer_than_two_clusters_in_a_half_is_left_out_there(labels):
+    """Its two clusters cannot both be in both halves; memberships are nearly those without it."""
+    model, without = (lf.ConsensusClustering(3, random_state=0).fit(runs) for runs in ([*RUNS, labels], RUNS))
+    assert model.memberships_.shape == (90, 3)
+    np.testing.assert_allclose(model.memberships_.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.memberships_.argmax(axis=1), model.labels_)
+    own, other = (one.memberships_.max(axis=1) for one in (model, without))
+    assert np.mean(np.abs(np.sort(own) - np.sort(other))) < 0.1
+
+
+def test_clusterings_that_all_have_one_cluster_in_a_half_are_refused():
+    rare = np.r_[np.zeros(89, dtype=int), 1]
+    model = lf.ConsensusClustering(2, random_state=0).fit([rare, rare])
+    with pytest.raises(ValueError, match="45 samples cannot be clustered: every partition has fewer than two clusters"):
         model.memberships_  # noqa: B018
 
 

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 import latefusion as lf
-from latefusion.interpretation.gather import complete_samples, gather, shorten
+from latefusion.interpretation.gather import complete_samples, gather, gather_new, shorten
 
 
 def test_own_clusters_carry_the_names_of_the_consensus(gathered):
@@ -135,3 +135,27 @@ def test_warnings_need_only_the_values_that_the_model_used():
     assert whole.views[0].with_gaps is not None
     assert not part.views[0].table_columns
     assert part.views[0].with_gaps is None
+
+
+def test_new_samples_have_what_the_model_predicts(aligned, planted):
+    rows = np.flatnonzero(aligned.labels_ != 1)[:30]
+    found = gather_new(aligned, planted.views[rows], target=planted.target[rows])
+    labels, confidence, novelty = aligned.predict(planted.views[rows], return_confidence=True, return_novelty=True)
+    assert found.clusters == ["0", "2"]  # those that have samples
+    assert [found.clusters[one] for one in found.labels] == [str(one) for one in labels]
+    np.testing.assert_array_equal(found.confidence, confidence)
+    np.testing.assert_array_equal(found.novelty, novelty)
+    np.testing.assert_array_equal(found.consensus, aligned.transform(planted.views[rows]))
+    assert found.sizes.min() > 0
+    assert all(view.labels is None for view in found.views)
+
+
+def test_methods_that_do_not_predict_have_labels_only(planted):
+    frames = {
+        name: pd.DataFrame(array).add_prefix("c").set_axis([f"s{one}" for one in range(90)])
+        for name, array in planted.views.items()
+    }
+    model = lf.baselines.METHODS["concat-kmeans"](3, random_state=0).fit(frames)
+    found = gather_new(model, {name: one[10:40] for name, one in frames.items()})
+    assert [found.clusters[one] for one in found.labels] == [str(one) for one in model.labels_[10:40]]
+    assert found.consensus is None

@@ -13,6 +13,7 @@ from latefusion.interpretation.importance import (
     Importance,
     agreement_table,
     explain_views,
+    verdict_columns,
     view_importance,
 )
 from latefusion.report.widgets import signed
@@ -110,3 +111,21 @@ def test_the_command_line_computes_explanation_and_warnings_once(tmp_path, monke
     assert len(answer["warnings"]) == 2
     for warning in answer["warnings"]:
         assert f"<li>{warning}</li>" in page
+
+
+def test_verdicts_are_columns_of_a_table(deciding, agreed):
+    columns = verdict_columns(deciding.leave_one_view_out())
+    assert list(columns) == ["changed", "stability", "advice"]
+    verdicts = agreed.leave_one_view_out()
+    columns = verdict_columns(verdicts)
+    assert list(columns) == ["with others", "changed", "advice"]
+    assert columns["with others"] == [one.agreement for one in verdicts]
+
+
+def test_a_clustering_of_noise_could_be_removed_for_a_reason_of_its_own(labelings):
+    X = {**labelings, "noise": np.random.default_rng(0).integers(4, size=90)}
+    model = lf.ConsensusClustering(3, random_state=0).fit(X)
+    found = gather(model, X)
+    importance = view_importance(found, explain_views(model), *agreement_table(found))
+    assert importance.removable["noise"].startswith("it has no more in common with the others than chance")
+    assert importance.effect == "more than 5% of the labels change"

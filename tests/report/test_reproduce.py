@@ -12,7 +12,7 @@ import latefusion as lf
 from latefusion.cli import main
 from latefusion.interpretation.gather import gather
 from latefusion.report import write_report
-from latefusion.report.reproduce import code_of, reproduction
+from latefusion.report.reproduce import code_of, loading_code, reproduction
 from tests.cli.shell import write_tables
 from tests.cli.test_cluster import write_cells
 
@@ -135,3 +135,15 @@ def test_seed_parameters_and_versions(gathered, section, text_of, page_of):
     model = lf.GlobalAlignmentClustering(3).fit([gathered.views[0].array])
     text = text_of(section(page_of(gather(model, [gathered.views[0].array])), "reproduce"))
     assert "No seed was set" in text
+
+
+def test_code_for_new_samples_loads_the_model(gathered):
+    code = reproduction(gathered, loading="views = ...", fitting="model = lf.load('m')", new=True).code
+    assert ".fit(" not in code
+    assert "model = lf.load('m')" in code
+    assert code.endswith('write_report(model, views, "report.html", new=True)')
+
+
+def test_the_reader_of_the_files_is_named():
+    code = loading_code(["a.csv"], reader="load_clusterings", columns=["k_*"], unassigned=None)
+    assert code.startswith("data = lf.datasets.load_clusterings(['a.csv'], columns=['k_*'])")

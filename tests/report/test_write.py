@@ -1,3 +1,4 @@
+import base64
 import datetime
 import re
 
@@ -146,3 +147,24 @@ def test_one_cluster_has_a_page(planted, tmp_path):
     path = write_report(model, planted.views, tmp_path / "one.html", annotation={"kind": ["a", "b"] * 45})
     assert "heatmap effects" not in path.read_text(encoding="utf-8")
     assert {"sizes", "annotation"} <= set(headings(path))
+
+
+def test_new_samples_have_a_page_of_their_own(deciding, planted, tmp_path):
+    rows = slice(0, 40)
+    path = write_report(deciding, planted.views[rows], tmp_path / "new.html", new=True, target=planted.target[rows])
+    text = path.read_text(encoding="utf-8")
+    assert headings(path) == ["sizes", "maps", "clusters", "annotation", "views", "choices", "convergence", "reproduce"]
+    assert "of 40 new samples</h1>" in text
+    labels = base64.b64decode(re.search(r'download="labels.csv" href="data:[^,]*base64,([^"]*)"', text)[1]).decode()
+    own = deciding.predict(planted.views[rows]).tolist()
+    assert [int(line.split(",")[-3]) for line in labels.splitlines()[1:]] == own
+    assert "Maps of the single views" not in text
+    assert "new=True" in text
+
+
+def test_a_page_shows_verdicts_on_clusterings(agreed, labelings, tmp_path, text_of):
+    path = write_report(agreed, labelings, tmp_path / "labels.html", embedding="pca")
+    text = text_of(path.read_text(encoding="utf-8"))
+    assert "agreement with the others" in text
+    assert "Adjusted Rand index of the clustering and the consensus of the others" in text
+    assert "Stability is" not in text

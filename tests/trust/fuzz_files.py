@@ -92,6 +92,12 @@ def write_csv(path):
     pd.DataFrame(DATA.views.arrays[0]).assign(label=DATA.target).to_csv(path, index_label="id")
 
 
+def write_labels(path):
+    columns = {"kmeans": DATA.target, "words": np.array(["=a", "b"])[DATA.target], "gaps": [1, None, 2, -1] * 3}
+    frame = pd.DataFrame(columns, index=[f"p{row}" for row in range(12)])
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index_label="id", sep=";")
+
+
 def write_parquet(path):
     pd.DataFrame(DATA.views.arrays[0], columns=list("abc")).to_parquet(path)
 
@@ -151,6 +157,11 @@ def read_views(path):
     assert len(found.views) >= 0
 
 
+def read_labels(path):
+    found = lf.datasets.load_clusterings([path])
+    assert found.views.observed.any(axis=1).all()
+
+
 def read_model(path):
     assert hasattr(lf.load(path), "predict")
 
@@ -170,6 +181,8 @@ KINDS = {
     "h5ad": (".h5ad", write_h5ad, read_views),
     "csv": (".csv", write_csv, read_views),
     "compressed": (".csv.gz", write_compressed, read_views),
+    "labels": (".csv", write_labels, read_labels),
+    "labels parquet": (".parquet", write_labels, read_labels),
     "parquet": (".parquet", write_parquet, read_views),
     "mixed csv": (".csv", write_mixed_csv, read_views),
     "mixed parquet": (".parquet", write_mixed_parquet, read_views),

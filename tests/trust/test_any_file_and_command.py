@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import csv
 import io
 import warnings
 from pathlib import Path
@@ -65,6 +66,46 @@ def test_tables_of_any_words(tmp_path, table, separator, encoding, suffix):
     if data is not None:
         check(data)
         check_columns(data.views.arrays[0])
+
+
+@examples(60)
+@given(
+    tables=st.lists(
+        st.lists(
+            st.tuples(st.sampled_from("abcdef"), st.one_of(WORDS, st.integers(-2, 3).map(str)), st.text(max_size=2)),
+            max_size=8,
+            unique_by=lambda row: row[0],
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    columns=st.sampled_from([None, ["label"], ["*"], ["x"]]),
+    unassigned=st.sampled_from([None, [], [0, "a"]]),
+)
+def test_tables_of_any_labels(tmp_path, tables, columns, unassigned):
+    """Each sample has the label of its row in its file, or the tables are refused by name."""
+    paths = [tmp_path / f"run{number}.csv" for number in range(len(tables))]
+    for path, rows in zip(paths, tables, strict=True):
+        with path.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream).writerows([("id", "label", "confidence"), *rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            data = lf.datasets.load_clusterings(paths, columns=columns, unassigned=unassigned)
+        except REFUSALS as error:
+            message = str(error)
+            assert any(word in message for word in (".csv", "No file has a column")), message
+            return
+    check(data)
+    assert data.views.observed.any(axis=1).all()
+    if columns in (None, ["label"]):
+        for rows, array in zip(tables, data.views.arrays, strict=True):
+            known = {sample: label.strip() for sample, label, _ in rows}
+            for sample, label in zip(data.views.sample_ids, array.iloc[:, 0], strict=True):
+                if isinstance(label, str):
+                    assert known[sample] == label.strip()
+                elif not pd.isna(label) and not isinstance(label, bool):
+                    assert float(known[sample]) == label
 
 
 @st.composite
@@ -149,6 +190,11 @@ OPTIONS = [
     ["--quiet"],
     ["--save", "."],
     ["--nonsense"],
+    ["--column", "label"],
+    ["--column", "*"],
+    ["--unassigned", "x"],
+    ["-o", "page.html"],
+    ["--report", "page.html"],
 ]
 
 
@@ -171,7 +217,7 @@ def run(words):
     scale=st.sampled_from(SCALES),
     n=st.integers(1, 12),
     options=st.lists(st.sampled_from(OPTIONS), max_size=2),
-    command=st.sampled_from(["cluster", "cluster", "compare", "info", "predict"]),
+    command=st.sampled_from(["cluster", "cluster", "compare", "info", "predict", "consensus", "report"]),
     odd=st.sampled_from([None, None, "", "word", "nan"]),
 )
 def test_commands_of_any_words(tmp_path, monkeypatch, seed, shape, scale, n, options, command, odd):

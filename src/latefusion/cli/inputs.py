@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 import shlex
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from scipy.sparse import issparse
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
 from latefusion.cli.standard_input import standard_input
+from latefusion.datasets.clusterings import load_clustering_paths
 from latefusion.datasets.collection import load_paths
 from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.datasets.id_columns import row_position
@@ -67,15 +69,14 @@ class Input(NamedTuple):
     notes: list[str]
 
 
-def add_file_arguments(parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+") -> None:
-    """Options for the files to read."""
-    parser.add_argument(
-        "files",
-        type=file_path,
-        nargs=least,
-        metavar="FILE",
-        help="data files, one per view or with several views each; - is a table from standard input",
-    )
+DATA_FILES = "data files, one per view or with several views each; - is a table from standard input"
+
+
+def add_file_arguments(
+    parser: argparse.ArgumentParser, *, labels: bool = True, least: str = "+", files: str = DATA_FILES
+) -> None:
+    """Options for the files to read; ``files`` describes them."""
+    parser.add_argument("files", type=file_path, nargs=least, metavar="FILE", help=files)
     add_table_arguments(parser)
     if labels:
         parser.add_argument(
@@ -146,7 +147,23 @@ def _read(options: argparse.Namespace) -> Input:
     return Input(data, notes)
 
 
-def label_options(labels: str | None) -> dict[str, str | None]:
+def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known: Sequence[str] = ()) -> Input:
+    """All tables of labels as one data set; for ``known`` see `load_clustering_paths`."""
+    with (
+        standard_input(options) as available,
+        in_words_of_the_command_line(),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        labels = label_options(getattr(options, "labels", None))
+        label_file, columns = labels.get("label_file"), getattr(options, "column", None)
+        reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
+        label_path = None if label_file is None else Path(label_file)
+        data = load_clustering_paths(available.files, reading, columns or None, unassigned, label_path, known)
+    return Input(data, [str(one.message) for one in caught if issubclass(one.category, UserWarning)])
+
+
+def label_options(labels: str | None) -> dict[str, Any]:
     """Arguments of `load_files` for known classes in a column or a file."""
     if labels is not None and (Path(labels).is_file() or is_table(Path(labels))):
         return {"label_file": labels}
@@ -184,6 +201,8 @@ def translated(message: str) -> str:
     )
     message = message.replace("missing_columns='allow'", "--missing-columns allow").replace("honest=True", "--honest")
     message = message.replace("color_by contains", "--color-by contains")
+    message = message.replace("with columns=", "with --column NAME")
+    message = message.replace("pass unassigned=[]", "name the label of samples without a cluster with --unassigned")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
 
 

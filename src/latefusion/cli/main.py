@@ -18,6 +18,8 @@ COMMANDS = {
     "cluster": "cluster the samples of one or more data files",
     "predict": "label new samples with a model that `latefusion cluster --save` wrote",
     "profiles": "describe the clusters of a saved model by the features that differ most from the other samples",
+    "report": "write the report of a saved model about its training files, or about new samples",
+    "consensus": "combine several clusterings of the same samples, from tables of labels, into one",
     "compare": "run baselines, methods of the literature, and ours on one data set, and print a table of scores",
     "reproduce": "run the paper's evaluation on available data, with and without known classes: tables and figures",
     "demo": "cluster five views of handwritten digits, and compare with baselines of scikit-learn",
@@ -30,6 +32,8 @@ examples:
   latefusion cluster genes.csv proteins.csv -k 5 --save groups.model
   latefusion predict groups.model genes.csv proteins.csv -o new_labels.csv
   latefusion profiles groups.model genes.csv proteins.csv -o profiles.csv
+  latefusion report groups.model genes.csv proteins.csv -o page.html
+  latefusion consensus kmeans.csv snf.csv leiden.csv -o labels.csv
   latefusion COMMAND --help
 
 exit codes: 0 success, 1 error in the input, 2 error in the command line, 130 interrupted

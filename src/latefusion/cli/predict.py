@@ -27,14 +27,17 @@ from latefusion.cli.answers import (
 from latefusion.cli.arguments import file_path
 from latefusion.cli.columns import add_missing_columns_argument, one_table
 from latefusion.cli.inputs import (
+    Input,
     add_file_arguments,
     empty_cells,
     in_words_of_the_command_line,
     input_files,
     read,
+    read_clusterings,
     with_columns,
 )
 from latefusion.cli.terminal import colored, progress
+from latefusion.estimators import ConsensusClustering
 from latefusion.outputs import load, predicted_labels
 from latefusion.outputs.labels import check_can_predict
 from latefusion.results import SHOWN_ROWS
@@ -96,7 +99,7 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
         check(model)
         if options.missing_columns is not None:
             model.set_params(missing_columns=options.missing_columns)
-        data, notes = read(options)
+        data, notes = read_for(model, options)
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
             views, matched = match_views(views, tuple(map(str, model.view_names_)))
@@ -106,6 +109,19 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
     if matched and not options.quiet:
         print(f"latefusion {options.command}: {matched}", file=sys.stderr)
     return Opened(model, data, views, notes)
+
+
+def read_for(model: Any, options: argparse.Namespace) -> Input:
+    """The files as a data set: tables of labels for a consensus of clusterings, otherwise data files."""
+    if not isinstance(model, ConsensusClustering):
+        return read(options)
+    names = list(map(str, model.view_names_))
+    data, notes = read_clusterings(options, model.unassigned, names)
+    if set(names) < set(data.views.names):
+        kept = {name: array for name, array in data.views.items() if name in names}
+        mask = data.views.observed[:, [data.views.names.index(name) for name in kept]]
+        data = MultiViewDataset(**{**vars(data), "views": Views(kept, mask=mask, sample_ids=data.views.sample_ids)})
+    return Input(data, notes)
 
 
 @contextlib.contextmanager

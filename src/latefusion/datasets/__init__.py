@@ -1,6 +1,7 @@
 """Data sets with several views: computed from what scikit-learn ships, made up, read from files, or downloaded."""
 
 from latefusion.datasets.catalogue import data_folder, find_datasets, known_datasets, load_dataset
+from latefusion.datasets.clusterings import load_clusterings
 from latefusion.datasets.collection import load_files
 from latefusion.datasets.download import cache_folder
 from latefusion.datasets.embedded import load_breast_cancer_views, load_digits_views
@@ -17,6 +18,7 @@ __all__ = [
     "find_datasets",
     "known_datasets",
     "load_breast_cancer_views",
+    "load_clusterings",
     "load_dataset",
     "load_digits_views",
     "load_files",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,12 +73,13 @@ def join_samples(parts: Mapping[str, Part], order: Sequence[Any] | None = None) 
     >>> views.sample_ids.tolist(), views.mask.tolist()
     (['ann', 'bob', 'cem'], [[True, False], [True, True], [False, True]])
     """
-    anonymous = [part.origin for part in parts.values() if part.ids is None]
-    if len(anonymous) == len(parts):
+    nameless = [part for part in parts.values() if part.ids is None]
+    if len(nameless) == len(parts):
         return _by_position(parts)
-    if anonymous:
-        known = [part.origin for part in parts.values() if part.ids is not None]
-        why = "; ".join(f"{part.origin}: {part.reason}" for part in parts.values() if part.ids is None and part.reason)
+    if nameless:
+        known = list(dict.fromkeys(part.origin for part in parts.values() if part.ids is not None))
+        anonymous = list(dict.fromkeys(part.origin for part in nameless))
+        why = "; ".join(dict.fromkeys(f"{part.origin}: {part.reason}" for part in nameless if part.reason))
         raise ValueError(
             f"{known} have sample ids and {anonymous} have none{f' ({why})' * bool(why)}, so their rows cannot be "
             f"matched. Add a column of ids called 'id'."
@@ -169,15 +170,35 @@ def _why_apart(parts: Mapping[str, Part], name: str, others: set[Any]) -> str:
             f" Transposed? {len(elsewhere.intersection(own.columns))} of its {len(own.columns)} column names are also "
             f"column names of the other files. If columns are samples, read the files with transpose=True."
         )
+    found = other_spelling(np.asarray(own.ids).tolist(), others)
+    if found is not None:
+        how, count, mine, theirs = found
+        return (
+            f" {count} of its {len(np.asarray(own.ids))} ids differ only in {how}, such as {mine!r} and {theirs!r}: "
+            f"write them in the same way everywhere."
+        )
+    return " Write the ids in the same way everywhere."
+
+
+def other_spelling(ids: Sequence[Any], others: Iterable[Any]) -> tuple[str, int, Any, Any] | None:
+    """How ids may be other ids in another spelling.
+
+    Parameters
+    ----------
+    ids, others : iterables of ids
+        Without common ids.
+
+    Returns
+    -------
+    tuple or None
+        What differs, in how many of the ids, and the first pair; None if the ids differ in more.
+    """
     for how, change in SPELLINGS.items():
         theirs = {change(str(sample)): sample for sample in others}
-        same = [sample for sample in np.asarray(own.ids).tolist() if change(str(sample)) in theirs]
+        same = [sample for sample in ids if change(str(sample)) in theirs]
         if same:
-            return (
-                f" {len(same)} of its {len(np.asarray(own.ids))} ids differ only in {how}, such as {same[0]!r} and "
-                f"{theirs[change(str(same[0]))]!r}: write them in the same way everywhere."
-            )
-    return " Write the ids in the same way everywhere."
+            return how, len(same), same[0], theirs[change(str(same[0]))]
+    return None
 
 
 def _filled(array: Array) -> NDArray[np.bool_]:

@@ -110,10 +110,10 @@ class Source(NamedTuple):
     def __str__(self) -> str:
         return str(self.file) + ("" if self.options.sheet is None else f", sheet {self.options.sheet}")
 
-    def take_apart(self) -> Table:
+    def take_apart(self, *, find_labels: bool = True) -> Table:
         """The values, ids and labels of the table."""
         with self._named():
-            return take_apart(self.file, self.options)
+            return take_apart(self.file, self.options, find_labels=find_labels)
 
     def part_of(self, table: Table) -> Part:
         """The table as a view."""
@@ -199,8 +199,8 @@ def read_frame(file: Path, options: TableOptions) -> tuple[Frame, Dialect | None
     return frame, dialect
 
 
-def take_apart(file: Path, options: TableOptions) -> Table:
-    """The values, ids and labels in a table, if it has any."""
+def take_apart(file: Path, options: TableOptions, *, find_labels: bool = True) -> Table:
+    """The values, ids and labels in a table, if it has any; labels are values with ``find_labels=False``."""
     frame, dialect = read_frame(file, options)
     decimal = "." if dialect is None else dialect.decimal
     if options.transposed(file):
@@ -209,7 +209,7 @@ def take_apart(file: Path, options: TableOptions) -> Table:
     else:
         ids = take_ids(frame, file, options, decimal)
         frame, ids = rows_with_ids(frame, ids, file, options)
-    label = label_name(frame, options)
+    label = label_name(frame, options) if find_labels else None
     labels = None if label is None else np.asarray(frame.pop(label))
     if options.transposed(file):
         frame = frame.apply(lambda column: _numeric(column, decimal))

@@ -124,6 +124,23 @@ def is_label_view(view: Any) -> bool:
     return array.dtype.kind in "UST" or (array.dtype.kind == "O" and any(isinstance(one, str) for one in array))
 
 
+def unassigned_samples(labels: Any, name: str, unassigned: Unassigned = None) -> NDArray[np.bool_]:
+    """Which samples have no cluster.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,) or (n_samples, 1)
+    name : str
+        Name of the view, for error messages.
+    unassigned : object or list of objects, default=None
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+    """
+    return _clean(labels, name, unassigned)[1]
+
+
 def _clean(labels: Any, name: str, unassigned: Unassigned) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Labels as integers, booleans or strings, and which of them are missing."""
     # Without dtype=object NumPy would quietly turn the list [1, "a"] into strings.

@@ -16,7 +16,7 @@ from latefusion.encoding.columns import Column
 from latefusion.encoding.table_encoding import TableEncoding
 from latefusion.estimators import ConsensusClustering
 from latefusion.interpretation.features import Described
-from latefusion.outputs.labels import recognized_labels
+from latefusion.outputs.labels import can_predict, recognized_labels
 from latefusion.types import Array, Views
 from latefusion.validation import column_groups
 from latefusion.validation.views import is_finite
@@ -195,6 +195,30 @@ def gather(
     )
     names = None if ids is None else [str(one) for one in ids]
     return ModelData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
+
+
+def gather_new(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None) -> ModelData:
+    """Read a fitted model and other samples than those of `fit`, with what the model predicts for them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : as in `gather`
+    sample_ids, target : as in `gather`
+
+    Returns
+    -------
+    ModelData
+        Of the clusters that have samples. Confidence, novelty and consensus are None for methods that do not predict.
+    """
+    data = gather(model, X, sample_ids=sample_ids, target=target, single_views=False, new=True)
+    present, labels = np.unique(data.labels, return_inverse=True)
+    found = replace(data, labels=labels, clusters=[data.clusters[one] for one in present])
+    if not can_predict(model):
+        return replace(found, confidence=None, novelty=None, consensus=None)
+    views = model.new_views(X)
+    _, confidence, novelty = map(to_numpy, model.predict_views(views))
+    return replace(found, confidence=confidence, novelty=novelty, consensus=to_numpy(model.transform(X)))
 
 
 def _read_views(model: Any, X: Any) -> tuple[Views, Views | None]:

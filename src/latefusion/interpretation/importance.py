@@ -28,7 +28,7 @@ class Explanation:
 
     Attributes
     ----------
-    verdicts : list of ViewVerdict or None
+    verdicts : list of ViewVerdict or PartitionVerdict, or None
         What `leave_one_view_out` of the model returns.
     intervals : WeightIntervals or None
         What `weight_intervals` of the model returns.
@@ -64,6 +64,25 @@ def explain_views(model: Any, *, intervals: bool = True) -> Explanation:
             except ValueError as error:  # for example, too few samples without the view
                 notes.append(str(error))
     return Explanation(found.get("leave_one_view_out"), found.get("weight_intervals"), tuple(notes))
+
+
+def verdict_columns(verdicts: Sequence[Any]) -> dict[str, Any]:
+    """The verdicts of `leave_one_view_out` as columns of a table of views.
+
+    Parameters
+    ----------
+    verdicts : sequence of ViewVerdict or PartitionVerdict
+
+    Returns
+    -------
+    dict of str to list
+        What is known about leaving out every view, and the advice.
+    """
+    names = {"agreement": "with others", "changed": "changed", "gain": "stability"}
+    known = {
+        shown: [getattr(one, name) for one in verdicts] for name, shown in names.items() if hasattr(verdicts[0], name)
+    }
+    return {**known, "advice": [one.advice for one in verdicts]}
 
 
 def agreement_table(data: ModelData) -> tuple[list[str], NDArray[np.float64]]:
@@ -126,13 +145,16 @@ class Importance:
     Attributes
     ----------
     important : list of str
-        Views without which the clusters are significantly less stable.
+        Views that matter.
     removable : dict of str to str
         Views that could be removed, each with the reason.
+    effect : str
+        What happens without an important view.
     """
 
     important: list[str]
     removable: dict[str, str]
+    effect: str = "the clusters are less stable"
 
 
 def view_importance(
@@ -158,11 +180,8 @@ def view_importance(
     for verdict in explanation.verdicts or ():
         if verdict.advice == "keep" and verdict.view not in removable:
             important.append(verdict.view)
-        elif verdict.gain > 2 * verdict.standard_error:
-            removable.setdefault(
-                verdict.view,
-                f"without it the clusters are more stable ({verdict.gain:+.3f} ± {verdict.standard_error:.3f})",
-            )
+        elif verdict.advice == "remove":
+            removable.setdefault(verdict.view, verdict.reason)
     for position, name in enumerate(names[:-1]):
         if len(names) > 2 and table[position, -1] < UNRELATED and name not in important:
             removable.setdefault(name, "its own clusters have almost nothing in common with the consensus")
@@ -173,7 +192,8 @@ def view_importance(
                 and _same_partitions(known[position], known[other])
             ):
                 removable.setdefault(name, f"it is redundant with {names[other]}")
-    return Importance(important, removable)
+    effects = {verdict.effect for verdict in explanation.verdicts or ()}
+    return Importance(important, removable, *effects)
 
 
 def _same_partitions(first: ViewData, second: ViewData) -> bool:

@@ -56,7 +56,9 @@ def downloads(data: ModelData, effects: Sequence[Effects]) -> list[Download]:
         None if one is None else np.round(one.astype(np.float64), DIGITS) for one in (data.confidence, data.novelty)
     )
     ids = None if data.ids is None else np.array(data.ids, dtype=object)
-    found = Labels(ids, to_numpy(data.model.labels_), confidence, novelty)
+    values = {str(one): one for one in np.unique(to_numpy(data.model.labels_)).tolist()}
+    labels = np.array([values[name] for name in data.clusters])[data.labels]
+    found = Labels(ids, labels, confidence, novelty)
     files = [Download("labels.csv", "Labels", _url(found.table()))]
     most = max(1, min(MOST_FEATURES, MOST_PROFILE_ROWS // max(1, len(data.clusters))))
     rows = _profile_rows(data, effects, most)

@@ -42,7 +42,14 @@ class Reproduction(NamedTuple):
     versions: list[tuple[str, str]]
 
 
-def reproduction(data: ModelData, *, command: str | None = None, loading: str | None = None) -> Reproduction:
+def reproduction(
+    data: ModelData,
+    *,
+    command: str | None = None,
+    loading: str | None = None,
+    fitting: str | None = None,
+    new: bool = False,
+) -> Reproduction:
     """Write the code.
 
     Parameters
@@ -52,6 +59,10 @@ def reproduction(data: ModelData, *, command: str | None = None, loading: str | 
     loading : str, default=None
         Python code that defines ``views``, and ``target`` where there is one; by default a line that the reader has to
         complete.
+    fitting : str, default=None
+        Python code that defines ``model``; by default a fit on the views.
+    new : bool, default=False
+        Whether the samples are other ones than those of ``fit``.
 
     Returns
     -------
@@ -59,8 +70,8 @@ def reproduction(data: ModelData, *, command: str | None = None, loading: str | 
     """
     model = data.model
     imports = {"import latefusion as lf"}
-    fit = f"model = {code_of(model, imports)}.fit(views)"
-    target = "" if data.target is None else ", target=target"
+    fit = f"model = {code_of(model, imports)}.fit(views)" if fitting is None else fitting
+    target = ("" if data.target is None else ", target=target") + ", new=True" * new
     lines = [
         *sorted(imports),
         "from latefusion.report import write_report",
@@ -82,6 +93,8 @@ def reproduction(data: ModelData, *, command: str | None = None, loading: str | 
 
 def loading_code(
     files: Sequence[str | os.PathLike[str]],
+    *,
+    reader: str = "load_files",
     **options: Any,
 ) -> str:
     """Python code that reads files as `latefusion cluster` does.
@@ -89,8 +102,10 @@ def loading_code(
     Parameters
     ----------
     files : sequence of str or path-like
+    reader : str, default="load_files"
+        Function of `latefusion.datasets` that reads the files.
     **options : object
-        Of `latefusion.datasets.load_files`; those that are None, False or empty are left out.
+        Of this function; those that are None, False or empty are left out.
 
     Returns
     -------
@@ -105,7 +120,7 @@ def loading_code(
     views, target = data.views, data.target
     """
     given = "".join(f", {name}={value!r}" for name, value in options.items() if value)
-    lines = [f"data = lf.datasets.load_files({[os.fspath(file) for file in files]!r}{given})"]
+    lines = [f"data = lf.datasets.{reader}({[os.fspath(file) for file in files]!r}{given})"]
     views = "data.views"
     if any(Path(file).suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         lines.insert(0, "from latefusion.scverse.reading import normalize_modalities")

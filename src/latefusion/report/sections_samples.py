@@ -109,7 +109,7 @@ def _about_views(data: ModelData, importance: Importance, explanation: Explanati
                 f"{data.views[last].name} ({low})."
             )
     if importance.important:
-        found.append(f"Important views: without {shorten(importance.important, 5)}, the clusters are less stable.")
+        found.append(f"Important views: without {shorten(importance.important, 5)}, {importance.effect}.")
     found += [f"View {name} could be removed: {why}." for name, why in list(importance.removable.items())[:5]]
     if explanation.verdicts is not None and not importance.removable:
         found.append("Removing a view does not improve the clusters: keep all views.")

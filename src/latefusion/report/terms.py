@@ -25,6 +25,7 @@ TERMS = {
     "labels that change without it": "Share of the samples that change their cluster if the view is left out.",
     "change of stability without it": "Stability without the view minus stability with it. A change of less than two "
     "standard errors (\u00b1) is not significant.",
+    "agreement with the others": "Adjusted Rand index of the clustering and the consensus of the others, 0 for chance.",
     "method": "How the clusters were found. The last row is the model of this report.",
     "ACC": "Accuracy: share of the samples in the class of their cluster, if every cluster is matched with one class.",
     "NMI": "Normalized mutual information of clusters and classes, from 0 (independent) to 1 (equal).",

@@ -16,8 +16,14 @@ from latefusion.experiments.comparison import ComparisonRow
 from latefusion.interpretation.annotation import read_annotation
 from latefusion.interpretation.effects import model_effects
 from latefusion.interpretation.features import read_features
-from latefusion.interpretation.gather import ModelData, gather
-from latefusion.interpretation.importance import Explanation, agreement_table, explain_views, view_importance
+from latefusion.interpretation.gather import ModelData, gather, gather_new
+from latefusion.interpretation.importance import (
+    Explanation,
+    Importance,
+    agreement_table,
+    explain_views,
+    view_importance,
+)
 from latefusion.interpretation.outcomes import Outcome
 from latefusion.interpretation.traits import traits_of
 from latefusion.interpretation.warnings import data_warnings, result_warnings
@@ -52,6 +58,8 @@ def write_report(
     embedding: str = "auto",
     command: str | None = None,
     loading: str | None = None,
+    fitting: str | None = None,
+    new: bool = False,
     force: bool = False,
     annotation: Any = None,
     color_by: Sequence[str] | None = None,
@@ -69,7 +77,7 @@ def write_report(
         `LateFusionClustering`, `GlobalAlignmentClustering`, `LocalAlignmentClustering`, `ConsensusClustering` or a
         comparison method. Sections for which the model has no results are left out.
     X : as in the ``fit`` of the model
-        The views that it was fitted on.
+        The views that it was fitted on, or of new samples with ``new=True``.
     path : str or path-like
         File to write, which ends in ``.html`` or ``.htm``. An older report is replaced when the new one is complete.
     sample_ids : sequence of shape (n_samples,), default=None
@@ -96,6 +104,11 @@ def write_report(
         The command line that writes this report; it is shown under "How to reproduce".
     loading : str, default=None
         Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
+    fitting : str, default=None
+        Python code that defines ``model``, where it is not a fit on ``views``.
+    new : bool, default=False
+        Whether X contains other samples than those of ``fit``, which the model labels. Clusters of single views, the
+        importance of the views and baselines are left out.
     force : bool, default=False
         Whether to replace an existing file that is not a report, too.
     annotation : data frame, mapping of str to array, series or array of shape (n_samples,), default=None
@@ -134,7 +147,9 @@ def write_report(
     path = Path(path)
     check_targets([Target(path, REPORT)], force=force)
     report_progress("single views", 0.0)
-    data = gather(model, X, sample_ids=sample_ids, target=target)
+    data = (gather_new if new else gather)(model, X, sample_ids=sample_ids, target=target)
+    if new:
+        explain, baselines = False, False
     if features is None:
         features = X if is_mudata(X) else {}
     described = data.described_by(read_features(features, data.n_samples, data.ids))
@@ -146,12 +161,13 @@ def write_report(
     with progress_range(0.2, 0.4):
         explanation = _explained(model, explain)
     tree = number_tree(model) if explain else None
-    importance = view_importance(data, explanation, names, agreement)
+    importance = Importance([], {}) if new else view_importance(data, explanation, names, agreement)
     report_progress("baselines", 0.4)
     with progress_range(0.4, 0.6):
         compared = _baselines(data, baselines)
     report_progress("cluster profiles", 0.6)
-    effects, n_clusters = model_effects(described), len(data.clusters)
+    effects = model_effects(described)
+    n_clusters, what = len(data.clusters), "new samples" if new else "samples"
     top = top_features(effects, n_clusters)
     clusters = sections_samples.clusters(data, traits_of(effects, data))
     report_progress("map of the samples", 0.7)
@@ -159,7 +175,7 @@ def write_report(
     report_progress("writing the page", 0.9)
     page = render(
         data=data,
-        title=title or f"{n_clusters} cluster{'s' * (n_clusters != 1)} of {integer(data.n_samples)} samples",
+        title=title or f"{n_clusters} cluster{'s' * (n_clusters != 1)} of {integer(data.n_samples)} {what}",
         method=type(model).__name__,
         date=str(datetime.date.today() if date is None else date),
         files=[os.fspath(file) for file in files or ()],
@@ -179,7 +195,7 @@ def write_report(
         choices=sections_method.choices(data, tree),
         convergence=sections_method.convergence(data),
         missing=sections_samples.missing_views(data),
-        reproduce=reproduction(data, command=command, loading=loading),
+        reproduce=reproduction(data, command=command, loading=loading, fitting=fitting, new=new),
     )
     with atomic_write(path) as stream:
         stream.write(page.encode("utf-8"))

@@ -82,6 +82,16 @@ class ViewVerdict(NamedTuple):
             return "remove"
         return "keep" if self.gain < -2 * self.standard_error else "optional"
 
+    @property
+    def effect(self) -> str:
+        """What happens without a view that is to be kept, in words that follow a comma."""
+        return "the clusters are less stable"
+
+    @property
+    def reason(self) -> str:
+        """Why a view could be removed, in words that follow a colon."""
+        return f"without it the clusters are more stable ({self.gain:+.3f} ± {self.standard_error:.3f})"
+
     def __str__(self) -> str:
         """The verdict in a sentence."""
         effect = "does not change significantly"

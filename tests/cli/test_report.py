@@ -1,0 +1,184 @@
+"""`latefusion report`: the page of a saved model."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import latefusion as lf
+from latefusion.cli import main
+from tests.cli.shell import one_line, write_tables
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """Two tables of which the second lacks some samples, models of several methods, and their pages."""
+    folder = tmp_path_factory.mktemp("trained")
+    write_tables(folder)
+    pd.read_csv(folder / "proteins.csv")[7:].to_csv(folder / "proteins.csv", index=False)
+    files = [str(folder / name) for name in ("genes.csv", "proteins.csv")]
+    for name, words in {
+        "late": ["-k", "2-4"],
+        "gam": ["-k", "3", "--method", "gam"],
+        "one": ["-k", "3", "--method", "concat-kmeans"],
+    }.items():
+        given = files[:1] if name == "one" else files
+        words = [*words, "--save", str(folder / f"{name}.model"), "--report", str(folder / f"{name}.html"), "--quiet"]
+        assert main(["cluster", *given, *words]) == 0
+    return folder
+
+
+@pytest.fixture
+def folder(trained, tmp_path, monkeypatch):
+    for file in trained.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def page(name):
+    """A page without command line, paths and times."""
+    with open(name, encoding="utf-8") as stream:
+        text = stream.read()
+    text = re.sub(r'<pre tabindex="0"><code id="(command|code)">.*?</code></pre>', "", text, flags=re.DOTALL)
+    return re.sub(r'<td class="number">\d+\.\d\d</td>    <td>', "<td>", text)  # seconds of the baselines
+
+
+def answer_of(capsys, *words):
+    assert main(["report", *words, "--json"]) == 0
+    captured = capsys.readouterr()
+    return json.loads(captured.out), captured.err
+
+
+@pytest.mark.parametrize(("name", "files"), [("late", 2), ("gam", 2), ("one", 1)])
+def test_the_page_of_the_training_files_is_that_of_cluster(folder, capsys, name, files):
+    given = ["genes.csv", "proteins.csv"][:files]
+    answer, _ = answer_of(capsys, f"{name}.model", *given, "-o", "again.html")
+    assert not answer["new"]
+    assert page("again.html") == page(f"{name}.html")
+
+
+def test_the_order_of_files_and_rows_does_not_matter(folder, capsys):
+    for name in ("genes.csv", "proteins.csv"):
+        lines = (folder / name).read_text().splitlines()
+        (folder / name).write_text("\n".join([lines[0], *lines[:0:-1]]))
+    answer, _ = answer_of(capsys, "late.model", "proteins.csv", "genes.csv", "-o", "again.html")
+    assert not answer["new"]
+    assert page("again.html") == page("late.html")
+
+
+def test_rounding_errors_of_other_programs_do_not_make_samples_new(folder, capsys):
+    for name in ("genes.csv", "proteins.csv"):
+        pd.read_csv(name).to_csv(name, index=False, float_format="%.14g")
+    answer, _ = answer_of(capsys, "gam.model", "genes.csv", "proteins.csv", "-o", "again.html")
+    assert not answer["new"]
+    table = pd.read_csv("genes.csv")
+    table.iloc[:, 1:] += 1.0
+    table.to_csv("genes.csv", index=False)
+    answer, _ = answer_of(capsys, "gam.model", "genes.csv", "proteins.csv", "-o", "again.html")
+    assert answer["new"]
+
+
+def test_quick_leaves_out_what_needs_fits(folder, capsys):
+    answer, _ = answer_of(capsys, "late.model", "genes.csv", "proteins.csv", "-o", "quick.html", "--quick")
+    text = (folder / "quick.html").read_text(encoding="utf-8")
+    assert not answer["new"]
+    assert "change of stability without it" not in text
+    assert 'id="baselines"' not in text
+    for section in ("summary", "maps", "clusters", "views", "choices", "missing", "reproduce"):
+        assert f'id="{section}"' in text
+    assert "change of stability without it" in (folder / "late.html").read_text(encoding="utf-8")
+
+
+def test_new_samples_are_labeled_and_described(folder, capsys):
+    new = {}
+    for name in ("genes", "proteins"):
+        table = pd.read_csv(f"{name}.csv").sort_values("patient")[20:60:2]
+        table = table.assign(patient="q" + table["patient"])
+        table.to_csv(f"new_{name}.csv", index=False)
+        new[name] = table.set_index("patient")
+    pd.DataFrame({"patient": new["genes"].index.union(new["proteins"].index), "class": "A"}).to_csv(
+        "new_truth.csv", index=False
+    )
+    words = ["late.model", "new_genes.csv", "new_proteins.csv", "-o", "new.html", "--title", "Second <cohort>"]
+    answer, err = answer_of(capsys, *words, "--labels", "new_truth.csv")
+    assert answer["new"]
+    assert "using new_genes as view genes" in err
+    model = lf.load("late.model")
+    labels, confidence = model.predict(new, return_confidence=True)
+    text = (folder / "new.html").read_text(encoding="utf-8")
+    assert answer["n_samples"] == len(labels)
+    assert answer["n_clusters"] == len(np.unique(labels))
+    for name, size in zip(*np.unique(labels, return_counts=True), strict=True):
+        assert re.search(rf"Cluster {name}</h3>\s*<p class=\"small\">{size} sample", text)
+    assert f"{np.median(confidence):.2f}</span><span>median confidence" in text
+    assert "<h1>Second &lt;cohort&gt;</h1>" in text
+    assert "Agreement with the known classes" in text
+    assert "lf.load(&#39;late.model&#39;)" in text
+    assert "new=True" in text
+    assert 'id="baselines"' not in text
+    assert "Maps of the single views" not in text
+
+
+def test_new_samples_may_lack_a_view_and_a_cluster(folder, capsys):
+    table = pd.read_csv("genes.csv")
+    model = lf.load("gam.model")
+    labels = dict(zip(model.sample_ids_, model.labels_, strict=True))
+    first = table[[labels[one] == 0 for one in table["patient"]]]
+    first.assign(patient="q" + first["patient"]).to_csv("genes.csv", index=False)
+    answer, _ = answer_of(capsys, "gam.model", "genes.csv", "-o", "new.html")
+    text = (folder / "new.html").read_text(encoding="utf-8")
+    assert answer["warnings"] == ["View 'proteins' is missing for all samples. They are labeled by the other views."]
+    assert answer["n_clusters"] < 3
+    assert f"of {len(first)} new samples</h1>" in text
+
+
+def test_a_consensus_of_clusterings(folder, capsys):
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        labels = np.where(rng.random(60) < 0.2, rng.integers(3, size=60), np.arange(60) % 3)
+        pd.DataFrame({"id": np.arange(60), "label": labels}).to_csv(f"{name}.csv", index=False)
+    words = ["--save", "c.model", "--report", "c.html", "--quiet"]
+    assert main(["consensus", "a.csv", "b.csv", *words]) == 0
+    answer, _ = answer_of(capsys, "c.model", "b.csv", "a.csv", "-o", "again.html")
+    assert not answer["new"]
+    assert page("again.html") == page("c.html")
+    assert "load_clusterings" in (folder / "again.html").read_text(encoding="utf-8")
+
+
+def test_inputs_and_other_files_are_not_overwritten(folder, capsys):
+    (folder / "page.html").write_text("<!doctype html><p>mine")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    files = ["late.model", "genes.csv", "proteins.csv"]
+    for words in (
+        [*files, "-o", "page.html"],
+        [*files, "-o", "late.model", "--force"],
+        [*files, "-o", "genes.csv", "--force"],
+        [*files, "-o", "none/page.html"],
+        ["genes.csv", "proteins.csv", "-o", "new.html"],
+        ["nothing.model", "proteins.csv", "-o", "new.html"],
+        ["one.model", "proteins.csv", "-o", "new.html"],
+        [*files, "-o", "new.html", "--labels", "nothing.csv"],
+    ):
+        assert main(["report", *words, "--quiet"]) == 1
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert one_line(captured.err)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    with pytest.raises(SystemExit) as stop:
+        main(["report", *files])
+    assert stop.value.code == 2
+    assert "-o/--output" in capsys.readouterr().err
+
+
+def test_a_model_that_a_fit_does_not_give_is_described_as_it_is(folder, capsys):
+    model = lf.load("late.model")
+    model.labels_ = (model.labels_ + 1) % len(np.unique(model.labels_))
+    lf.save(model, "other.model")
+    answer, _ = answer_of(capsys, "other.model", "genes.csv", "proteins.csv", "-o", "other.html")
+    assert any("other clusters than the model file" in one for one in answer["warnings"])
+    text = (folder / "other.html").read_text(encoding="utf-8")
+    for name, size in zip(*np.unique(model.labels_, return_counts=True), strict=True):
+        assert re.search(rf"Cluster {name}</h3>\s*<p class=\"small\">{size} sample", text)
