@@ -11,16 +11,20 @@ from latefusion.estimators import (
     LateFusionClustering,
     LocalAlignmentClustering,
     PerView,
+    Update,
     consensus,
+    match,
 )
 from latefusion.experiments import compare_baselines
 from latefusion.interpretation import Profiles, outcome, profiles
+from latefusion.metrics import ClusterMatch
 from latefusion.outputs import labels_frame, load, save
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.types import MultiViewDataset, Views
 from latefusion.version import __version__
 
 __all__ = [
+    "ClusterMatch",
     "ConsensusClustering",
     "GivenPartition",
     "GlobalAlignmentClustering",
@@ -32,6 +36,7 @@ __all__ = [
     "PerView",
     "PrecomputedSimilarity",
     "Profiles",
+    "Update",
     "Views",
     "__version__",
     "baselines",
@@ -41,6 +46,7 @@ __all__ = [
     "kernels",
     "labels_frame",
     "load",
+    "match",
     "metrics",
     "outcome",
     "profiles",

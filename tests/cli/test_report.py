@@ -42,6 +42,7 @@ def page(name):
     """A page without command line, paths and times."""
     with open(name, encoding="utf-8") as stream:
         text = stream.read()
+    text = re.sub(r'<p class="small files">.*?</p>', "", text, flags=re.DOTALL)
     text = re.sub(r'<pre tabindex="0"><code id="(command|code)">.*?</code></pre>', "", text, flags=re.DOTALL)
     return re.sub(r'<td class="number">\d+\.\d\d</td>    <td>', "<td>", text)  # seconds of the baselines
 
@@ -112,7 +113,9 @@ def test_new_samples_are_labeled_and_described(folder, capsys):
     assert answer["n_samples"] == len(labels)
     assert answer["n_clusters"] == len(np.unique(labels))
     for name, size in zip(*np.unique(labels, return_counts=True), strict=True):
-        assert re.search(rf"Cluster {name}</h3>\s*<p class=\"small\">{size} sample", text)
+        assert re.search(
+            rf"Cluster <span[^>]*>{name}</span><span[^>]*></span></h4>\s*<p class=\"small\">{size} sample", text
+        )
     assert f"{np.median(confidence):.2f}</span><span>median confidence" in text
     assert "<h1>Second &lt;cohort&gt;</h1>" in text
     assert "Agreement with the known classes" in text
@@ -181,4 +184,33 @@ def test_a_model_that_a_fit_does_not_give_is_described_as_it_is(folder, capsys):
     assert any("other clusters than the model file" in one for one in answer["warnings"])
     text = (folder / "other.html").read_text(encoding="utf-8")
     for name, size in zip(*np.unique(model.labels_, return_counts=True), strict=True):
-        assert re.search(rf"Cluster {name}</h3>\s*<p class=\"small\">{size} sample", text)
+        assert re.search(
+            rf"Cluster <span[^>]*>{name}</span><span[^>]*></span></h4>\s*<p class=\"small\">{size} sample", text
+        )
+
+
+def test_outcome_and_colours_reach_the_page_of_training_and_of_new_samples(folder, capsys):
+    ids = pd.read_csv("genes.csv").iloc[:, 0]
+    rng = np.random.default_rng(0)
+    clinic = pd.DataFrame(
+        {"id": ids, "stage": rng.choice(["I", "II"], len(ids)), "age": rng.integers(30, 80, len(ids))}
+    )
+    clinic.sample(frac=1.0, random_state=0).to_csv("clinic.csv", index=False)
+    column = pd.read_csv("genes.csv").columns[2]
+    words = ["--outcome", "clinic.csv", "--color-by", column]
+    answer_of(capsys, "late.model", "genes.csv", "proteins.csv", "-o", "known.html", *words, "--quick")
+    (folder / "new").mkdir()
+    for name in ("genes.csv", "proteins.csv"):
+        pd.read_csv(name)[10:60].to_csv(folder / "new" / name, index=False)
+    answer, _ = answer_of(capsys, "gam.model", "new/genes.csv", "new/proteins.csv", "-o", "new.html", *words)
+    assert answer["new"]
+    for name in ("known.html", "new.html"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert 'id="outcome"' in text
+        assert f">{column}</option>" in text
+    assert (
+        main(["report", "gam.model", "new/genes.csv", "new/proteins.csv", "-o", "no.html", "--color-by", "nowhere"])
+        == 1
+    )
+    assert "--color-by contains 'nowhere'" in capsys.readouterr().err
+    assert not (folder / "no.html").exists()

@@ -291,6 +291,26 @@ def test_memberships_are_columns_on_request():
     np.testing.assert_allclose(new["membership"], found["membership"][:7], atol=1e-8)
 
 
+def test_memberships_and_changes_after_an_update_have_the_ids_of_clusters(tmp_path):
+    found = Labels(
+        np.array(["a", "b"]),
+        np.array([5, 2]),
+        memberships=np.array([[0.1, 0.9], [0.8, 0.2]]),
+        cluster_ids=(2, 5),
+        before=np.array([2, 2]),
+        change=np.array(["moved", "kept"]),
+    )
+    columns = found.columns()
+    assert list(columns) == ["label", "before", "change", "membership", "membership_2", "membership_5"]
+    assert columns["membership"].tolist() == [0.9, 0.8]
+    for name in ("labels.csv", "labels.parquet"):
+        write_labels(found, tmp_path / name)
+        write_labels(found, tmp_path / name)  # recognized as a table of labels
+    written = pd.read_csv(tmp_path / "labels.csv")
+    assert written["change"].tolist() == ["moved", "kept"]
+    assert written["before"].tolist() == [2, 2]
+
+
 def test_comparison_methods_have_no_memberships():
     plain = lf.baselines.ConcatKMeans(3, random_state=0).fit(frames("polars"))
     with pytest.raises(ValueError, match=r"ConcatKMeans has no memberships\. Only LateFusionClustering, Global"):

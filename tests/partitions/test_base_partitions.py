@@ -174,3 +174,43 @@ def test_views_of_another_library_stay_there(monkeypatch):
             np.testing.assert_allclose(one @ one.T, other @ other.T, atol=1e-9)
     with pytest.raises(ValueError, match="method='exact' needs NumPy arrays"):
         fit_base_partitions(there, [KernelSimilarity("linear", method="exact")] * 2, 3)
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 15])
+@pytest.mark.parametrize(
+    "similarities", [(KERNEL, KERNEL, GRAPH), (GRAPH, GRAPH, KERNEL), (GRAPH, GRAPH, GRAPH), (LINEAR, KERNEL, NYSTROM)]
+)
+def test_known_partitions_change_nothing_and_are_not_computed_again(similarities, n_neighbors):
+    known = fit_base_partitions(VIEWS[:2], similarities[:2], 3, n_neighbors=n_neighbors)
+    again = fit_base_partitions(VIEWS, similarities, 3, n_neighbors=n_neighbors, known=known)
+    fresh = fit_base_partitions(VIEWS, similarities, 3, n_neighbors=n_neighbors)
+    for one, other in zip((*again.vectors, again.mean.rows), (*fresh.vectors, fresh.mean.rows), strict=True):
+        np.testing.assert_allclose(projector(one), projector(other), atol=1e-10)
+    for one, other in zip(again.counts or (), fresh.counts or (), strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)
+    for view, similarity in enumerate(similarities[:2]):
+        assert (again.vectors[view] is known.vectors[view]) == (similarity in (KERNEL, GRAPH))
+
+
+@pytest.mark.parametrize("n_neighbors", [None, 15])
+def test_known_partitions_beside_a_reference(n_neighbors):
+    options = {"reference": GRAPH, "n_neighbors": n_neighbors}
+    known = fit_base_partitions(VIEWS[:2], [KERNEL, LINEAR], 3, **options)
+    again = fit_base_partitions(VIEWS, [KERNEL, LINEAR, GRAPH], 3, known=known, **options)
+    fresh = fit_base_partitions(VIEWS, [KERNEL, LINEAR, GRAPH], 3, **options)
+    assert again.vectors[:2] == known.vectors
+    for one, other in zip((*again.vectors, again.mean.rows), (*fresh.vectors, fresh.mean.rows), strict=True):
+        np.testing.assert_allclose(projector(one), projector(other), atol=1e-10)
+    for one, other in zip(again.counts or (), fresh.counts or (), strict=True):
+        np.testing.assert_array_equal(one.counts, other.counts)
+
+
+def test_known_partitions_are_not_used_if_views_are_missing():
+    """They are of other samples then."""
+    mask = np.ones((50, 3), dtype=bool)
+    mask[:9, 2] = False
+    known = fit_base_partitions(VIEWS[:2], [KERNEL] * 2, 3)
+    again = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, mask=mask, known=known)
+    fresh = fit_base_partitions(VIEWS, [KERNEL] * 3, 3, mask=mask)
+    for one, other in zip(again.vectors, fresh.vectors, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -51,6 +51,14 @@ def test_threads_change_nothing(partitions):
     np.testing.assert_array_equal(threaded.basis(), partitions.basis())
 
 
+def test_known_partitions_are_not_fitted_again(partitions):
+    known = fit_partitions(SOURCES[:2], KEYS[:3], 4, 2)
+    found = fit_partitions(SOURCES, KEYS, 4, 2, known=known)
+    assert found.keys == partitions.keys
+    np.testing.assert_array_equal(found.basis(), partitions.basis())
+    assert all(one is other for one, other in zip(found.vectors, known.vectors, strict=False))
+
+
 def test_agreement_is_symmetric_bounded_and_one_with_itself(partitions):
     for first in range(4):
         assert block_agreement(partitions, KEYS[first], KEYS[first], 2) == pytest.approx(

@@ -217,7 +217,7 @@ def run(words):
     scale=st.sampled_from(SCALES),
     n=st.integers(1, 12),
     options=st.lists(st.sampled_from(OPTIONS), max_size=2),
-    command=st.sampled_from(["cluster", "cluster", "compare", "info", "predict", "consensus", "report"]),
+    command=st.sampled_from(["cluster", "cluster", "compare", "info", "predict", "update", "consensus", "report"]),
     odd=st.sampled_from([None, None, "", "word", "nan"]),
 )
 def test_commands_of_any_words(tmp_path, monkeypatch, seed, shape, scale, n, options, command, odd):

@@ -39,6 +39,18 @@ def add_answer_arguments(
     parser.add_argument("--quiet", action="store_true", help="print only errors, and JSON with --json")
 
 
+def add_color_argument(parser: argparse.ArgumentParser) -> None:
+    """`--color-by`."""
+    parser.add_argument(
+        "--color-by",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="column of a view, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
+        "(default: the columns with the largest effects)",
+    )
+
+
 def add_memberships_argument(parser: argparse.ArgumentParser) -> None:
     """The option --memberships, for commands that write labels."""
     parser.add_argument(

@@ -16,6 +16,7 @@ import latefusion
 from latefusion.baselines import METHODS
 from latefusion.cli.answers import (
     add_answer_arguments,
+    add_color_argument,
     add_memberships_argument,
     check_outputs,
     membership_line,
@@ -115,14 +116,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"write the fitted model; `latefusion predict` needs a model of {NAMES}",
     )
     parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report (.html)")
-    parser.add_argument(
-        "--color-by",
-        action="append",
-        default=[],
-        metavar="COLUMN",
-        help="column of a view, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
-        "(default: the columns with the largest effects)",
-    )
+    add_color_argument(parser)
     parser.add_argument(
         "--explain", action="store_true", help="print the effect of leaving out each view (always in the report)"
     )
@@ -170,7 +164,7 @@ def run(options: argparse.Namespace) -> None:
             chosen_columns(gather(model, views, single_views=False), options.color_by)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
-    outcome = None if clinic is None else compare_outcome(model, views, clinic, options)
+    outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):

@@ -17,6 +17,7 @@ from latefusion.version import __version__
 COMMANDS = {
     "cluster": "cluster the samples of one or more data files",
     "predict": "label new samples with a model that `latefusion cluster --save` wrote",
+    "update": "cluster a new table of samples with a saved model: clusters keep their ids, and changes are listed",
     "profiles": "describe the clusters of a saved model by the features that differ most from the other samples",
     "report": "write the report of a saved model about its training files, or about new samples",
     "consensus": "combine several clusterings of the same samples, from tables of labels, into one",
@@ -31,6 +32,7 @@ examples:
   latefusion cluster genes.csv proteins.csv -o labels.csv
   latefusion cluster genes.csv proteins.csv -k 5 --save groups.model
   latefusion predict groups.model genes.csv proteins.csv -o new_labels.csv
+  latefusion update groups.model new/genes.csv new/proteins.csv -o labels.csv --save new.model
   latefusion profiles groups.model genes.csv proteins.csv -o profiles.csv
   latefusion report groups.model genes.csv proteins.csv -o page.html
   latefusion consensus kmeans.csv snf.csv leiden.csv -o labels.csv

@@ -79,14 +79,21 @@ def check_outcome(frame: Any, data: MultiViewDataset, options: argparse.Namespac
         )
 
 
-def compare_outcome(model: Any, views: Any, frame: Any, options: argparse.Namespace) -> Outcome:
-    """The clusters compared in the table of `--outcome`, with notes in the words of the command line."""
+def compare_outcome(
+    model: Any, views: Any, frame: Any, options: argparse.Namespace, *, seed: Any, new: bool = False
+) -> Outcome:
+    """The clusters compared in the table of `--outcome`, with notes in the words of the command line.
+
+    Those of new samples are their labels alone: single views and baselines have none for them.
+    """
+    given: dict[str, Any] = {"survival": _pair(options), "random_state": seed}
+    if new:
+        checked = model.new_views(views)
+        subject, given = model.predict(views), given | {"sample_ids": checked.sample_ids}
+    else:
+        subject, given = model, given | {"views": views, "baselines": True}
     with progress("testing the outcome", quiet=options.quiet):
-        found = with_words(
-            lambda: outcome(
-                model, frame, survival=_pair(options), views=views, baselines=True, random_state=options.seed
-            )
-        )
+        found = with_words(lambda: outcome(subject, frame, **given))
     return replace(found, notes=tuple(translated(note) for note in found.notes))
 
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import latefusion
 from latefusion.arrays import to_numpy
-from latefusion.cli.answers import add_force_argument, check_outputs, print_answer
+from latefusion.cli.answers import add_color_argument, add_force_argument, check_outputs, print_answer
 from latefusion.cli.arguments import file_path
 from latefusion.cli.columns import add_missing_columns_argument
 from latefusion.cli.inputs import (
@@ -22,10 +22,12 @@ from latefusion.cli.inputs import (
     described,
     in_words_of_the_command_line,
     input_files,
+    known_classes,
     label_options,
     table_arguments,
     translated,
 )
+from latefusion.cli.outcome import add_outcome_arguments, compare_outcome, read_outcome
 from latefusion.cli.predict import Opened, absences, open_files
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
@@ -36,6 +38,7 @@ from latefusion.interpretation.warnings import data_warnings
 from latefusion.outputs.labels import can_predict, recognized_labels
 from latefusion.outputs.targets import REPORT
 from latefusion.report import write_report
+from latefusion.report.colors import chosen_columns
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.types import MultiViewDataset, Views
@@ -71,6 +74,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=file_path, metavar="FILE", required=True, help="the report to write (.html)"
     )
+    add_outcome_arguments(parser)
+    add_color_argument(parser)
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument(
         "--quick", action="store_true", help="leave out what needs more fits: importance of the views and baselines"
@@ -84,6 +89,7 @@ def run(options: argparse.Namespace) -> None:
     """Read the model and the files, and write the report."""
     check_outputs(options, input_files(options), REPORT)
     require_jinja2()
+    clinic = read_outcome(options)
     opened = in_order_of_fit(open_files(options, check_is_fitted))
     model, data, views, notes = opened
     with warnings.catch_warnings(record=True) as caught:
@@ -101,16 +107,26 @@ def run(options: argparse.Namespace) -> None:
             else:
                 checked = gather(model, views, single_views=False, as_given=False)
                 noted = data_warnings(checked)
+        if options.color_by:
+            with in_words_of_the_command_line():
+                chosen_columns(checked, options.color_by)
         explanation: Explanation | bool = False
         if not is_new and not options.quick:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 explanation = explain_views(model)
+        outcome = None
+        if clinic is not None:
+            seed = getattr(model, "random_state", 0)
+            outcome = compare_outcome(model, views, clinic, options, seed=seed, new=is_new)
         with progress("writing the report", quiet=options.quiet):
             write_report(
                 model,
                 views,
                 options.output,
-                target=data.target,
+                target=known_classes(data),
+                color_by=options.color_by or None,
+                outcome=outcome,
+                files=[file for file in input_files(options) if file != options.model],
                 title=options.title,
                 features=described(data),
                 explain=explanation,

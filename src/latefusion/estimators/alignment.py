@@ -18,6 +18,7 @@ from latefusion.arrays import device_name, is_device_array, item_bytes, namespac
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
+from latefusion.estimators.added_views import AddViewMixin
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
@@ -38,9 +39,10 @@ from latefusion.solvers import compress_partitions, mix_partitions, solve_alignm
 from latefusion.types import Array, SolverResult, Views
 
 
-class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
+class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
     """Late fusion by alignment; subclasses define the weights of the rows of base partitions."""
 
+    _kept = "_partitions"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FUSION_CONSTRAINTS,
         "reference": [StrOptions({"mean", "kernel", "graph"}), HasMethods("similarity")],
@@ -68,12 +70,12 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def _cluster(self, views: Views) -> None:
-        """Cluster samples whose views have been read."""
+    def _cluster(self, views: Views, before: Partitions | None = None) -> None:
+        """Cluster samples whose views have been read; the partitions of the first views may be known."""
         report_progress("base partitions", 0.0)
         with threads_for(len(views)):
             with progress_range(0.0, 0.8):
-                self._partitions = self._fit_partitions(views, **self._neighborhoods(len(views)))
+                self._partitions = self._fit_partitions(views, before, **self._neighborhoods(len(views)))
             report_progress("alignment", 0.8)
             aligned = aligned_partitions(self._partitions)
             result = self._solve(*_compressed(*aligned), self.regularization)
@@ -195,7 +197,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             return ""
         return f"assign_labels={self.assign_labels!r} requires NumPy arrays. Use 'kmeans', which runs on the device."
 
-    def _fit_partitions(self, views: Views, **neighborhoods: Any) -> Partitions:
+    def _fit_partitions(self, views: Views, before: Partitions | None = None, **neighborhoods: Any) -> Partitions:
         array = views.arrays[0]
         # Those of all views and M, twice if their rows are weighted, and the consensus.
         n_columns = ((2 if neighborhoods else 1) * (views.n_views + 1) + 1) * self.n_clusters
@@ -217,6 +219,7 @@ class AlignmentClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator)
             mask=self._mask,
             missing=self.missing,
             reference=reference,
+            known=before,
             n_jobs=self.n_jobs,
             **neighborhoods,
         )

@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from latefusion.arrays import take_columns, take_rows
 from latefusion.assignment import Membership, fit_membership
-from latefusion.metrics import CalibrationCurve, calibration_curve
+from latefusion.metrics import CalibrationCurve, calibration_curve, matched_pairs
 from latefusion.progress import progress_range, report_progress
 from latefusion.types import Array, Views
 
@@ -178,5 +177,4 @@ def _matched(labels: NDArray[np.intp], own: NDArray[np.intp], n_clusters: int) -
     """For every cluster of a clustering the cluster of the model with which it is matched, one to one."""
     table = np.zeros((n_clusters, n_clusters), dtype=np.intp)
     np.add.at(table, (own, labels), 1)
-    names: NDArray[np.intp] = linear_sum_assignment(table, maximize=True)[1]
-    return names
+    return matched_pairs(table)[1]

@@ -13,6 +13,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from latefusion.assignment import LargestVote
+from latefusion.assignment.cluster_ids import RuleWithIds
 from latefusion.base import ALIGNMENT_CONSTRAINTS, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.given_partitions import (
@@ -328,6 +330,16 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         if not any(one.weights.any() for one in refitted):  # as `fit` refuses it
             raise ValueError("every partition has fewer than two clusters among them.")
         self.input_schema_ = replace(self.input_schema_, maps=refitted)
+
+    def _name_clusters(self, names: Mapping[Any, Any], n_ids: int) -> None:
+        """Give clusters other ids, with the votes in ascending order of these."""
+        super()._name_clusters(names, n_ids)
+        rule = self.consensus_map_.rule
+        order = np.argsort(rule.ids)
+        rule = RuleWithIds(LargestVote(rule.rule.margins[order]), rule.ids[order], rule.n_ids)
+        coefficients = self.consensus_map_.coefficients[:, order]
+        self.consensus_map_ = replace(self.consensus_map_, coefficients=coefficients, rule=rule)
+        self.consensus_ = self.consensus_[:, order]
 
     def _cluster(self, views: Views) -> None:
         """From the columns of all partitions to the consensus, its labels, and the map for new samples."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -17,15 +17,17 @@ from sklearn.utils._param_validation import StrOptions
 from latefusion.arrays import threads_for
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, store_if_any, warn_not_converged
+from latefusion.estimators.added_views import AddViewMixin
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.metrics import observed_agreement
 from latefusion.partitions.fitting import fit_imputation
 from latefusion.partitions.imputation import Fill
-from latefusion.partitions.sources import observed_mask
+from latefusion.partitions.sources import Source, observed_mask
 from latefusion.progress import report_progress
 from latefusion.selection import NumberPath, ViewVerdict, WeightIntervals, search, view_importance
+from latefusion.selection.added_views import fit_all_samples, of_views, select_as_before
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
 from latefusion.selection.dependence import unrelated_note, unrelated_views
@@ -39,7 +41,7 @@ from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Views
 
 
-class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
+class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
     """Multi-view clustering by late fusion, with all choices made from the data without labels.
 
     Every view is scaled by its kind of values (counts, distributions, measurements in different units, coordinates).
@@ -188,6 +190,7 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
     True
     """
 
+    _kept = "_state"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FUSION_CONSTRAINTS,
         "n_clusters": [*FUSION_CONSTRAINTS["n_clusters"], StrOptions({"auto"}), "array-like", range],
@@ -262,25 +265,32 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def _cluster(self, views: Views) -> None:
-        """Cluster samples whose views have been read."""
+    def _cluster(self, views: Views, before: Selected | None = None) -> None:
+        """Cluster samples whose views have been read, with the choices of a model that lacks the last views."""
         options = self._search_options()
+        if before is not None:
+            options = replace(options, seed=before.options.seed)
         if self.view_weights is not None:
             options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
             specs = self._similarity_specs(views)
+            known = () if before is None or self._mask is not None else _complete_sources(before)
             sources, directed = view_sources(
-                views, specs, options.named, self._mask, options.numbers[0], self.view_inputs_
+                views, specs, options.named, self._mask, options.numbers[0], self.view_inputs_, known
             )
             self._mask = observed_mask(sources)
             if self._mask is not None:
                 self.observed_ = self._mask
                 self.n_observed_views_ = self.observed_.sum(axis=1, dtype=np.intp)
-            selected, space = search.select(sources, options)
+            selected, searched = (
+                search.select(sources, options) if before is None else select_as_before(before, sources, options)
+            )
             self._store_choices(selected)
             report_progress("consensus", search.SEARCH_SHARE)
-            space, fused = search.fuse_selected(selected, space)
-            self._state = replace(selected, mean=space.partitions.times(fused.mean))
+            fitted = None if before is None else fit_all_samples(selected)
+            space, fused = search.fuse_selected(selected, searched, fitted)
+            mean = space.partitions.times(fused.mean)
+            self._state = replace(selected, mean=mean, partitions=of_views(searched, space))
             self._store_consensus(views, space, fused, directed)
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
@@ -452,6 +462,11 @@ class LateFusionClustering(NewSamplesMixin, MultiViewClusterMixin, BaseEstimator
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)
+
+
+def _complete_sources(selected: Selected) -> Sequence[Source]:
+    """The sources of a model, none if views are missing: then what the views hold depends on all of them."""
+    return () if observed_mask(selected.sources) is not None else selected.sources
 
 
 def check_numbers(n_clusters: Any) -> list[int]:

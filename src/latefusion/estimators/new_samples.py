@@ -18,6 +18,7 @@ from latefusion.base import with_sample_ids
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.memberships import MembershipsMixin, TrainingViews, known_shares
 from latefusion.estimators.novelty import fit_novelty
+from latefusion.estimators.updates import UpdateMixin
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
 
@@ -27,7 +28,7 @@ LARGEST_TRAINING = 100_000
 Diagonals = Sequence[Any] | Mapping[str, Any] | None
 
 
-class NewSamplesMixin(MembershipsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform`, `predict` and `predict_proba` of an estimator with a `consensus_map_`."""
 
     _accepts_labels: ClassVar[bool] = True

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from latefusion.arrays import is_device_array, to_numpy
 from latefusion.interpretation.gather import ModelData, shorten
-from latefusion.metrics import adjusted_rand
+from latefusion.metrics import adjusted_rand, matched_pairs
 from latefusion.outputs.labels import can_predict
 from latefusion.types import Views
 from latefusion.validation import per_view
@@ -147,9 +146,9 @@ def _matched(own: NDArray[np.intp], labels: NDArray[np.intp], n_own: int, n_clus
 
     The half that is tested takes no part.
     """
-    common = np.zeros((n_own, n_clusters))
+    common = np.zeros((n_own, n_clusters), dtype=np.intp)
     np.add.at(common, (own, labels), 1)
-    return np.asarray(linear_sum_assignment(-common)[1])
+    return matched_pairs(common)[1]
 
 
 def _notes(data: ModelData, labels: dict[str, NDArray[np.intp]], n_first: int, n_second: int) -> list[str]:

@@ -5,6 +5,7 @@ from latefusion.metrics.association import CategoryTest, RankTest, benjamini_hoc
 from latefusion.metrics.calibration import CalibrationCurve, calibration_curve
 from latefusion.metrics.hazard import HazardRatio, hazard_ratio
 from latefusion.metrics.information import neighbor_information, shared_information
+from latefusion.metrics.matching import ClusterMatch, match_clusters
 from latefusion.metrics.scores import (
     adjusted_rand,
     clustering_accuracy,
@@ -12,6 +13,7 @@ from latefusion.metrics.scores import (
     contingency,
     encode_labels,
     match_labels,
+    matched_pairs,
     normalized_mutual_info,
     purity_score,
 )
@@ -27,6 +29,7 @@ from latefusion.metrics.theory import (
 __all__ = [
     "CalibrationCurve",
     "CategoryTest",
+    "ClusterMatch",
     "HazardRatio",
     "KaplanMeier",
     "LogRank",
@@ -46,7 +49,9 @@ __all__ = [
     "hazard_ratio",
     "kaplan_meier",
     "logrank_test",
+    "match_clusters",
     "match_labels",
+    "matched_pairs",
     "neighbor_information",
     "normalized_mutual_info",
     "objective_gap",

@@ -77,8 +77,24 @@ def clustering_accuracy(y_true: Array, y_pred: Array) -> float:
     0.75
     """
     counts = contingency(y_true, y_pred)
-    matched = linear_sum_assignment(counts, maximize=True)
-    return float(counts[matched].sum() / counts.sum())
+    return float(counts[matched_pairs(counts)].sum() / counts.sum())
+
+
+def matched_pairs(counts: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Pairs of rows and columns, one to one, with the largest sum of counts (Hungarian method).
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_groups, n_clusters)
+        Such as a contingency table.
+
+    Returns
+    -------
+    rows, columns : ndarray of shape (min(n_groups, n_clusters),)
+        Rows in ascending order, and the column of each.
+    """
+    rows, columns = linear_sum_assignment(counts, maximize=True)
+    return rows, columns
 
 
 def purity_score(y_true: Array, y_pred: Array) -> float:
@@ -229,9 +245,9 @@ def match_labels(reference: Array, labels: Array) -> NDArray[Any]:
     """
     groups, in_group, clusters, in_cluster = _encode_pair(reference, labels, ("reference", "labels"))
     counts = _count(in_group, in_cluster, (len(groups), len(clusters)))
-    matched_groups, matched_clusters = linear_sum_assignment(counts, maximize=True)
+    matched_groups, matched_clusters = matched_pairs(counts)
     known = groups.tolist()
-    renamed = _unused_names(known, len(clusters) - len(matched_clusters))
+    renamed = unused_names(known, len(clusters) - len(matched_clusters))
     partner = dict(zip(matched_clusters.tolist(), matched_groups.tolist(), strict=True))
     names = [known[partner[cluster]] if cluster in partner else renamed.pop(0) for cluster in range(len(clusters))]
     return np.asarray(names)[in_cluster]
@@ -342,7 +358,8 @@ def _normalized_mutual_info(in_class: Array, in_cluster: Array, average_method: 
     return float(min(score, 1.0))
 
 
-def _unused_names(known: list[Any], count: int) -> list[Any]:
+def unused_names(known: list[Any], count: int) -> list[Any]:
+    """New names of clusters beside known ones: the next integers, or ``unmatched_0``, ``unmatched_1``, ... for text."""
     if isinstance(known[0], str | bytes):
         candidates = (f"unmatched_{number}" for number in range(count + len(known)))
         return [name for name in candidates if name not in known][:count]

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.outputs.schema import PREDICTING
 from latefusion.outputs.table_files import write_table
-from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, MEMBERSHIP_COLUMN
+from latefusion.outputs.targets import LABEL_COLUMNS, LABELS, MEMBERSHIP_COLUMN, UPDATE_COLUMNS
 from latefusion.types import Array, Views
 from latefusion.validation import is_frame
 from latefusion.validation.frames import frame_like
@@ -38,6 +38,10 @@ class Labels(NamedTuple):
         Name of the column of ids.
     memberships : ndarray of shape (n_samples, n_clusters) or None
         None where they were not asked for.
+    cluster_ids : tuple of int or None
+        Ids of the clusters in the order of memberships.
+    before, change : ndarray of shape (n_samples,) or None
+        After an update: the cluster by the old model, and "kept", "moved" or "new".
     """
 
     ids: NDArray[Any] | None
@@ -46,6 +50,9 @@ class Labels(NamedTuple):
     novelty: NDArray[Any] | None = None
     id_name: str = "id"
     memberships: NDArray[Any] | None = None
+    cluster_ids: tuple[int, ...] | None = None
+    before: NDArray[Any] | None = None
+    change: NDArray[Any] | None = None
 
     def called(self, id_name: str) -> Labels:
         """The same with another name for the ids. Unchanged without ids, or if another column has that name."""
@@ -53,16 +60,21 @@ class Labels(NamedTuple):
         return self if taken else self._replace(id_name=id_name)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Label and, where known, confidence, novelty and memberships, by name.
+        """Label and, where known, confidence, novelty, what an update changed, and memberships, by name.
 
         Memberships are that in the own cluster, and one column per cluster.
         """
-        columns = zip(LABEL_COLUMNS, (self.labels, self.confidence, self.novelty), strict=True)
+        names = (*LABEL_COLUMNS, *UPDATE_COLUMNS)
+        columns = zip(names, (self.labels, self.confidence, self.novelty, self.before, self.change), strict=True)
         found = {name: column for name, column in columns if column is not None}
         if self.memberships is None:
             return found
-        own = np.take_along_axis(self.memberships, self.labels[:, None], axis=1)[:, 0]
-        every = {f"{MEMBERSHIP_COLUMN}_{cluster}": one for cluster, one in enumerate(self.memberships.T)}
+        clusters = self.cluster_ids or tuple(range(self.memberships.shape[1]))
+        positions = np.searchsorted(clusters, self.labels)
+        own = np.take_along_axis(self.memberships, positions[:, None], axis=1)[:, 0]
+        every = {
+            f"{MEMBERSHIP_COLUMN}_{cluster}": one for cluster, one in zip(clusters, self.memberships.T, strict=True)
+        }
         return {**found, MEMBERSHIP_COLUMN: own, **every}
 
     def table(self) -> dict[str, NDArray[Any]]:
@@ -77,7 +89,7 @@ def fitted_labels(model: Any, *, memberships: bool = False) -> Labels:
         check_has_memberships(model)
     confidence, novelty = (_on_host(getattr(model, name, None)) for name in ("confidence_", "novelty_"))
     found = Labels(getattr(model, "sample_ids_", None), to_numpy(model.labels_), confidence, novelty)
-    return found._replace(memberships=to_numpy(model.memberships_)) if memberships else found
+    return _with_memberships(found, model, model.memberships_) if memberships else found
 
 
 def predicted_labels(model: Any, X: Any, *, memberships: bool = False) -> Labels:
@@ -86,7 +98,11 @@ def predicted_labels(model: Any, X: Any, *, memberships: bool = False) -> Labels
     views = model.new_views(X)
     labels, confidence, novelty = map(to_numpy, model.predict_views(views))
     found = Labels(views.sample_ids, labels, confidence, novelty)
-    return found._replace(memberships=to_numpy(model.views_memberships(views))) if memberships else found
+    return _with_memberships(found, model, model.views_memberships(views)) if memberships else found
+
+
+def _with_memberships(found: Labels, model: Any, memberships: Any) -> Labels:
+    return found._replace(memberships=to_numpy(memberships), cluster_ids=tuple(model.cluster_ids_.tolist()))
 
 
 def check_has_memberships(model: Any) -> None:

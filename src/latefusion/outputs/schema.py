@@ -35,6 +35,7 @@ from sklearn.preprocessing import (
 )
 
 from latefusion.assignment import LargestVote, LinearDiscriminant, Membership, NearestCenter, RotatedAxes
+from latefusion.assignment.cluster_ids import RuleWithIds
 from latefusion.baselines import METHODS
 from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.encoding.coordinates import ImputedCoordinates, SideBySide, Unchanged
@@ -80,6 +81,7 @@ Sparse = csr_array | csc_array | csr_matrix | csc_matrix
 Samples = Numbers | Sparse
 RandomState = int | np.random.RandomState | None
 Encoding = Unchanged | SideBySide | ImputedCoordinates | Preparation | GivenMap | KernelPoints
+Rule = NearestCenter | RotatedAxes | LinearDiscriminant | LargestVote
 Extension = KernelExtension | PrecomputedExtension | GraphExtension | FactorExtension | AnchorExtension
 
 
@@ -197,7 +199,7 @@ PARTS: dict[str, Part] = {
         n_views=int,
         blocks=tuple[Block, ...],
         coefficients=Numbers,
-        rule=NearestCenter | RotatedAxes | LinearDiscriminant | LargestVote,
+        rule=Rule | RuleWithIds,
         fill=Fill,
         row_weights=NeighborWeights | None,
         directional=Flags | None,
@@ -208,6 +210,7 @@ PARTS: dict[str, Part] = {
     "LinearDiscriminant": _part(LinearDiscriminant, directions=Numbers, rows=Numbers, intercept=Numbers),
     "RotatedAxes": _part(RotatedAxes, rotation=Numbers),
     "LargestVote": _part(LargestVote, margins=Numbers),
+    "RuleWithIds": _part(RuleWithIds, rule=Rule, ids=Numbers, n_ids=int),
     "Calibration": _part(Calibration, membership=Membership, curve=CalibrationCurve, n_clusterings=int, n_samples=int),
     "Membership": _part(Membership, sharpness=float, lapse=float, discount=float),
     "CalibrationCurve": _part(CalibrationCurve, predicted=Numbers, observed=Numbers, counts=Numbers),

@@ -21,6 +21,8 @@ from latefusion.datasets.tables import TABLE_SUFFIXES
 LABEL_COLUMNS = ("label", "confidence", "novelty")
 # That of the own cluster, and with a number that of every cluster; on request.
 MEMBERSHIP_COLUMN = "membership"
+# Of a table of labels after an update: the cluster by the old model, and whether the sample is kept, moved or new.
+UPDATE_COLUMNS = ("before", "change")
 # First columns of a table of profiles.
 PROFILE_COLUMNS = ("cluster", "view", "feature", "kind", "effect", "auc", "p", "p_adjusted")
 WRITTEN_SUFFIXES = ("", ".csv", ".tsv", ".txt", ".parquet")
@@ -169,7 +171,11 @@ def _is_labels(path: Path) -> bool:
 
 def _are_label_columns(names: Sequence[str]) -> bool:
     rest = [str(name) for name in names[2:] if not str(name).startswith(f"{MEMBERSHIP_COLUMN}_")]
-    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(rest) <= {*LABEL_COLUMNS[1:], MEMBERSHIP_COLUMN}
+    return tuple(names[1:2]) == LABEL_COLUMNS[:1] and set(rest) <= {
+        *LABEL_COLUMNS[1:],
+        MEMBERSHIP_COLUMN,
+        *UPDATE_COLUMNS,
+    }
 
 
 def _is_profiles(path: Path) -> bool:

@@ -49,6 +49,7 @@ def fit_base_partitions(
     reference: Similarity | None = None,
     n_neighbors: int | Sequence[int] | None = None,
     count_samples: int | None = None,
+    known: Partitions | None = None,
     n_jobs: int | None = None,
 ) -> Partitions:
     """Base partitions of all views and of their mean similarity.
@@ -75,6 +76,10 @@ def fit_base_partitions(
     count_samples : int, default=None
         Number of neighborhoods used for the counts if no view is a dense kernel; None uses all of them up to 5000
         samples and 512 beyond.
+    known : Partitions, default=None
+        What this function returned for the first of the views with the same options. Eigenvectors and neighbor counts
+        of kernels and graphs are taken from it if no view is missing. Their similarities are computed again for the
+        mean, and the small eigenproblems of factors are solved again with that of the mean.
     n_jobs : int, default=None
         Number of views that are processed at the same time (threads). Each needs memory for its similarity; a dense
         kernel is one n x n array.
@@ -91,8 +96,9 @@ def fit_base_partitions(
     """
     sizes = n_neighbors if n_neighbors is None or isinstance(n_neighbors, Sequence) else (n_neighbors,)
     imputes = missing == "impute" and len(views) > 1 and not is_device_array(views[0])
+    known = known if mask is None else None
     # With imputed rows M comes from all partitions together, not from the mean similarity.
-    problem = _Problem(n_clusters, mask, mask is None or not imputes, sizes, count_samples)
+    problem = _Problem(n_clusters, mask, mask is None or not imputes, sizes, count_samples, known)
     if reference is None:
         found = _fit(views, similarities, problem, n_jobs)
     else:
@@ -110,10 +116,26 @@ class _Problem(NamedTuple):
     takes_mean: bool
     sizes: Sequence[int] | None
     count_samples: int | None
+    known: Partitions | None = None
+
+    def known_view(self, view: int) -> _KnownView | None:
+        """What is known of a view."""
+        if self.known is None or view >= len(self.known.blocks):
+            return None
+        counts = None if self.known.counts is None else [self.known.counts[view]]
+        return _KnownView(self.known.blocks[view], self.known.vectors[view], counts)
 
     def observed(self, view: int) -> Mask | None:
         """Which samples have the view; None for all."""
         return None if self.mask is None else self.mask[:, view]
+
+
+class _KnownView(NamedTuple):
+    """Block, eigenvectors and neighbor counts of a view that was fitted before."""
+
+    block: Block
+    vectors: Array
+    counts: Any
 
 
 class _View(NamedTuple):
@@ -134,7 +156,7 @@ def _fit(
 ) -> Partitions:
     n_views = len(views)
     fitted = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_fit_view)(view, similarity, problem, problem.observed(position))
+        delayed(_fit_view)(view, similarity, problem, problem.observed(position), problem.known_view(position))
         for position, (view, similarity) in enumerate(zip(views, similarities, strict=True))
     )
     mean = closeness = None
@@ -159,7 +181,9 @@ def _fit(
     return _settled(found, known)
 
 
-def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: Mask | None) -> _View:
+def _fit_view(
+    view: Array, similarity: Similarity, problem: _Problem, observed: Mask | None, known: _KnownView | None = None
+) -> _View:
     """The similarity of the samples that have the view; its eigenvectors unless it is a factor."""
     sizes, encoding = problem.sizes, Unchanged()
     if observed is not None:
@@ -172,10 +196,12 @@ def _fit_view(view: Array, similarity: Similarity, problem: _Problem, observed: 
     closeness = counts = vectors = projection = None
     if sizes is not None and isinstance(matrix, np.ndarray):
         closeness = extension.closeness(view, matrix)
-        counts = count_neighbors(closeness, sizes)
+        counts = count_neighbors(closeness, sizes) if known is None else known.counts
     elif sizes is not None and observed is not None:
         (extension,), (counts, _) = count_by_closeness([view], [extension], sizes, problem.count_samples)
-    if not isinstance(matrix, Factor):
+    if not isinstance(matrix, Factor) and known is not None:
+        vectors, projection = known.vectors, known.block.projection
+    elif not isinstance(matrix, Factor):
         _, vectors, projection = leading_eigenpairs(matrix, problem.n_clusters)
     closeness = closeness if observed is None else None  # neighborhoods of M are counted if no view is missing
     return _View(view, encoding, matrix, extension, vectors, projection, closeness, counts)
@@ -290,10 +316,17 @@ def _fit_reference(
     """
     n_views, n_clusters = len(views), problem.n_clusters
     together, scales = join_coordinates(views, np.ones(n_views))
-    *fitted, last = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_fit)([view], [similarity], problem._replace(mask=None))
-        for view, similarity in zip([*views, together], [*similarities, reference], strict=True)
+    before = (
+        [] if problem.known is None else [_single(problem.known, view) for view in range(len(problem.known.blocks))]
     )
+    alone = problem._replace(mask=None, known=None)
+    *others, last = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_fit)([view], [similarity], alone)
+        for view, similarity in zip(
+            [*views[len(before) :], together], [*similarities[len(before) :], reference], strict=True
+        )
+    )
+    fitted = [*before, *others]
     encoding = SideBySide((Unchanged(),) * n_views, scales)
     block = replace(last.blocks[0], view=n_views, name="reference", encoding=encoding)
     return Partitions(
@@ -303,3 +336,9 @@ def _fit_reference(
         mean=Mean(last.vectors[0], (block,), np.eye(n_clusters)),
         counts=None if problem.sizes is None else tuple(one.counts[0] for one in [*fitted, last]),
     )
+
+
+def _single(partitions: Partitions, view: int) -> Partitions:
+    """The base partition of one view, with its neighbor counts for one size."""
+    counts = None if partitions.counts is None else ([partitions.counts[view]],)
+    return Partitions((partitions.blocks[view],), (partitions.vectors[view],), counts=counts)

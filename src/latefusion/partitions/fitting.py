@@ -29,6 +29,7 @@ def fit_partitions(
     n_clusters: int,
     *,
     searches: Sequence[NeighborSearch] | None = None,
+    known: Partitions | None = None,
     n_jobs: int | None = None,
 ) -> Partitions:
     """Leading eigenvectors of some similarities; rows of missing views are zero.
@@ -43,6 +44,8 @@ def fit_partitions(
     n_clusters : int
     searches : sequence of NeighborSearch, default=None
         Of the coordinates of every source, if neighbors have been searched already.
+    known : Partitions, default=None
+        Partitions of some of the keys, of the same samples, which are not computed again. No view is missing.
     n_jobs : int, default=None
         Number of similarities that are processed at the same time (threads).
 
@@ -53,11 +56,14 @@ def fit_partitions(
     if searches is None:
         searches = [NeighborSearch(source.coordinates) for source in sources]
     n_known = count_samples(sources)
-    spectra = Parallel(n_jobs=n_jobs, prefer="threads")(
+    found = {} if known is None else {key: _spectrum(known, key) for key in keys if key in known.keys}
+    others = [key for key in keys if key not in found]
+    fitted = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_fit_source)(sources[key.view], key.name, n_components, n_clusters, searches[key.view], n_known)
-        for key in keys
+        for key in others
     )
-    spectra = _order_flat_spectra(spectra, n_clusters)
+    found |= zip(others, fitted, strict=True)
+    spectra = _order_flat_spectra([found[key] for key in keys], n_clusters)
     blocks = [
         Block(key.view, key.name, sources[key.view].encoding_of(key.name), one.extension, one.projection)
         for key, one in zip(keys, spectra, strict=True)
@@ -68,6 +74,13 @@ def fit_partitions(
         tuple(one.values for one in spectra),
         mask=observed_mask(sources),
     )
+
+
+def _spectrum(partitions: Partitions, key: PartitionKey) -> Spectrum:
+    """The eigenpairs of one block."""
+    position = partitions.position(key)
+    block = partitions.blocks[position]
+    return Spectrum(partitions.values[position], partitions.vectors[position], block.extension, block.projection)
 
 
 def _fit_source(

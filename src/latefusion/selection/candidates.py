@@ -188,10 +188,11 @@ def fit_space(
     n_clusters: int,
     n_jobs: int | None = None,
     prior: NDArray[np.float64] | None = None,
+    known: Partitions | None = None,
 ) -> CandidateSpace:
-    """Fit the named similarities of views; rows of missing views are zero."""
+    """Fit the named similarities of views, but for known partitions; rows of missing views are zero."""
     searches = [NeighborSearch(source.coordinates) for source in sources]
-    partitions = fit_partitions(sources, keys, n_components, n_clusters, searches=searches, n_jobs=n_jobs)
+    partitions = fit_partitions(sources, keys, n_components, n_clusters, searches=searches, known=known, n_jobs=n_jobs)
     return CandidateSpace(sources, partitions, len(sources), n_clusters, searches, prior)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.assignment import ASSIGNMENTS
+from latefusion.partitions.partitions import Partitions
 from latefusion.partitions.sources import Source
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import LEAST_CLUSTER, NUMBER_SAMPLES, NumberOfClusters
@@ -109,6 +110,10 @@ class Selected:
         Labels of all samples and their rule, if the chosen candidate was finished on all samples.
     mean : ndarray of shape (n_samples, n_clusters) or None
         M, the partition of the mean similarity, after the fit.
+    partitions : tuple of Partitions
+        Of single views: all similarities for the samples of the search, and, if there are more samples, the chosen ones
+        for all samples. Kept after the fit so that a view can be added. Empty if views are missing, and in pickles:
+        they would double the size, and can be computed again.
     """
 
     sources: Sequence[Source]
@@ -124,6 +129,10 @@ class Selected:
     ties: tuple[Candidate, ...] = ()
     final: Any = None
     mean: NDArray[Any] | None = None
+    partitions: tuple[Partitions, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "partitions": ()}
 
 
 def has_all_starts(space: CandidateSpace) -> bool:

@@ -18,7 +18,7 @@ from latefusion.partitions.sources import Source, count_samples, known_samples, 
 from latefusion.progress import progress_range, report_progress
 from latefusion.selection.candidates import SIMILARITY_SETS, WEIGHTINGS, CandidateSpace
 from latefusion.selection.cluster_number import LEAST_SAMPLES, NUMBER_SAMPLES, NumberOfClusters, choose_number
-from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors, view_trust
+from latefusion.selection.criterion import Criterion, Score, joint_neighbors, view_neighbors, view_trust
 from latefusion.selection.dependence import unrelated_views, view_dependence
 from latefusion.selection.finalists import choose_finalist, with_labels
 from latefusion.selection.label_assignment import assign_known
@@ -55,7 +55,7 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
         The partitions that the search fitted for the chosen imputation.
     """
     dependence = view_dependence([one.coordinates for one in sources], observed_mask(sources), options.seed)
-    options = _set_aside(options, unrelated_views(dependence))
+    options = set_aside(options, unrelated_views(dependence))
     number, n_clusters, begun = None, options.numbers[0], 0.0
     if not isinstance(options.n_clusters, Integral):
         with progress_range(0.0, NUMBER_SHARE):
@@ -80,8 +80,18 @@ def select(sources: Sequence[Source], options: SearchOptions) -> tuple[Selected,
     return selected, spaces[selected.candidate.n_shared_components]
 
 
-def _set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOptions:
-    """The same options, without weight for views that are unrelated to all others."""
+def set_aside(options: SearchOptions, unrelated: NDArray[np.bool_]) -> SearchOptions:
+    """The same options, without weight for views that are unrelated to all others.
+
+    Parameters
+    ----------
+    options : SearchOptions
+    unrelated : ndarray of bool of shape (n_views,)
+
+    Returns
+    -------
+    SearchOptions
+    """
     if not unrelated.any():
         return options
     prior = np.where(unrelated, 0.0, 1.0 if options.prior is None else options.prior)
@@ -165,8 +175,7 @@ def _all_candidates(
 def _candidates(
     space: CandidateSpace, criterion: Criterion, n_shared_components: int | None, options: SearchOptions
 ) -> Iterator[Candidate]:
-    partitions, n_clusters = space.partitions, space.n_clusters
-    n_init = options.n_init if has_all_starts(space) else min(CANDIDATE_STARTS, options.n_init)
+    n_clusters = space.n_clusters
     assign_labels = AUTOMATIC[0] if options.assign_labels == "auto" else options.assign_labels
     seen = set()
     choices = list(product(SIMILARITY_SETS, WEIGHTINGS))
@@ -178,13 +187,36 @@ def _candidates(
         seen.add(tuple(plan.items()))
         solutions = space.fuse(plan, options.regularizations, **options.solver)
         for value, fused in zip(options.regularizations, solutions, strict=True):
-            rows = partitions.times(fused.coefficients)
-            labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
-            score, own = criterion.score(labels, n_clusters), labels[criterion.samples].astype(np.int32)
+            score, own = score_fusion(space, fused, criterion, options)
             candidate = Candidate(n_clusters, *choice, value, n_shared_components, assign_labels, score, own)
             if options.verbose:
                 logger.info("%s", candidate)
             yield candidate
+
+
+def score_fusion(
+    space: CandidateSpace, fused: FusedSpectra, criterion: Criterion, options: SearchOptions
+) -> tuple[Score, NDArray[np.int32]]:
+    """Score and labels of a fusion, by one label assignment.
+
+    Parameters
+    ----------
+    space : CandidateSpace
+    fused : FusedSpectra
+    criterion : Criterion
+    options : SearchOptions
+
+    Returns
+    -------
+    score : Score
+    labels : ndarray of shape (n_compared,)
+        Of the samples of the criterion.
+    """
+    partitions, n_clusters = space.partitions, space.n_clusters
+    n_init = options.n_init if has_all_starts(space) else min(CANDIDATE_STARTS, options.n_init)
+    rows = partitions.times(fused.coefficients)
+    labels, _ = assign_known(options.assign, rows, partitions.mask, n_clusters, n_init=n_init)
+    return criterion.score(labels, n_clusters), labels[criterion.samples].astype(np.int32)
 
 
 def _compared_keys(space: CandidateSpace) -> list[PartitionKey]:

@@ -110,6 +110,7 @@ def view_sources(
     mask: NDArray[np.bool_] | None,
     n_clusters: int,
     inputs: Sequence[str],
+    known: Sequence[Source] = (),
 ) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
 
@@ -130,6 +131,8 @@ def view_sources(
         The smallest number of clusters that may be chosen.
     inputs : sequence of str
         Kind of input of every view, such as "features" or "table".
+    known : sequence of Source, default=()
+        Those of the first views, if no view is missing.
 
     Returns
     -------
@@ -141,7 +144,8 @@ def view_sources(
     def fit(view: int, seen: NDArray[np.bool_] | None) -> Source:
         return view_source(views, view, specs[view], named, seen, is_table=inputs[view] == "table")
 
-    sources = [fit(view, None if mask is None else mask[:, view]) for view in range(len(specs))]
+    others = [fit(view, None if mask is None else mask[:, view]) for view in range(len(known), len(specs))]
+    sources = [*known, *others]
     declared = np.ones((len(views), len(specs)), dtype=bool) if mask is None else mask
     found, directed = mask_zero_rows(sources, declared, ZERO_IS_MISSING if mask is None else DIRECTED)
     is_complete = mask is None and np.mean(~found, axis=0).max() <= FEW_ZERO_ROWS

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.partitions.partitions import Partitions
 from latefusion.partitions.sources import Source, count_samples, joint_source, observed_mask
 from latefusion.selection.candidates import (
     WEIGHTINGS,
@@ -82,7 +83,11 @@ def shared_components(n_clusters: int) -> list[int]:
 
 
 def fit_views(
-    sources: Sequence[Source], n_clusters: int, options: SearchOptions, candidate: Candidate | None = None
+    sources: Sequence[Source],
+    n_clusters: int,
+    options: SearchOptions,
+    candidate: Candidate | None = None,
+    known: Partitions | None = None,
 ) -> CandidateSpace:
     """Partitions of single views, without rows for missing views.
 
@@ -93,6 +98,8 @@ def fit_views(
     options : SearchOptions
     candidate : Candidate, default=None
         The only one whose partitions are fitted; by default partitions for all candidates are.
+    known : Partitions, default=None
+        Partitions of some views of these samples, which are not computed again. No view is missing.
 
     Returns
     -------
@@ -102,7 +109,7 @@ def fit_views(
     if candidate is not None and observed_mask(sources) is not None:  # rows are imputed from these
         keys = list(dict.fromkeys([*keys, *keys_of_set(sources, "both")]))
     n_components = number_of_vectors(n_clusters, count_samples(sources))
-    return fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior)
+    return fit_space(sources, keys, n_components, n_clusters, options.n_jobs, options.prior, known)
 
 
 def fit_spaces(
