@@ -34,6 +34,7 @@ def data_folder(tmp_path):
         "gaps.py --data DATA --sets small --draws 1 --rates 0.2",
         "criterion_weights.py DATA",
         "finalists.py DATA --sets small --seeds 1",
+        "hints.py DATA --draws 1",
         "robustness.py missing --data DATA --sets small --seeds 1",
         "profiles.py size --samples 1000 --features 200 --clusters 3",
         "profiles.py planted --draws 1",

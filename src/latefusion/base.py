@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import to_numpy
+from latefusion.arrays import is_device_array, to_numpy
 from latefusion.assignment import ASSIGNMENTS, assign_by_kmeans
 from latefusion.encoding.columns import Column
 from latefusion.kernels import KERNELS
@@ -26,8 +26,9 @@ from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimil
 from latefusion.summaries import SummaryMixin
 from latefusion.types import Views
 from latefusion.validation import InputRules, InputSchema, is_precomputed, open_views, per_view, read_tables, read_views
+from latefusion.validation.hints import Hints, read_hints
 from latefusion.validation.opening import parts
-from latefusion.validation.sample_ids import sample_index
+from latefusion.validation.sample_ids import sample_index, shown_list
 
 logger = logging.getLogger("latefusion")
 
@@ -113,6 +114,20 @@ class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
         self._store_input(schema, views.observed, views.sample_ids)
         self._mask = None if views.mask is None or views.mask.all() else views.mask
         return views
+
+    def _read_hints(self, y: Any, must_link: Any, cannot_link: Any, views: Views, most: int) -> Hints | None:
+        """Checked hints about the training samples, with no more classes than there can be clusters."""
+        hints = read_hints(y, must_link, cannot_link, len(views), getattr(self, "sample_ids_", None))
+        if hints is None:
+            return None
+        if any(is_device_array(array) for array in views.arrays):
+            raise ValueError("Hints require NumPy arrays, but the views are on a device. Copy them to the CPU.")
+        if len(hints.classes) > most:
+            raise ValueError(
+                f"y contains {len(hints.classes)} classes ({shown_list(hints.classes.tolist())}), but there are at "
+                f"most {most} clusters. Raise n_clusters, or merge classes."
+            )
+        return hints
 
     def new_views(self, X: Any, *, keep_gaps: bool = False) -> Views:
         """Checked views of samples, in the order of the training views.

@@ -14,6 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import to_numpy
 from latefusion.results import ResultTable
 from latefusion.selection.alternatives import tie_note
+from latefusion.selection.hints import HintResult
+from latefusion.validation.sample_ids import shown_list
 
 # Samples with a lower confidence are between clusters.
 LOW_CONFIDENCE = 0.2
@@ -42,6 +44,8 @@ class ClusteringSummary:
         Why this number of clusters and these settings were chosen.
     alternatives : str
         A sentence about other clusterings with the same score; empty if there are none.
+    hints : str or None
+        Which hints the clusters agree with, and whether they were followed; None without hints.
     """
 
     n_samples: int
@@ -53,6 +57,7 @@ class ClusteringSummary:
     novel: int | None
     reasons: tuple[str, ...]
     alternatives: str
+    hints: str | None = None
 
     @property
     def head(self) -> str:
@@ -69,7 +74,8 @@ class ClusteringSummary:
                 f"Confidence: median {self.confidence:.2f} (0 between two clusters, 1 at the center of one); "
                 f"{self.doubtful} of {self.n_samples} samples are below {LOW_CONFIDENCE}, between clusters."
             )
-        return [*notes, *novelty_line(self.novel, self.n_samples, "other samples"), *self.reasons]
+        notes += novelty_line(self.novel, self.n_samples, "other samples")
+        return [*notes, *([] if self.hints is None else [self.hints]), *self.reasons]
 
     def to_frame(self) -> Any:
         """The clusters as a pandas data frame; ``summary.views.to_frame()`` has the views.
@@ -162,7 +168,25 @@ def summarize(model: Any, novelty: Any = None) -> ClusteringSummary:
         novel=None if novelty is None else int(np.sum(np.asarray(novelty) > 1)),
         reasons=tuple(one.reason for one in chosen if one is not None),
         alternatives=tie_note(alternatives) if alternatives else "",
+        hints=hint_line(model),
     )
+
+
+def hint_line(model: Any) -> str | None:
+    """Which hints the clusters of a model agree with, in sentences; None without hints."""
+    result: HintResult | None = getattr(model, "hints_", None)
+    if result is None:
+        return None
+    ids = getattr(model, "sample_ids_", None)
+    overruled = result.overruled
+    line = f"Hints: {len(result.samples)} samples, {int(result.kept.sum())} kept, {len(overruled)} overruled"
+    if len(overruled):
+        line += (
+            f" ({'row ' if ids is None else ''}{shown_list((overruled if ids is None else ids[overruled]).tolist())})"
+        )
+    if result.n_pairs:
+        line += f"; {result.pairs_kept} of {result.n_pairs} pairs satisfied"
+    return f"{line}. {result.reason}"
 
 
 def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:

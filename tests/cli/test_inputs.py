@@ -34,7 +34,7 @@ def options(*words):
 
 
 def test_columns_keep_their_names(files):
-    data, notes = read(options(*files))
+    data, notes, _ = read(options(*files))
     views = with_columns(data)
     assert notes == []
     assert list(views.arrays[0].columns) == [f"genes_{place}" for place in range(10)]
@@ -143,7 +143,7 @@ def test_infinite_values_are_found_by_the_names_in_the_table(tmp_path):
 
 def test_tables_with_words_come_as_data_frames(tmp_path):
     (tmp_path / "a.csv").write_text("id,n,word\nx,1,red\ny,,blue\n")
-    data, _ = read(options(tmp_path / "a.csv"))
+    data = read(options(tmp_path / "a.csv")).data
     (frame,) = with_columns(data).arrays
     assert frame is data.views.arrays[0]
     (tmp_path / "a.csv").write_text("id,word,n\nx,red,1\ny,blue,-inf\n")

@@ -127,3 +127,16 @@ def test_parameters_for_tables_are_refused_with_two_ways_out(parameter, planted,
         distributed.GlobalAlignmentClustering(4, **parameter).fit(chunked(planted[0]))
     assert f"for example by map_partitions, and leave {name} out" in str(caught.value)
     assert "Or fit latefusion.GlobalAlignmentClustering" in str(caught.value)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, distributed.LateFusionClustering])
+def test_hints_need_views_in_memory(estimator, planted, chunked):
+    views, _ = planted
+    some = np.where(np.arange(1200) % 10 == 0, np.arange(1200) % 4, -1)
+    for hints in ({"y": some}, {"y": {0: "a", 1: "b"}}, {"must_link": [(0, 1)]}, {"cannot_link": [(0, 1)]}):
+        model = estimator(4, kernel="linear", random_state=0)
+        with pytest.raises(ValueError, match=rf"{estimator.__name__} does not support hints .* for chunked views"):
+            model.fit(chunked(views, 500), **hints)
+        assert not hasattr(model, "labels_")
+    if estimator in ESTIMATORS:
+        assert estimator(4, kernel="linear", random_state=0).fit(views, some).hints_.samples.shape == (120,)

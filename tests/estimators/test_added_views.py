@@ -8,6 +8,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.selection import candidates, search, spaces
+from tests.hinted import two_clusterings
 
 ALIGNMENTS = (lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering)
 CLASSES = (*ALIGNMENTS, lf.LateFusionClustering)
@@ -257,3 +258,16 @@ def test_refusals(data, tables):
     changed = lf.GlobalAlignmentClustering(4, random_state=0).fit([array, data.views.arrays[1]])
     array[0] += 1
     refusal(tables, r"training views were changed in place", data.views.arrays[2], model=changed)
+
+
+@pytest.mark.parametrize("cls", [lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering])
+def test_hints_of_the_fit_are_used_again(cls):
+    problem = two_clusterings()
+    first, *others, last = problem.views.arrays
+    model = cls(3, random_state=0).fit([first, *others], problem.hints(60))
+    whole = cls(3, random_state=0).fit([first, *others, last], problem.hints(60))
+    more = model.add_view(last)
+    assert whole.hints_.followed
+    np.testing.assert_array_equal(more.labels_, whole.labels_)
+    np.testing.assert_array_equal(more.predict([first, *others, last]), more.labels_)
+    np.testing.assert_array_equal(more.hints_.kept, whole.hints_.kept)

@@ -14,7 +14,7 @@ FEATURES = np.zeros(1, dtype=bool)
 THIRDS = np.repeat([0, 1, 2], [10, 20, 10])
 
 
-def by_position(views, seed):
+def by_position(views, seed, rows):
     """Clusters of the line that do not depend on the samples, with other names for every seed."""
     names = np.random.default_rng(seed).permutation(3)
 
@@ -42,8 +42,8 @@ def test_labels_are_those_of_samples_that_were_not_clustered():
     """Every clustering sees one half, and labels the other."""
     seen = []
 
-    def remember(views, seed):
-        labels, label = by_position(views, seed)
+    def remember(views, seed, rows):
+        labels, label = by_position(views, seed, rows)
 
         def label_others(others, diagonals):
             seen.append((set(views.arrays[0][:, 0]), set(others.arrays[0][:, 0])))
@@ -62,8 +62,8 @@ def test_labels_are_those_of_samples_that_were_not_clustered():
 def test_names_are_matched_on_the_samples_that_were_clustered():
     """A clustering of which the labels for others are exchanged keeps none of these."""
 
-    def exchange(views, seed):
-        labels, label = by_position(views, seed)
+    def exchange(views, seed, rows):
+        labels, label = by_position(views, seed, rows)
         names = np.random.default_rng(seed).permutation(3)
         return labels, lambda others, diagonals: names[[1, 2, 0]][np.argsort(names)[label(others, diagonals)]]
 
@@ -74,7 +74,7 @@ def test_names_are_matched_on_the_samples_that_were_clustered():
 def test_kernels_are_those_of_the_samples():
     kernel = np.add.outer(np.arange(N), 100.0 * np.arange(N))
 
-    def check(views, seed):
+    def check(views, seed, rows):
         (own,) = views.arrays
         rows = np.diagonal(own) / 101
         np.testing.assert_array_equal(own, np.add.outer(rows, 100 * rows))
@@ -102,7 +102,7 @@ def test_of_many_samples_some_are_divided(monkeypatch):
 
 
 def test_halves_that_cannot_be_clustered_are_an_error_that_says_why():
-    def refuse(views, seed):
+    def refuse(views, seed, rows):
         raise ValueError("n_clusters=30 is too large.")
 
     with pytest.raises(ValueError, match=r"halves of the samples, and 20 samples cannot be clustered: n_clusters=30"):

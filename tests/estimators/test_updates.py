@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import latefusion as lf
+from tests.hinted import two_clusterings
 from tests.properties import examples
 
 CLASSES = (lf.LateFusionClustering, lf.GlobalAlignmentClustering, lf.LocalAlignmentClustering)
@@ -241,3 +242,19 @@ def test_further_columns_are_not_used(data, tables):
     table = pd.DataFrame(data.views.arrays[0], index=tables["view_0"].index).rename(columns="c_{}".format)
     model = lf.GlobalAlignmentClustering(4, views={"a": "c_*", "b": ["c_5", "c_6"]}, random_state=0).fit(table)
     assert model.update(table.assign(c_new=1.0)).model.n_features_per_view_.tolist() == [10, 2]
+
+
+def test_hints_are_given_again_and_keep_the_ids_of_their_clusters():
+    problem = two_clusterings()
+    ids = [f"p{row:03d}" for row in range(150)]
+    tables = {name: pd.DataFrame(array, index=ids) for name, array in problem.views.items()}
+    known = pd.Series(problem.hints(60), index=ids)
+    model = lf.GlobalAlignmentClustering(3, random_state=3).fit(tables, known)
+    update = model.set_params(random_state=0).update(tables, y=known)
+    assert update.model.hints_.followed
+    assert len(update.moved) <= 2
+    np.testing.assert_array_equal(update.model.hints_.class_clusters, model.hints_.class_clusters)
+    rows = update.model.hints_.samples[update.model.hints_.kept]
+    clusters = update.model.hints_.clusters[update.model.hints_.kept]
+    np.testing.assert_array_equal(update.labels[rows], clusters)
+    assert any("hints of the old model were not used" in note for note in model.update(tables).notes)

@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> None:
         require_jinja2()
     unassigned = unassigned_labels(options.unassigned)
     with progress("reading", quiet=options.quiet):
-        data, notes = read_clusterings(options, unassigned)
+        data, notes, _ = read_clusterings(options, unassigned)
     notes = [*notes, *clustering_notes(data, options.files)]
     if data.views.n_views < 2:
         raise ValueError(

@@ -20,6 +20,7 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
+from latefusion.cli.hints import hint_file, read_hint_classes, translated_hints
 from latefusion.cli.standard_input import standard_input
 from latefusion.datasets.clusterings import load_clustering_paths
 from latefusion.datasets.collection import load_paths
@@ -63,10 +64,13 @@ class Input(NamedTuple):
     data : MultiViewDataset
     notes : list of str
         How views were normalized, and possible mistakes.
+    hints : dict or None
+        Known classes by sample id or row number, if there are hints.
     """
 
     data: MultiViewDataset
     notes: list[str]
+    hints: dict[Any, Any] | None = None
 
 
 DATA_FILES = "data files, one per view or with several views each; - is a table from standard input"
@@ -122,8 +126,14 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
 def input_files(options: argparse.Namespace) -> list[Path]:
     """All files that a command reads."""
     named = label_options(getattr(options, "labels", None)).get("label_file")
+    hints = hint_file(getattr(options, "hints", None))
     others = [getattr(options, name, None) for name in ("model", "outcome")]
-    return [*options.files, *(one for one in others if one is not None), *([Path(named)] if named else [])]
+    return [
+        *options.files,
+        *(one for one in others if one is not None),
+        *([Path(named)] if named else []),
+        *([hints] if hints else []),
+    ]
 
 
 def read(options: argparse.Namespace) -> Input:
@@ -134,17 +144,21 @@ def read(options: argparse.Namespace) -> Input:
 
 def _read(options: argparse.Namespace) -> Input:
     files, labels = options.files, label_options(getattr(options, "labels", None))
-    label_file = labels.get("label_file")
+    label_file, hints, classes = labels.get("label_file"), getattr(options, "hints", None), None
     with in_words_of_the_command_line():
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
+        if hints is not None and hint_file(hints) is None:
+            reading = reading._replace(hint_column=hints)
         data = load_paths(files, reading, None if label_file is None else Path(label_file))
+        if hints is not None:
+            classes = read_hint_classes(hints, files, reading, data.views)
     check_cells(data, files, reading)
     notes = shared_columns(data)
     if any(file.suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         views, read_as = normalize_modalities(data.views)
         notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
-    return Input(data, notes)
+    return Input(data, notes, classes)
 
 
 def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known: Sequence[str] = ()) -> Input:
@@ -193,6 +207,7 @@ def translated(message: str) -> str:
         ]
         return " ".join(f"--{option} {shlex.quote(value)}" for option, value in pairs)
 
+    message = translated_hints(message)
     message = re.sub(r"transpose=(\[[^\]]*\])", named, message).replace("transpose=True", "--transpose all")
     message = message.replace("transpose names", "--transpose names").replace("separator= ", "--separator ")
     message = re.sub(r"\bdecimal='(.)'", r"--decimal \1", message)

@@ -99,7 +99,7 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
         check(model)
         if options.missing_columns is not None:
             model.set_params(missing_columns=options.missing_columns)
-        data, notes = read_for(model, options)
+        data, notes, _ = read_for(model, options)
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
             views, matched = match_views(views, tuple(map(str, model.view_names_)))
@@ -116,7 +116,7 @@ def read_for(model: Any, options: argparse.Namespace) -> Input:
     if not isinstance(model, ConsensusClustering):
         return read(options)
     names = list(map(str, model.view_names_))
-    data, notes = read_clusterings(options, model.unassigned, names)
+    data, notes, _ = read_clusterings(options, model.unassigned, names)
     if set(names) < set(data.views.names):
         kept = {name: array for name, array in data.views.items() if name in names}
         mask = data.views.observed[:, [data.views.names.index(name) for name in kept]]

@@ -185,6 +185,9 @@ def are_training_views(model: Any, views: Any) -> bool:
 
 def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
     """The model with the data of `fit`, which its file does not contain, and a note if it finds other clusters."""
+    if hasattr(model, "hints_"):
+        note = "The model was fitted with hints, which its file does not contain. The report leaves out the importance "
+        return model, [note + "of the views."]
     again = clone(model).fit(views)
     if "calibration_" in vars(model):
         vars(again)["calibration_"] = model.calibration_

@@ -29,6 +29,7 @@ from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.estimators.novelty import Novelty, fit_novelty
 from latefusion.types import Array, Views
 from latefusion.validation import InputSchema, ViewSchema, check_n_clusters
+from latefusion.validation.hints import has_hints
 
 # Largest size in bytes of the rows on which the starts of k-means compete; they are sent to the client.
 SUBSET_BYTES = 2**28
@@ -38,7 +39,7 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
     """Input and output of an estimator for chunked views; views in memory are passed on to the class in memory."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Any:
         """Cluster the samples.
 
         Parameters
@@ -46,15 +47,20 @@ class ChunkedMixin(NewSamplesMixin, MultiViewClusterMixin):
         X : list or dict of chunked views, or one of them
             Dask arrays or data frames, Zarr arrays, memory-mapped arrays, or paths of Zarr stores, Parquet folders and
             ``.npy`` files, with the same rows in any chunks. If all views are in memory, the fit is, too.
-        y : ignored
-            Present by convention.
+        y, must_link, cannot_link : as in memory
+            Hints, only if all views are in memory.
 
         Returns
         -------
         self
         """
         if not is_chunked(X):
-            return super().fit(X, y)
+            return super().fit(X, y, must_link=must_link, cannot_link=cannot_link)
+        if has_hints(y, must_link, cannot_link):
+            raise ValueError(
+                f"{type(self).__name__} does not support hints (y with unknown classes, must_link, cannot_link) for "
+                f"chunked views. Fit some of the samples in memory with hints, and predict the others."
+            )
         fitted = copy(self)  # this estimator stays unchanged if the fit fails
         fitted._fit_chunked(X)
         self.__dict__ = fitted.__dict__

@@ -75,7 +75,8 @@ class AddViewMixin:
         consensus are the same. `selection_` and `number_selection_` are those of this model, and there are no
         `alternatives_`.
 
-        Clusters are numbered by the fit; `match` tells which of them are those of this model.
+        Hints of the fit are used again. Clusters are numbered by the fit; `match` tells which of them are those of this
+        model.
 
         Examples
         --------
@@ -87,7 +88,8 @@ class AddViewMixin:
         >>> list(more.view_names_), bool((more.labels_ == whole.labels_).all())
         (['view_0', 'view_1', 'view_2'], True)
         """
-        training = self._training()
+        kept = self._training()
+        training = kept.views
         names = [*map(str, self.view_names_)]
         name, given = _opened(X, name, names)
         model: Any = type(self)(**_extended_parameters(self.get_params(deep=False), names, name, similarity))
@@ -97,12 +99,13 @@ class AddViewMixin:
         joined = _joined(training, views)
         model._store_input(_schema(self.input_schema_, own, joined), joined.observed, joined.sample_ids)
         model._mask = None if joined.mask is None or joined.mask.all() else joined.mask
-        model._cluster(joined, self._of_training(self._kept))
+        hints = () if kept.hints is None else (kept.hints,)
+        model._cluster(joined, *hints, before=self._of_training(self._kept))
         if not model.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return model
 
-    def _training(self) -> Views:
+    def _training(self) -> TrainingViews:
         """The training views; an error if the model does not contain them."""
         check_is_fitted(self)
         training: TrainingViews | None = vars(self).get("_training_views")
@@ -116,7 +119,7 @@ class AddViewMixin:
             raise ValueError(
                 "The training views were changed in place after fit, so no view can be added. Fit a model on all views."
             )
-        return training.views
+        return training
 
 
 class _Given(NamedTuple):

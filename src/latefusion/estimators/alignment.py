@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from latefusion.arrays import device_name, is_device_array, item_bytes, namespace, require_memory, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
-from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, warn_not_converged
+from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, logger, store_if_any, warn_not_converged
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.estimators.added_views import AddViewMixin
 from latefusion.estimators.alignment_map import aligned_partitions, alignment_coefficients, alignment_map, fused_mixing
@@ -33,10 +33,12 @@ from latefusion.metrics import (
 )
 from latefusion.partitions import Partitions, fit_base_partitions
 from latefusion.progress import progress_range, report_progress
+from latefusion.selection.hints import follow_hints
 from latefusion.similarities import GivenPartition, PrecomputedSimilarity, describe_partition
 from latefusion.similarities.given import GivenMap
 from latefusion.solvers import compress_partitions, mix_partitions, solve_alignment
 from latefusion.types import Array, SolverResult, Views
+from latefusion.validation.hints import Hints
 
 
 class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
@@ -49,7 +51,7 @@ class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, 
     }
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Any:
         """Cluster the samples.
 
         Parameters
@@ -58,19 +60,25 @@ class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, 
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
             view; with ``similarity="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
-        y : ignored
-            Present by convention.
+        y : array-like of shape (n_samples,), series or mapping, default=None
+            Hints: known classes of some samples, and -1, None, NaN or empty text for the others. A series with sample
+            ids, and a mapping from ids or row numbers to classes, may contain only some samples. If every sample has a
+            class, y is ignored, as by all clusterers of scikit-learn. See :doc:`/guide/hints`.
+        must_link, cannot_link : sequence of pairs of samples, default=None
+            Hints: samples that belong to one cluster, and to different clusters. Samples are named by their ids, or by
+            row numbers if they have none.
 
         Returns
         -------
         self
         """
-        self._cluster(self._fit_views(X))
+        views = self._fit_views(X)
+        self._cluster(views, self._read_hints(y, must_link, cannot_link, views, self.n_clusters))
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def _cluster(self, views: Views, before: Partitions | None = None) -> None:
+    def _cluster(self, views: Views, hints: Hints | None = None, *, before: Partitions | None = None) -> None:
         """Cluster samples whose views have been read; the partitions of the first views may be known."""
         report_progress("base partitions", 0.0)
         with threads_for(len(views)):
@@ -81,12 +89,13 @@ class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, 
             result = self._solve(*_compressed(*aligned), self.regularization)
             self.consensus_ = mix_partitions(*aligned, result.mixing)
             self._store_result(self._partitions, result)
-            self._store_partitions(self._partitions)
             report_progress("labels", 0.9)
             self.labels_, rule = self._assign(self.consensus_)
+            mixing, rule = self._follow(hints, aligned, result.mixing, rule)
+            self._store_partitions(self._partitions)
             self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
             encodings = _novelty_encodings(self._partitions, self.view_inputs_)
-            self._store_map(alignment_map(self._partitions, result.mixing, rule), views, encodings, self._mask)
+            self._store_map(alignment_map(self._partitions, mixing, rule), views, encodings, self._mask, hints)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def regularization_path(self, X: Any, regularizations: Sequence[float]) -> RegularizationPath:
@@ -172,6 +181,22 @@ class AlignmentClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, 
         directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
         terms = contributions(partitions, self.rotations_, self._fused_weights(), directions)
         return share_contributions(terms, self.observed_)
+
+    def _follow(self, hints: Hints | None, aligned: Any, mixing: Any, rule: Any) -> tuple[Any, Any]:
+        """The mixing matrices and the rule that follow the hints; the given ones if they are not followed."""
+        store_if_any(self, hints_=None)
+        if hints is None:
+            return mixing, rule
+        columns = np.hstack([*aligned[0], aligned[1]])
+        guided, self.hints_ = follow_hints(
+            hints, columns, np.ones(columns.shape[1]), np.concatenate([*mixing]), self.labels_
+        )
+        if guided is None:
+            return mixing, rule
+        mixing = guided.coefficients.reshape(np.shape(mixing))
+        self.consensus_ = mix_partitions(aligned[0], aligned[1], mixing)
+        self.labels_ = np.asarray(guided.rule.predict(self.consensus_))
+        return mixing, guided.rule
 
     def _fused_weights(self) -> NDArray[np.float64]:
         """Weights of the base partitions in the consensus: √c_p β_p."""

@@ -29,8 +29,8 @@ from latefusion.types import Array, Views
 MOST_SAMPLES = 6000
 SAMPLES_PER_CLUSTER = 20
 
-# From the views of some samples and a seed to labels of these samples, and a function that labels others.
-Cluster = Callable[[Views, int], tuple[NDArray[Any], Callable[[Views, list[Any]], NDArray[Any]]]]
+# From the views of some samples, a seed and their rows to labels of these samples, and a function that labels others.
+Cluster = Callable[[Views, int, NDArray[np.intp]], tuple[NDArray[Any], Callable[[Views, list[Any]], NDArray[Any]]]]
 
 
 @dataclass(frozen=True)
@@ -79,8 +79,8 @@ def count_kept(
         Clusters of the model.
     n_clusters : int
     cluster : callable
-        From the views of some samples and a seed to their labels, and to a function that labels others from their views
-        and self-similarities.
+        From the views of some samples, a seed and their rows to their labels, and to a function that labels others from
+        their views and self-similarities.
     kernels : ndarray of bool of shape (n_views,)
         Which views are kernels of the samples.
     n_divisions : int
@@ -104,7 +104,7 @@ def count_kept(
             done = 2 * division + position
             report_progress(f"clustering again, {done + 1} of {2 * n_divisions}", done / (2 * n_divisions))
             with progress_range(done / (2 * n_divisions), (done + 1) / (2 * n_divisions)):
-                own, label = _clustered(cluster, _part(views, kernels, seen, seen), n_clusters, done)
+                own, label = _clustered(cluster, _part(views, kernels, seen, seen), n_clusters, done, seen)
             diagonals = [
                 array[unseen, unseen] if is_kernel else None
                 for array, is_kernel in zip(views.arrays, kernels, strict=True)
@@ -144,12 +144,12 @@ def calibrate(
     return Calibration(membership, calibration_curve(own, kept, compared), n_halves, int(np.count_nonzero(compared)))
 
 
-def _clustered(cluster: Cluster, views: Views, n_clusters: int, seed: int) -> Any:
+def _clustered(cluster: Cluster, views: Views, n_clusters: int, seed: int, rows: NDArray[np.intp]) -> Any:
     try:
         _check_sizes(views, n_clusters)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of the model itself were given by `fit`
-            return cluster(views, seed)
+            return cluster(views, seed, rows)
     except ValueError as error:
         raise ValueError(
             f"Memberships need clusterings of halves of the samples, and {len(views)} samples cannot be clustered: "

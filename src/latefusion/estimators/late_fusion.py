@@ -22,23 +22,25 @@ from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.contributions import cluster_directions, contributions, share_contributions
 from latefusion.estimators.new_samples import NewSamplesMixin, weigh_confidence
 from latefusion.metrics import observed_agreement
-from latefusion.partitions.fitting import fit_imputation
+from latefusion.partitions.fitting import fit_imputation, root_values
 from latefusion.partitions.imputation import Fill
-from latefusion.partitions.sources import Source, observed_mask
+from latefusion.partitions.sources import Source, known_samples, observed_mask
 from latefusion.progress import report_progress
-from latefusion.selection import NumberPath, ViewVerdict, WeightIntervals, search, view_importance
+from latefusion.selection import Alternative, NumberPath, ViewVerdict, WeightIntervals, search, view_importance
 from latefusion.selection.added_views import fit_all_samples, of_views, select_as_before
 from latefusion.selection.candidates import CandidateSpace, Plan
 from latefusion.selection.cluster_number import GREATEST_NUMBER
 from latefusion.selection.dependence import unrelated_note, unrelated_views
 from latefusion.selection.finalists import find_alternatives
-from latefusion.selection.label_assignment import assign_selected
+from latefusion.selection.hints import follow_hints
+from latefusion.selection.label_assignment import Assigned, assign_selected
 from latefusion.selection.options import SearchOptions, Selected
 from latefusion.selection.other_numbers import number_path
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.view_importance import weights_of_views
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Views
+from latefusion.validation.hints import Hints
 
 
 class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
@@ -56,7 +58,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         Number of clusters. "auto" tries 2 to 20, a range or list its numbers. Among numbers with a stability between
         halves of the data of at least 0.4, the one with the largest product of squared stability and information about
         nearest neighbors is chosen. If there is none, or data without clusters are as stable, the structure is weak:
-        the smallest of the most stable numbers is chosen, with a warning.
+        the smallest of the most stable numbers is chosen, with a warning. If there are hints about c classes, numbers
+        below c are not tried.
     regularization : float or "auto", default="auto"
         Weight of the partition of the mean similarity (the paper's λ); "auto" chooses among 1, 2 and 4.
     views : mapping, sequence or "auto", default=None
@@ -134,6 +137,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         case the concatenation of all views is one more view.
     regularization_ : float
         The chosen λ.
+    hints_ : HintResult
+        Which hints the clusters agree with, and whether they were followed. Only if there were hints.
     assign_labels_ : str
         The chosen label assignment, before samples were moved.
     n_shared_components_ : int or None
@@ -244,7 +249,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Any:
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Any:
         """Cluster the samples.
 
         Parameters
@@ -253,23 +258,34 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             Several views of the same samples; one table with ``views=`` naming groups of its columns, or as a single
             view; with ``similarity="precomputed"`` a list of kernels or an array of shape (n_samples, n_samples,
             n_views).
-        y : ignored
-            Present by convention.
+        y : array-like of shape (n_samples,), series or mapping, default=None
+            Hints: known classes of some samples, and -1, None, NaN or empty text for the others. A series with sample
+            ids, and a mapping from ids or row numbers to classes, may contain only some samples. If every sample has a
+            class, y is ignored, as by all clusterers of scikit-learn. See :doc:`/guide/hints`.
+        must_link, cannot_link : sequence of pairs of samples, default=None
+            Hints: samples that belong to one cluster, and to different clusters. Samples are named by their ids, or by
+            row numbers if they have none.
 
         Returns
         -------
         self
         """
-        self._cluster(self._fit_views(X, n_clusters=check_numbers(self.n_clusters)[0]))
+        numbers = check_numbers(self.n_clusters)
+        views = self._fit_views(X, n_clusters=numbers[0])
+        most = len(views) if isinstance(self.n_clusters, str) else numbers[-1]
+        self._cluster(views, self._read_hints(y, must_link, cannot_link, views, most))
         if not self.converged_:
             warn_not_converged(type(self).__name__, self.max_iter)
         return self
 
-    def _cluster(self, views: Views, before: Selected | None = None) -> None:
+    def _cluster(self, views: Views, hints: Hints | None = None, *, before: Selected | None = None) -> None:
         """Cluster samples whose views have been read, with the choices of a model that lacks the last views."""
         options = self._search_options()
         if before is not None:
             options = replace(options, seed=before.options.seed)
+        if hints is not None:  # every class needs a cluster
+            least = max(1, len(hints.classes))
+            options = replace(options, numbers=[one for one in options.numbers if one >= least] or [least])
         if self.view_weights is not None:
             options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
@@ -291,7 +307,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             space, fused = search.fuse_selected(selected, searched, fitted)
             mean = space.partitions.times(fused.mean)
             self._state = replace(selected, mean=mean, partitions=of_views(searched, space))
-            self._store_consensus(views, space, fused, directed)
+            self._store_consensus(views, space, fused, directed, hints)
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
         """Bootstrap intervals of the view weights.
@@ -315,7 +331,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     def leave_one_view_out(self) -> list[ViewVerdict]:
         """The effect of leaving out each view: labels that change, and the change of stability.
 
-        Samples that have no other view are excluded from both sides of the comparison, and counted.
+        Samples that have no other view are excluded from both sides of the comparison, and counted. Both sides are
+        clustered without hints.
 
         Returns
         -------
@@ -323,8 +340,9 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             One per view, in their order.
         """
         state: Selected = self._of_training("_state")
+        consensus = self.consensus_ if state.without_hints is None else state.without_hints
         with threads_for(len(self.labels_)):
-            return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), self.consensus_)
+            return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), consensus)
 
     def n_clusters_path(self, numbers: Any = None) -> NumberPath:
         """Clusterings with other numbers of clusters, and how their clusters split.
@@ -445,23 +463,64 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         self.agreement_ = np.bincount(owners[own], agreement[own]) / np.bincount(owners[own])
 
     def _store_consensus(
-        self, views: Views, space: CandidateSpace, fused: FusedSpectra, directed: NDArray[np.bool_]
+        self,
+        views: Views,
+        space: CandidateSpace,
+        fused: FusedSpectra,
+        directed: NDArray[np.bool_],
+        hints: Hints | None,
     ) -> None:
         plan, partitions = self._state.plan, space.partitions
         self.consensus_ = partitions.times(fused.coefficients)
+        assigned = self._state.final or assign_selected(self._state, self.consensus_, self._mask)
+        fused, assigned = self._follow(hints, space, fused, assigned)
         self.partitions_ = [partitions.vectors[partitions.position(key)][:, : self.n_clusters_] for key in plan]
         agreement = [
             observed_agreement(partition, self.consensus_, None if key.view == self.n_views_ else self._mask, key.view)
             for key, partition in zip(plan, self.partitions_, strict=True)
         ]
         self._store_alignment(plan, fused, np.array(agreement))
-        assigned = self._state.final or assign_selected(self._state, self.consensus_, self._mask)
         self.labels_, self.assign_labels_, rule = assigned.labels, assigned.assign_labels, assigned.rule
         searched, names = self.searched_samples(), list(map(str, self.view_names_))
-        self.alternatives_ = find_alternatives(self._state, self.labels_[searched], searched, names)
+        self.alternatives_: tuple[Alternative, ...] = ()
+        if hints is None or not self.hints_.followed:  # hints decide between clusterings with equal scores
+            self.alternatives_ = find_alternatives(self._state, self.labels_[searched], searched, names)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
-        self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask)
+        self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask, hints)
+
+    def _follow(
+        self, hints: Hints | None, space: CandidateSpace, fused: FusedSpectra, assigned: Assigned
+    ) -> tuple[FusedSpectra, Assigned]:
+        """The fusion and the labels that follow the hints; the given ones if they are not followed."""
+        store_if_any(self, hints_=None)
+        if hints is None:
+            return fused, assigned
+        partitions, plan = space.partitions, self._state.plan
+        positions = [partitions.position(key) for key in plan]
+        own = [partitions.columns[position] for position in positions]
+        scales = [
+            factor * root_values(partitions.values[position], space.n_clusters)
+            for factor, position in zip(plan.values(), positions, strict=True)
+        ]
+        guided, self.hints_ = follow_hints(
+            hints,
+            np.concatenate([partitions.vectors[position] for position in positions], axis=1),
+            np.concatenate(scales),
+            np.concatenate([fused.coefficients[one] for one in own]),
+            assigned.labels,
+            known_samples(self._mask),
+        )
+        if guided is None:
+            return fused, assigned
+        coefficients, start = np.zeros_like(fused.coefficients), 0
+        for one in own:
+            coefficients[one] = guided.coefficients[start : start + one.stop - one.start]
+            start += one.stop - one.start
+        self._state = replace(self._state, without_hints=self.consensus_)
+        self.consensus_ = partitions.times(coefficients)
+        labels = np.asarray(guided.rule.predict(self.consensus_))
+        return fused._replace(coefficients=coefficients), Assigned(labels, guided.rule, assigned.assign_labels)
 
 
 def _complete_sources(selected: Selected) -> Sequence[Source]:

@@ -112,6 +112,8 @@ class LocalAlignmentClustering(AlignmentClustering):
         Objective after every iteration; it never decreases.
     n_iter_ : int
         Number of iterations.
+    hints_ : HintResult
+        Which hints the clusters agree with, and whether they were followed. Only if there were hints.
     converged_ : bool
         Whether the stopping rule was met.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from latefusion.arrays import beside, is_device_array, row_blocks, threads_for, to_numpy
 from latefusion.estimators.calibration import Calibration, calibrate, count_kept
 from latefusion.types import Array, Views
+from latefusion.validation.hints import Hints
 
 # Random divisions into halves, each of which is clustered.
 N_DIVISIONS = 3
@@ -32,18 +33,21 @@ class TrainingViews:
     views : Views
     parameters : dict
         Of the estimator.
+    hints : Hints, default=None
 
     Attributes
     ----------
     views : Views
     parameters : dict
+    hints : Hints or None
     calibration : Calibration or None
         Computed from these views, if it has been.
     """
 
-    def __init__(self, views: Views, parameters: dict[str, Any]) -> None:
+    def __init__(self, views: Views, parameters: dict[str, Any], hints: Hints | None = None) -> None:
         self.views = views
         self.parameters = parameters
+        self.hints = hints
         self.calibration: Calibration | None = None
         self._sums = _sums_of_bits(views)
 
@@ -91,7 +95,7 @@ class MembershipsMixin:
                     "The training views were changed in place after fit, and memberships are not calibrated yet. Call "
                     "calibrate_memberships(X) with the original values."
                 )
-            training.calibration = self._calibrate(training.views, training.parameters)
+            training.calibration = self._calibrate(training.views, training.parameters, training.hints)
         return training.calibration
 
     @property
@@ -142,7 +146,8 @@ class MembershipsMixin:
         Parameters
         ----------
         X : as in `fit`
-            The training samples, or some of them. Precomputed kernels must be those of all training samples.
+            The training samples, or some of them. Precomputed kernels must be those of all training samples. Hints are
+            not used; `memberships_` of a model that was not loaded from a file uses those of `fit`.
 
         Returns
         -------
@@ -165,7 +170,7 @@ class MembershipsMixin:
         found = membership(scores, known_shares(to_numpy(self.view_weights_), observed))
         return beside(found, rows) if is_device_array(rows) else found
 
-    def _calibrate(self, views: Views, parameters: Mapping[str, Any]) -> Calibration:
+    def _calibrate(self, views: Views, parameters: Mapping[str, Any], hints: Hints | None = None) -> Calibration:
         kernels = self._kernel_views()
         self._check_square(views, kernels)
         diagonals = [
@@ -176,7 +181,7 @@ class MembershipsMixin:
             observed = fitted.observed(views)
             scores = to_numpy(fitted.rule.scores(fitted.rows(views, diagonals)))
             labels = np.argmax(scores, axis=1)
-            again = partial(self._cluster_again, parameters)
+            again = partial(self._cluster_again, parameters, hints)
             kept, compared = count_kept(views, labels, scores.shape[1], again, kernels, N_DIVISIONS)
         if observed is not None:  # all clusters are equally likely for samples without any view
             kept, compared = kept * observed.any(axis=1), compared * observed.any(axis=1)
@@ -197,14 +202,15 @@ class MembershipsMixin:
                 )
 
     def _cluster_again(
-        self, parameters: Mapping[str, Any], views: Views, seed: int
+        self, parameters: Mapping[str, Any], hints: Hints | None, views: Views, seed: int, rows: NDArray[np.intp]
     ) -> tuple[NDArray[Any], Callable[[Views, list[Any]], NDArray[Any]]]:
         """Labels of some samples by a model with these parameters, and a function that labels others by it."""
         model: Any = type(self)(**parameters)
         model.n_clusters, model.random_state = int(self.consensus_map_.coefficients.shape[1]), seed
         vars(model).update({name: vars(self)[name] for name in INPUT_ATTRIBUTES if name in vars(self)})
         model._store_samples(views)
-        model._cluster(views)
+        own = None if hints is None else hints.take(rows)
+        model._cluster(views, *([] if own is None else [own]))
 
         def label(others: Views, diagonals: list[Any]) -> NDArray[Any]:
             return to_numpy(model.predict_views(others, diagonals, confidence=False, novelty=False)[0])

@@ -21,6 +21,7 @@ from latefusion.estimators.novelty import fit_novelty
 from latefusion.estimators.updates import UpdateMixin
 from latefusion.types import SolverResult, Views
 from latefusion.validation import check_diagonals
+from latefusion.validation.hints import Hints
 
 # Beyond this many samples, a model does not keep its training views to compute their novelty.
 LARGEST_TRAINING = 100_000
@@ -104,19 +105,35 @@ class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutM
         found: NDArray[Any] = with_sample_ids(self, rows, X, views.sample_ids)
         return found
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_predict(self, X: Any, y: Any = None, **hints: Any) -> Any:
+        """Cluster the samples and return their labels.
+
+        Parameters
+        ----------
+        X, y : as in `fit`
+        **hints : keyword arguments
+            Of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self.fit(X, y, **hints).labels_
+
+    def fit_transform(self, X: Any, y: Any = None, **hints: Any) -> NDArray[Any]:
         """Cluster the samples and return their consensus rows.
 
         Parameters
         ----------
-        X : as in `fit`
-        y : ignored
+        X, y : as in `fit`
+        **hints : keyword arguments
+            Of `fit`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        self.fit(X)
+        self.fit(X, y, **hints)
         rows: NDArray[Any] = with_sample_ids(self, self.consensus_, X, getattr(self, "sample_ids_", None))
         return rows
 
@@ -192,14 +209,19 @@ class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutM
         self.converged_ = result.converged
 
     def _store_map(
-        self, fitted: ConsensusMap, views: Views, encodings: Sequence[Any], observed: NDArray[np.bool_] | None
+        self,
+        fitted: ConsensusMap,
+        views: Views,
+        encodings: Sequence[Any],
+        observed: NDArray[np.bool_] | None,
+        hints: Hints | None = None,
     ) -> None:
         """Store the fitted model with the novelty that the training samples define."""
         self.consensus_map_ = replace(fitted, novelty=fit_novelty(views, encodings, observed))
         for name in ("novelty_", "calibration_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         is_large = len(views) > LARGEST_TRAINING or any(is_device_array(view) for view in views.arrays)
-        self._training_views = None if is_large else TrainingViews(views, self.get_params(deep=False))
+        self._training_views = None if is_large else TrainingViews(views, self.get_params(deep=False), hints)
 
     def _of_training(self, name: str) -> Any:
         """A private attribute with data of the training samples, which diagnostics need."""

@@ -168,7 +168,7 @@ class UpdateMixin:
         fitted = self.consensus_map_
         return ids_of_rule(fitted.rule, int(fitted.coefficients.shape[1]))
 
-    def update(self, X: Any) -> Update:
+    def update(self, X: Any, **hints: Any) -> Update:
         """Cluster a new table of samples; clusters keep their ids.
 
         A new model is fitted on all samples of the new table, which may contain samples of the old one, contain others,
@@ -180,6 +180,8 @@ class UpdateMixin:
             All views of this model, with the same columns; further columns are not used, with a warning. Samples that
             this model was fitted on are recognized by their ids. Kernels are refused, since this model cannot label the
             samples of another kernel.
+        **hints : keyword arguments
+            ``y``, ``must_link`` and ``cannot_link`` of `fit`. Those of this model are not used again.
 
         Returns
         -------
@@ -218,12 +220,14 @@ class UpdateMixin:
         X = self._with_known_columns(X)
         predicted = np.asarray(to_numpy(self.predict_views(views, confidence=False, novelty=False)[0]))
         novelty = np.asarray(self.consensus_map_.novelty(views, self._present(views)))
-        model = type(self)(**self.get_params(deep=False)).fit(X)
+        model = type(self)(**self.get_params(deep=False)).fit(X, **hints)
         labels, ids = np.asarray(to_numpy(model.labels_)), getattr(model, "sample_ids_", None)
         own = np.asarray(to_numpy(self.labels_))
         n_ids = number_of_ids(self.consensus_map_.rule, len(self.cluster_ids_))
         matched = match_clusters(predicted, labels, known=novelty <= 1, first=own, n_ids=n_ids)
         rows, gone, remarks = self._known_rows(views, ids)
+        if hasattr(self, "hints_") and not hints:
+            remarks += ("The hints of the old model were not used. Give them to update again.",)
         known = rows >= 0
         before = np.where(known, own[np.maximum(rows, 0)], predicted)
         model._name_clusters(matched.names, n_ids)
@@ -258,6 +262,10 @@ class UpdateMixin:
         ids = np.array([named[one] for one in numbers.tolist()], dtype=np.intp)
         self.consensus_map_ = replace(fitted, rule=RuleWithIds(fitted.rule, ids, free + len(empty)))
         self.labels_ = namespace(self.labels_).take(beside(ids, self.labels_), self.labels_)
+        hinted = vars(self).get("hints_")
+        if hinted is not None:
+            own, classes = ids[hinted.clusters], ids[hinted.class_clusters]
+            vars(self)["hints_"] = replace(hinted, clusters=own, class_clusters=classes)
         alternatives = vars(self).get("alternatives_")
         if alternatives is not None:
             vars(self)["alternatives_"] = tuple(one._replace(labels=ids[one.labels]) for one in alternatives)

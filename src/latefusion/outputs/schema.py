@@ -62,6 +62,7 @@ from latefusion.partitions.neighborhoods import NeighborCounts, NeighborWeights
 from latefusion.partitions.partitions import Block
 from latefusion.selection.alternatives import Alternative
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
+from latefusion.selection.hints import HintResult
 from latefusion.selection.table import Selection
 from latefusion.similarities import GivenPartition, GraphSimilarity, KernelSimilarity, PrecomputedSimilarity
 from latefusion.similarities.anchors import AnchorExtension, AnchorMap, CoordinateTransform
@@ -117,6 +118,7 @@ ATTRIBUTES: dict[str, Any] = {
     "calibration_": Calibration,
     "converged_": bool,
     "graph_": Samples,
+    "hints_": HintResult,
     "n_neighbors_": int | Numbers,
     "n_shared_components_": int | None,
     "neighbor_count_error_": float,
@@ -289,6 +291,19 @@ PARTS: dict[str, Part] = {
         assign_labels=str,
         score=float,
         difference=float,
+        standard_error=float,
+    ),
+    "HintResult": _part(
+        HintResult,
+        samples=Numbers,
+        clusters=Numbers,
+        kept=Flags,
+        classes=Values,
+        class_clusters=Numbers,
+        pairs_kept=int,
+        n_pairs=int,
+        followed=bool,
+        gain=float,
         standard_error=float,
     ),
     "NumberOfClusters": _part(NumberOfClusters, evidence=tuple[NumberEvidence, ...], null=tuple[NumberEvidence, ...]),

@@ -70,13 +70,15 @@ def reproduction(
     """
     model = data.model
     imports = {"import latefusion as lf"}
-    fit = f"model = {code_of(model, imports)}.fit(views)" if fitting is None else fitting
+    hinted = hasattr(model, "hints_")
+    fit = f"model = {code_of(model, imports)}.fit(views{', **hints' * hinted})" if fitting is None else fitting
     target = ("" if data.target is None else ", target=target") + ", new=True" * new
     lines = [
         *sorted(imports),
         "from latefusion.report import write_report",
         "",
         _placeholder(data) if loading is None else loading,
+        *(["# Load the hints here, as arguments of fit.", "hints = {'y': ...}"] if hinted else []),
         fit,
         f'write_report(model, views, "report.html"{target})',
     ]

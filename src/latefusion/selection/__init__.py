@@ -2,6 +2,7 @@
 
 from latefusion.selection.alternatives import Alternative
 from latefusion.selection.cluster_number import NumberEvidence, NumberOfClusters
+from latefusion.selection.hints import HintResult
 from latefusion.selection.number_path import NumberPath, PathCluster
 from latefusion.selection.search import select
 from latefusion.selection.table import Selection
@@ -9,6 +10,7 @@ from latefusion.selection.view_importance import ViewVerdict, WeightIntervals
 
 __all__ = [
     "Alternative",
+    "HintResult",
     "NumberEvidence",
     "NumberOfClusters",
     "NumberPath",

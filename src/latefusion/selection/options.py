@@ -114,6 +114,8 @@ class Selected:
         Of single views: all similarities for the samples of the search, and, if there are more samples, the chosen ones
         for all samples. Kept after the fit so that a view can be added. Empty if views are missing, and in pickles:
         they would double the size, and can be computed again.
+    without_hints : ndarray of shape (n_samples, n_clusters) or None
+        The consensus without hints, if hints were followed.
     """
 
     sources: Sequence[Source]
@@ -129,6 +131,7 @@ class Selected:
     ties: tuple[Candidate, ...] = ()
     final: Any = None
     mean: NDArray[Any] | None = None
+    without_hints: NDArray[Any] | None = None
     partitions: tuple[Partitions, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
