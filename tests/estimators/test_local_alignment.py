@@ -104,3 +104,22 @@ def test_bad_paths_are_refused(neighborhoods):
         lf.LocalAlignmentClustering(3).neighborhood_path(data.views, neighborhoods)
     with pytest.raises(ValueError, match="regularizations must be"):
         lf.LocalAlignmentClustering(3).neighborhood_path(data.views, [0.3], [-1.0])
+
+
+@pytest.mark.parametrize("kind", ["labels", "memberships", "repeated samples"])
+def test_samples_that_coincide_in_a_view_get_their_rows_back(kind):
+    """In a view of labels all samples of a cluster coincide, and neighborhoods end among them."""
+    data = lf.datasets.make_views(200, 4, random_state=0)
+    rng = np.random.default_rng(0)
+    noisy = np.where(rng.random(200) < 0.3, rng.integers(4, size=200), data.target)
+    views = list(data.views.arrays)
+    similarity = "auto"
+    if kind == "repeated samples":
+        views = [np.concatenate([one[:150], one[:50]]) for one in views]
+    else:
+        last = noisy if kind == "labels" else np.eye(4)[noisy]
+        similarity = ["auto"] * len(views) + [lf.GivenPartition(kind)]
+        views.append(last)
+    model = lf.LocalAlignmentClustering(4, similarity=similarity, random_state=0).fit(views)
+    np.testing.assert_allclose(model.transform(views), model.consensus_, atol=1e-9)
+    np.testing.assert_array_equal(model.predict(views), model.labels_)

@@ -25,6 +25,8 @@ THRESHOLD_ROWS = 10_000
 
 # Up to this many samples all neighborhoods are used, also if no similarity matrix is formed.
 EXACT_COUNTS = 5000
+# Samples coincide if their similarity differs from one by at most this many rounding errors.
+EQUAL_ERRORS = 16
 # Rows of a similarity matrix are ranked in blocks of at most this many entries, so that no second n x n array exists.
 BLOCK_ENTRIES = 2**24
 # The same for similarities that are computed only to rank them.
@@ -71,7 +73,8 @@ class NeighborCounts:
         """Number of training neighborhoods that would contain new samples, from their similarities (n_new, n_columns).
 
         A new sample that coincides with a training sample (similarity one) has its count: a sample is not in its own
-        neighborhood, and of equally similar samples only those with the lowest index were counted.
+        neighborhood, and of equally similar samples only those with the lowest index were counted. Training samples
+        that coincide share their counts.
         """
         # The similarity of the last member is the threshold itself, and similarities are rounded differently here.
         xp = namespace(closeness)
@@ -196,7 +199,7 @@ def count_neighbors(similarity: NDArray[Any], sizes: Sequence[int]) -> list[Neig
 
     Notes
     -----
-    Of equally similar samples those with the lowest index come first.
+    Of equally similar samples those with the lowest index come first. Samples that coincide share their counts.
     """
     step = max(1, BLOCK_ENTRIES // len(similarity))
     return _count_exactly(len(similarity), sizes, 1, step, lambda rows: [similarity[rows].copy()])[0]
@@ -206,17 +209,42 @@ def _count_exactly(
     n_samples: int, sizes: Sequence[int], n_parts: int, step: int, similarities: Callable[[slice], Iterable[Array]]
 ) -> list[list[NeighborCounts]]:
     """Counts by several similarities, from blocks of rows of each, which are overwritten."""
-    counts = np.zeros((n_parts, len(sizes), n_samples), dtype=np.intp)
+    counts = np.zeros((n_parts, len(sizes), n_samples))
+    first = np.tile(np.arange(n_samples), (n_parts, 1))
     thresholds: list[list[NDArray[Any]]] = [[] for _ in range(n_parts)]
     for rows in row_blocks(n_samples, step):
         for part, similarity in enumerate(similarities(rows)):
+            first[part, rows] = _first_equal(similarity, rows.start)
             members, edges = _count_block(similarity, rows.start, sizes)
             counts[part] += members
             thresholds[part].append(edges)
     return [
-        [NeighborCounts(*one, n_samples) for one in zip(own, np.concatenate(edges, axis=1), strict=True)]
-        for own, edges in zip(counts, thresholds, strict=True)
+        [
+            NeighborCounts(_shared(one, equal), edge, n_samples)
+            for one, edge in zip(own, np.concatenate(edges, axis=1), strict=True)
+        ]
+        for own, edges, equal in zip(counts, thresholds, first, strict=True)
     ]
+
+
+def _first_equal(rows: NDArray[Any], start: int) -> NDArray[np.intp]:
+    """The first sample that coincides with each sample (similarity one), from rows of their similarities."""
+    found = np.arange(start, start + len(rows))
+    near = 1.0 - EQUAL_ERRORS * float(np.finfo(rows.dtype).eps)
+    several = np.flatnonzero(np.count_nonzero(rows >= near, axis=1) > 1)
+    equal = np.abs(rows[several] - 1.0) <= 1.0 - near
+    equal[np.arange(len(several)), found[several]] = True
+    found[several] = np.argmax(equal, axis=1)
+    return found
+
+
+def _shared(counts: NDArray[np.float64], first: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The mean count of samples that coincide, which new samples cannot tell apart."""
+    if np.array_equal(first, np.arange(len(first))):
+        return counts
+    sums, sizes = np.bincount(first, counts, len(first)), np.bincount(first, minlength=len(first))
+    means: NDArray[np.float64] = sums[first] / sizes[first]
+    return means
 
 
 def _count_block(rows: NDArray[Any], start: int, sizes: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -32,6 +32,7 @@ from latefusion.arrays import (
     take_rows,
     to_numpy,
     top_eigenpairs,
+    unit_rows,
 )
 from latefusion.kernels import FittedKernel
 from latefusion.similarities.centered_rows import CenteredRows, centered_lengths
@@ -187,12 +188,17 @@ class FactorExtension:
 
     def with_columns(self, view: Array, samples: NDArray[np.intp]) -> FactorExtension:
         """The same with some training samples as columns of `closeness`."""
-        return replace(self, columns=self.feature_map(take_rows(view, samples)))
+        return replace(self, columns=self._directions(self.feature_map(take_rows(view, samples))))
 
     def closeness(self, view: Array, features: Array | None = None) -> Array:
         """Similarities to the training samples whose neighbourhoods are known, shape (n_new, n_columns)."""
         assert self.columns is not None
-        return row_products(self.feature_map(view) if features is None else features, self.columns)
+        return row_products(self._directions(self.feature_map(view) if features is None else features), self.columns)
+
+    def _directions(self, features: Array) -> Array:
+        """Features of unit length, so that samples with the same features have a similarity of one."""
+        has_unit_rows = getattr(self.feature_map, "has_unit_rows", True)
+        return features if has_unit_rows else unit_rows(features, xp=namespace(features))
 
 
 def row_products(left: Array, right: Array) -> Array:

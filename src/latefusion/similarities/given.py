@@ -14,7 +14,7 @@ partition is the part of the subspace that is nearest to the mean similarity of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
@@ -56,6 +56,8 @@ class GivenMap:
     coding: LabelCoding | None = None
     clusterer: Any = None
     name: str = "given"
+
+    has_unit_rows: ClassVar[bool] = False
 
     @property
     def width(self) -> int:
