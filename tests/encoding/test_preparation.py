@@ -14,6 +14,8 @@ RNG = np.random.default_rng(0)
 EXAMPLES = {
     "counts": RNG.poisson(0.4, (60, 12)).astype(float),
     "distribution": RNG.dirichlet(np.ones(8), 60),
+    "abundances": RNG.negative_binomial(1, 1 / 31, (60, 12)) * RNG.integers(1, 9, (60, 1)) * 1.0,
+    "intensities": RNG.random((60, 12)) + 5,
     "measurements": RNG.normal(size=(60, 5)) * [1, 10, 100, 1e3, 1e4],
     "coordinates": RNG.normal(size=(60, 5)),
 }
@@ -64,7 +66,12 @@ def test_the_float_type_and_the_input_are_kept(kind, dtype, container):
         ((RNG.random((50, 20)) < 0.2) * 1.0, "counts"),
         ((RNG.random((50, 20)) < 0.2) * RNG.random((50, 20)), "distribution"),  # like grey values on black
         ((RNG.random((50, 20)) < 0.2) * 100.0, "distribution"),  # whole numbers, too large for counts
-        (RNG.random((50, 20)) + 10, "distribution"),  # sums are nearly the same
+        (RNG.random((50, 20)) + 10, "intensities"),  # sums vary little, but by as much as those of independent columns
+        (np.round(1000 * RNG.dirichlet(np.ones(20), 50)), "distribution"),  # the same sum up to rounding
+        (np.log(RNG.lognormal(1, 1, (50, 400)) * 1000), "intensities"),  # like the logarithms of gene expression
+        (RNG.poisson(30, (50, 20)) * 1.0, "intensities"),  # whole numbers without long tails, like grey values
+        (RNG.integers(1, 3, (50, 20)) * 1.0, "intensities"),  # two values, coded as 1 and 2
+        (RNG.negative_binomial(1, 1 / np.array([9, 99, 99999]), (50, 3)) * 1.0, "measurements"),  # units differ
         (RNG.random((50, 20)) ** 4 * RNG.exponential(size=(50, 1)), "coordinates"),  # sums are not
         (np.tile([[0.3, 0.7], [0.5, 0.5]], (25, 1)), "coordinates"),  # one number per sample
         ((RNG.random((50, 2)) < 0.3) * RNG.random((50, 2)), "coordinates"),
@@ -77,6 +84,26 @@ def test_the_float_type_and_the_input_are_kept(kind, dtype, container):
 def test_borderline_views(view, kind):
     assert kind_of(view) == kind
     assert kind_of(sp.csr_array(view)) == kind
+
+
+def test_the_sum_of_the_rows_of_abundances_does_not_matter():
+    view = EXAMPLES["abundances"]
+    deeper = view * RNG.integers(1, 9, (60, 1))
+    np.testing.assert_allclose(fitted(view)(deeper), fitted(view)(view), atol=1e-9)
+
+
+def test_intensities_are_scaled_to_the_median_of_the_sums():
+    view = EXAMPLES["intensities"]
+    scaled = fitted(view)(view)
+    np.testing.assert_allclose(scaled.sum(axis=1), np.median(view.sum(axis=1)))
+    np.testing.assert_allclose(scaled / scaled[:, :1], view / view[:, :1])
+
+
+def test_logarithms_of_abundances_have_unit_variance():
+    view = EXAMPLES["abundances"]
+    sums = view.sum(axis=1, keepdims=True)
+    reference = StandardScaler(with_mean=False).fit_transform(np.log1p(view / sums * np.median(sums)))
+    np.testing.assert_allclose(fitted(view)(view), reference, atol=1e-9)
 
 
 def test_sums_that_tell_samples_apart_are_no_distribution():

@@ -9,17 +9,26 @@ counts          no negative values, most are zero, the rest are small whole    l
                 numbers: words of a document, presence of a feature            frequency (idf), rows to unit length
 distribution    no negative values, and most are zero or all rows have the     rows to sum 1, then roots: Euclidean
                 same sum: histograms, compositions, grey values on black       distance becomes Hellinger distance
+abundances      whole numbers without negative values, most are not zero, in   rows to the same sum, log(1 + x),
+                many columns with long tails: reads per gene, individuals per  columns to unit variance
+                species
+intensities     no negative values, sums of rows vary little: logarithms of    rows to the same sum; columns to unit
+                gene expression, grey values of photographs                    variance if deviations differ widely
 measurements    columns whose deviations differ widely: different units        columns to unit variance
 coordinates     everything else: embeddings, pixels, one unit for all columns  as they are
 =============== ============================================================== ========================================
 
-The scaling is fitted to the training samples and applied to new samples. Rows of the first two kinds are scaled to unit
-length, so that only their directions are compared; a row of zeros has no direction.
+The scaling is fitted to the training samples and applied to new samples. Rows of the first four kinds are scaled to the
+same length or sum, so that only their directions are compared; a row of zeros has no direction.
+
+For independent columns, the variance of the row sum is the sum of the variances of the columns. All rows have the same
+sum if it is far below. Without such a constraint, sums of many columns vary by a few percent, too: these are
+intensities, and their square roots have no meaning.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,12 +43,20 @@ from latefusion.types import Array
 SPARSE_SHARE = 0.5
 # The typical non-zero entry of a table of counts is at most this.
 SMALL_COUNT = 2
-# Row sums that vary by at most this share of their mean count as equal.
-EQUAL_SUMS = 0.1
+# Row sums whose variance is at most this share of the sum of the variances of the columns count as equal.
+EQUAL_SUMS = 0.01
+# Row sums that vary by at most this share of their mean are those of intensities.
+SIMILAR_SUMS = 0.1
 # Unless they carry this share of the variance: then row sums separate the samples, as for temperatures.
 LEVEL_SHARE = 0.5
+# Abundances have columns with at least this skewness: 2 for an exponential distribution, 0 for a symmetric one.
+LONG_TAIL = 1.0
+# The sum of abundances is over at least this many columns. If one column is nearly all of the sum, units differ.
+LEAST_PARTS = 5.0
+# Rows that the skewness is computed from.
+SKEWNESS_ROWS = 2000
 # Kinds whose rows are compared by their directions.
-DIRECTED = ("counts", "distribution")
+DIRECTED = ("counts", "distribution", "abundances", "intensities")
 # If the root mean square of the standard deviations over their geometric mean is larger, the units differ.
 UNEQUAL_SPREADS = 3.0
 
@@ -50,16 +67,20 @@ class Preparation:
 
     Attributes
     ----------
-    kind : {"counts", "distribution", "measurements", "coordinates"}
+    kind : {"counts", "distribution", "abundances", "intensities", "measurements", "coordinates"}
     weights : ndarray of shape (n_features,) or None
-        Factor per column: inverse document frequency of counts, inverse standard deviation of measurements.
+        Factor per column: inverse document frequency of counts, inverse standard deviation of measurements, of the
+        logarithms of abundances, and of intensities in different units.
     shift : ndarray of shape (n_features,) or None
         Column means of measurements.
+    row_sum : float or None
+        The sum that rows of abundances and intensities are scaled to: the median of the training rows.
     """
 
     kind: str
     weights: NDArray[Any] | None = None
     shift: NDArray[Any] | None = None
+    row_sum: float | None = None
 
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The scaled view; sparse views stay sparse."""
@@ -67,6 +88,10 @@ class Preparation:
             return normalize(_times(_signed(np.log1p, view), self.weights))
         if self.kind == "distribution":
             return _signed(np.sqrt, _to_unit_sum(view))
+        if self.row_sum is not None:
+            scaled = _to_unit_sum(view) * view.dtype.type(self.row_sum)
+            scaled = _signed(np.log1p, scaled) if self.kind == "abundances" else scaled
+            return scaled if self.weights is None else _times(scaled, self.weights)
         if self.kind == "measurements":
             return _times(view if self.shift is None else view - self.shift, self.weights)
         return view
@@ -74,7 +99,7 @@ class Preparation:
     def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
         """Column statistics of the scaled view from those of the view.
 
-        The other two kinds are not linear functions of the view; their statistics are those of the sample rows.
+        The other kinds are not linear functions of the view; their statistics are those of the sample rows.
 
         Parameters
         ----------
@@ -109,16 +134,21 @@ def fit_preparation(statistics: ColumnStatistics) -> Preparation:
     if kind == "counts":
         weights = np.log((1 + statistics.n_rows) / (1 + statistics.n_nonzero)) + 1
         return Preparation(kind, weights.astype(dtype))
+    if kind in ("abundances", "intensities"):
+        scaling = Preparation(kind, row_sum=float(np.median(_row_sums(statistics.sample))))
+        deviations = column_statistics(scaling(statistics.sample)).deviations
+        if kind == "abundances" or _units_differ(deviations):
+            scaling = replace(scaling, weights=_inverse(deviations).astype(dtype))
+        return scaling
     if kind == "measurements":
-        deviations = statistics.deviations
-        weights = np.where(deviations > 0, 1.0 / np.where(deviations > 0, deviations, 1.0), 0.0).astype(dtype)
         sparse = scipy.sparse.issparse(statistics.sample)
+        weights = _inverse(statistics.deviations).astype(dtype)
         return Preparation(kind, weights, None if sparse else statistics.means.astype(dtype))
     return Preparation(kind)
 
 
 def describe_view(statistics: ColumnStatistics) -> str:
-    """The kind of numbers in a view: "counts", "distribution", "measurements" or "coordinates".
+    """The kind of numbers in a view, as in the table above.
 
     Parameters
     ----------
@@ -135,21 +165,49 @@ def describe_view(statistics: ColumnStatistics) -> str:
     # Two columns scaled by the row sum leave one number per sample, which is a coordinate.
     if deviations.size > 2 and nonzero.size and nonzero.min() > 0:
         sparse = statistics.n_nonzero.sum() < SPARSE_SHARE * statistics.n_rows * sample.shape[1]
-        if sparse and np.median(nonzero) <= SMALL_COUNT and np.all(nonzero == np.round(nonzero)):
+        whole = bool(np.all(nonzero == np.round(nonzero)))
+        if sparse and whole and np.median(nonzero) <= SMALL_COUNT:
             return "counts"
-        sums = np.asarray(sample.sum(axis=1), dtype=np.float64).ravel()
-        level = sums.std() ** 2 / sample.shape[1]
-        if sparse or (sums.std() < EQUAL_SUMS * sums.mean() and level < LEVEL_SHARE * np.sum(deviations**2)):
+        sums, variance = _row_sums(sample), np.sum(deviations**2)
+        if sparse or sums.var() < EQUAL_SUMS * variance:
             return "distribution"
-    if deviations.size and _root_mean_square(deviations) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(deviations))):
-        return "measurements"
-    return "coordinates"
+        if whole and _n_parts(statistics.means) >= LEAST_PARTS and _skewness(sample) > LONG_TAIL:
+            return "abundances"
+        if sums.std() < SIMILAR_SUMS * sums.mean() and sums.var() < LEVEL_SHARE * variance * sample.shape[1]:
+            return "intensities"
+    return "measurements" if _units_differ(deviations) else "coordinates"
 
 
 def has_entries(view: Array) -> NDArray[np.bool_]:
     """Which rows of a view have non-zero entries."""
     found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
     return found
+
+
+def _row_sums(view: Array) -> NDArray[np.float64]:
+    return np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _n_parts(means: NDArray[np.float64]) -> float:
+    """Over how many columns the sum of a row is spread: their number if all have the same mean."""
+    shares = means / means.sum()
+    return float(1 / np.sum(shares**2))
+
+
+def _skewness(sample: Array) -> float:
+    """Median of the skewness of the columns."""
+    rows = sample[:: -(-sample.shape[0] // SKEWNESS_ROWS)]
+    rows = (rows.toarray() if scipy.sparse.issparse(rows) else np.asarray(rows)).astype(np.float64)
+    rows = rows - rows.mean(axis=0)
+    deviations = np.sqrt(np.mean(rows**2, axis=0))
+    varying = deviations > 0
+    return float(np.median(np.mean((rows[:, varying] / deviations[varying]) ** 3, axis=0)))
+
+
+def _units_differ(deviations: NDArray[np.float64]) -> bool:
+    """Whether the standard deviations of columns differ so widely that the columns have different units."""
+    varying = deviations[deviations > 0]
+    return bool(varying.size and _root_mean_square(varying) > UNEQUAL_SPREADS * np.exp(np.mean(np.log(varying))))
 
 
 def _root_mean_square(values: NDArray[Any]) -> float:
@@ -172,6 +230,11 @@ def _to_unit_sum(view: Array) -> Array:
     # scikit-learn would treat small sums of dense rows as zero.
     sums = np.abs(view).sum(axis=1, keepdims=True)
     return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
+
+
+def _inverse(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One over the deviations of columns that vary, zero for the others."""
+    return np.where(deviations > 0, 1.0 / np.where(deviations > 0, deviations, 1.0), 0.0)
 
 
 def _times(view: Array, weights: NDArray[Any] | None) -> Array:

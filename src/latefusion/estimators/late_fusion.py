@@ -46,11 +46,11 @@ from latefusion.validation.hints import Hints
 class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin, BaseEstimator):
     """Multi-view clustering by late fusion, with all choices made from the data without labels.
 
-    Every view is scaled by its kind of values (counts, distributions, measurements in different units, coordinates).
-    Base partitions are computed from several nearest-neighbor graphs and a kernel of every view, and fused by global
-    alignment. The similarities, the weights of views and the regularization λ are chosen by the information of the
-    clusters about neighboring samples and about the clusterings of the single views. The best candidates are compared
-    once more, by their final labels.
+    Every view is scaled by its kind of values (counts, distributions, abundances, intensities, measurements in
+    different units, coordinates). Base partitions are computed from several nearest-neighbor graphs and a kernel of
+    every view, and fused by global alignment. The similarities, the weights of views and the regularization λ are
+    chosen by the information of the clusters about neighboring samples and about the clusterings of the single views.
+    The best candidates are compared once more, by their final labels.
 
     Parameters
     ----------
@@ -94,8 +94,9 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     missing : {"impute", "zero"}, default="impute"
         Treatment of missing views. Similarities of a view always use the samples that have it. "impute" imputes the
         missing rows of its eigenvectors from the other views of the sample, by factor analysis of all views; "zero"
-        sets them to zero. Rows of zeros in views of distributions are treated as missing if there are more than 5 %,
-        and if views are missing, so are all those in views of counts. Without missing views the option has no effect.
+        sets them to zero. Rows of zeros in views of distributions, abundances and intensities are treated
+        as missing if there are more than 5 %, and if views are missing, so are all those in views of counts. Without
+        missing views the option has no effect.
     init : {"align", "identity"}, default="align"
         Start of the rotations.
     max_iter : int, default=100
@@ -147,7 +148,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         Views that are statistically unrelated to all other views. They have no weight. Needs at least three
         views, two of which are related.
     view_kinds_ : dict
-        Kind of values in every view: "counts", "distribution", "measurements", "coordinates", "table", "kernel",
+        Kind of values in every view: "counts", "distribution", "abundances", "intensities", "measurements",
+        "coordinates", "table", "kernel",
         "labels", "memberships" or "embedding"; "given" if the similarity is another object.
     confidence_ : ndarray of shape (n_samples,)
         From 0 (two clusters fit equally well) to 1; lower for samples with missing views, by the weights of these

@@ -17,7 +17,7 @@ from latefusion.validation import can_be_fused, is_precomputed
 
 GRAPH_SIZES = (5, 10, 20)
 # Kinds of views in which a row of zeros is a missing row, also in data that are complete otherwise.
-ZERO_IS_MISSING = ("distribution",)
+ZERO_IS_MISSING = ("distribution", "abundances", "intensities")
 # Complete data stay complete if no view has a larger share of such rows: a few make no cluster, and imputation is slow.
 FEW_ZERO_ROWS = 0.05
 
@@ -114,10 +114,10 @@ def view_sources(
 ) -> tuple[list[Source], NDArray[np.bool_]]:
     """The sources of all views.
 
-    Rows of zeros are missing in views of distributions, whose rows have a sum, if enough samples remain and, in
-    complete data, if a view has more than a few of them. In views of counts, a row of zeros is an observation in
-    complete data. If views are missing, it is treated as missing as well: there are no distances over all views, by
-    which other views outweigh it.
+    Rows of zeros are missing in views of distributions, abundances and intensities, whose rows are scaled to one sum,
+    if enough samples remain and, in complete data, if a view has more than a few of them. In views of counts, a row of
+    zeros is an observation in complete data. If views are missing, it is treated as missing as well: there are no
+    distances over all views, by which other views outweigh it.
 
     Parameters
     ----------
