@@ -226,9 +226,7 @@ PARTS: dict[str, Part] = {
     "Unchanged": _part(Unchanged, columns=Flags | None),
     "SideBySide": _part(SideBySide, encodings=tuple[Encoding, ...], scales=Numbers),
     "ImputedCoordinates": _part(ImputedCoordinates, columns=Numbers, scales=Numbers, dtype=np.dtype),
-    "Preparation": _part(
-        Preparation, kind=str, weights=Numbers | None, shift=Numbers | None, row_sum=float | None
-    ),
+    "Preparation": _part(Preparation, kind=str, weights=Numbers | None, shift=Numbers | None, row_sum=float | None),
     "KernelPoints": _part(KernelPoints, kernel=Unchanged, extension=Extension, projection=Numbers, scales=Numbers),
     # Similarities of new samples.
     "KernelExtension": _part(KernelExtension, kernel=FittedKernel, training=Samples, statistics=KernelStatistics),

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import to_numpy
 from latefusion.interpretation.effects import Effects, strongest_features
 from latefusion.interpretation.gather import ModelData
 from latefusion.outputs.labels import Labels
@@ -56,9 +55,7 @@ def downloads(data: ModelData, effects: Sequence[Effects]) -> list[Download]:
         None if one is None else np.round(one.astype(np.float64), DIGITS) for one in (data.confidence, data.novelty)
     )
     ids = None if data.ids is None else np.array(data.ids, dtype=object)
-    values = {str(one): one for one in np.unique(to_numpy(data.model.labels_)).tolist()}
-    labels = np.array([values[name] for name in data.clusters])[data.labels]
-    found = Labels(ids, labels, confidence, novelty)
+    found = Labels(ids, np.array(data.clusters, dtype=object)[data.labels], confidence, novelty)
     files = [Download("labels.csv", "Labels", _url(found.table()))]
     most = max(1, min(MOST_FEATURES, MOST_PROFILE_ROWS // max(1, len(data.clusters))))
     rows = _profile_rows(data, effects, most)
