@@ -9,7 +9,8 @@ import array_api_strict
 import numpy as np
 import pytest
 
-COMMITTED = Path(__file__).parent / "golden"
+COMMITTED = Path(__file__).parent
+FOLDERS = ("golden", "golden_modern")
 SHARED = Path(os.environ.get("LATEFUSION_SHARED", Path(__file__).parents[2] / "shared"))
 
 
@@ -18,8 +19,7 @@ def golden():
     """Load a golden file by name; the larger ones live outside the repository and are skipped where they are absent."""
 
     def load(name):
-        for folder in (COMMITTED, SHARED / "golden"):
-            path = folder / f"{name}.npz"
+        for path in (place / folder / f"{name}.npz" for place in (COMMITTED, SHARED) for folder in FOLDERS):
             if path.exists():
                 with np.load(path, allow_pickle=False) as archive:
                     return dict(archive)
