@@ -27,7 +27,8 @@ from latefusion.baselines.simple_mkkm import SimpleMKKM
 from latefusion.baselines.spectral import BestViewSpectral
 from latefusion.baselines.swmc import SelfWeightedGraph
 
-METHODS: dict[str, type[ComparisonMethod]] = {
+# The methods of the paper's tables and four later late-fusion methods: what `latefusion reproduce` runs.
+PAPER_METHODS: dict[str, type[ComparisonMethod]] = {
     "concat-kmeans": ConcatKMeans,
     "concat-spectral": ConcatSpectral,
     "A-MKKM": AverageKernelKMeans,
@@ -52,9 +53,14 @@ METHODS: dict[str, type[ComparisonMethod]] = {
     "LF-IMVC": IncompleteLateFusion,
     "EE-IMVC": EfficientIncompleteLateFusion,
 }
+# Further methods, in the order of their years.
+MODERN_METHODS: dict[str, type[ComparisonMethod]] = {}
+METHODS = PAPER_METHODS | MODERN_METHODS
 
 __all__ = [
     "METHODS",
+    "MODERN_METHODS",
+    "PAPER_METHODS",
     "AverageKernelKMeans",
     "BestKernelKMeans",
     "BestViewSpectral",

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from latefusion.arrays import namespace, unit_rows
 from latefusion.assignment import assign_by_kmeans
-from latefusion.baselines import METHODS
+from latefusion.baselines import PAPER_METHODS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
 from latefusion.experiments.sources import Source, standardized
 from latefusion.metrics import clustering_accuracy, normalized_mutual_info, purity_score
@@ -66,7 +66,7 @@ class Contender:
 
 FIND_LABELS = ("concat-kmeans", "concat-spectral", "RMKKM", "MvWCMD", "OPLFMVC")
 CONTENDERS: dict[str, Contender] = {
-    **{name: Contender(one, one.parameter_grid, name in FIND_LABELS) for name, one in METHODS.items()},
+    **{name: Contender(one, one.parameter_grid, name in FIND_LABELS) for name, one in PAPER_METHODS.items()},
     GAM: Contender(GlobalAlignmentClustering, {"regularization": REGULARIZATIONS}),
     LAM: Contender(LocalAlignmentClustering, {"regularization": REGULARIZATIONS, "neighborhood": NEIGHBORHOODS}),
     OURS: Contender(LateFusionClustering, {"regularization": ["auto", 1.0, 2.0, 4.0]}, decides=True),
