@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import is_device_array, map_rows, namespace, one_thread, unit_rows
+from latefusion.arrays import draw_rows, is_device_array, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.assignment.linear import LinearDiscriminant, fit_mixture
+from latefusion.assignment.small_kmeans import small_kmeans
 from latefusion.types import Array
 
 # Up to this many samples all starts of k-means use all samples.
@@ -34,6 +34,8 @@ SMALL_SAMPLES = 5000
 LINKED_CENTERS = 200
 LINKED_CENTERS_PER_CLUSTER = 10
 LINKED_STEPS = 20
+# Samples per center that are used to find the centers, if there are more than a few thousand.
+SAMPLES_PER_LINKED = 20
 
 
 class AssignmentRule(Protocol):
@@ -197,7 +199,7 @@ def assign_by_kmeans(
     rows = _unit(embedding)
     if len(rows) <= SMALL_SAMPLES and not is_device_array(rows):
         with one_thread():  # the same sums for any number of threads, and no synchronization on a busy machine
-            centers = KMeans(n_clusters, n_init=n_init, random_state=random_state).fit(rows).cluster_centers_
+            centers = small_kmeans(rows, n_clusters, n_init=n_init, random_state=random_state)
     else:
         generator = check_random_state(random_state)
         centers = kmeans(rows, n_clusters, n_init=n_init, generator=generator, xp=namespace(rows))
@@ -298,14 +300,15 @@ def assign_by_linkage(
     labels : ndarray of shape (n_samples,)
     rule : NearestCenter
     """
-    centers = _unit(embedding)
+    centers, generator = _unit(embedding), check_random_state(random_state)
     n_centers = max(LINKED_CENTERS, LINKED_CENTERS_PER_CLUSTER * n_clusters)
     if len(centers) > n_centers:
+        rows = centers[draw_rows(len(centers), max(SMALL_SAMPLES, SAMPLES_PER_LINKED * n_centers), generator)]
         with one_thread(), warnings.catch_warnings():
             # With fewer different directions than centers, some centers are nearest to no direction; they are left out.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            small = KMeans(n_centers, n_init=1, max_iter=LINKED_STEPS, random_state=random_state).fit(centers)
-        centers = small.cluster_centers_[np.unique(small.predict(centers))]
+            small = small_kmeans(rows, n_centers, n_init=1, random_state=generator, max_iter=LINKED_STEPS)
+        centers = small[np.unique(NearestCenter(small).predict(rows))]
     rule = NearestCenter(centers, _cut(linkage(centers, "average"), n_clusters))
     return rule.predict(embedding), rule
 
