@@ -32,12 +32,6 @@ def test_products_are_those_of_the_basis_whatever_the_blocks(partitions, monkeyp
     monkeypatch.setattr(module, "PRODUCT_ROWS", 2)
     basis = partitions.basis()
     np.testing.assert_allclose(partitions.products, basis.T @ basis, atol=1e-12)
-    np.testing.assert_allclose(partitions.root.T @ partitions.root, basis.T @ basis, atol=1e-10)
-
-
-def test_the_root_of_few_samples_is_the_basis(partitions):
-    few = Partitions(partitions.blocks, tuple(one[:5] for one in partitions.vectors), partitions.values)
-    np.testing.assert_array_equal(few.root, few.basis())
 
 
 def test_times_is_the_product_with_the_basis(partitions):

@@ -2,6 +2,8 @@
 
 from itertools import product
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -127,7 +129,9 @@ def test_a_view_given_twice_changes_nothing_where_views_count_alike():
 
 def test_few_samples_and_many_give_the_same_way_of_fusing(plain):
     narrow = space_of([view[:30] for view in DATA])
-    assert narrow.partitions.root.shape[0] == 30  # the eigenvectors themselves
-    width = plain.partitions.columns[-1].stop
-    assert plain.partitions.root.shape[1] == width
-    np.testing.assert_allclose(plain.partitions.root.T @ plain.partitions.root, plain.partitions.products, atol=1e-10)
+    np.testing.assert_array_equal(narrow.span.rows, narrow.partitions.basis())
+    wide = replace(plain, partitions=plain.partitions.restricted(plain.partitions.keys[:2]))
+    assert wide.span.rows is None  # more samples than eigenvectors
+    for one in (narrow, wide):
+        basis = one.partitions.basis()
+        np.testing.assert_allclose(one.span.products, basis.T @ basis, atol=1e-10)

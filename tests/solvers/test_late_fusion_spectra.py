@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from latefusion.arrays import root_of_products
 from latefusion.kernels import gaussian_kernel, standardize_kernel
 from latefusion.solvers import solve_alignment
 from latefusion.solvers.late_fusion_spectra import (
+    Span,
     WeightedSpectrum,
     agreement_with_others,
     fuse_spectra,
@@ -54,20 +54,19 @@ def test_with_all_eigenvectors_it_is_the_alignment_of_full_partitions(regulariza
     basis, members = spectra_of(matrices)
     partitions = [f * basis[:, one.columns][:, :K] for f, one in zip(FACTORS, members, strict=True)]
     full = solve_alignment(partitions, formed_mean(matrices), regularization=regularization, **TIGHT, xp=xp)
-    [fused] = fuse_spectra(basis, members, K, [regularization], **TIGHT)
+    [fused] = fuse_spectra(Span.of(basis), members, K, [regularization], **TIGHT)
     np.testing.assert_allclose(projector(basis @ fused.coefficients), projector(full.consensus), atol=1e-8)
     np.testing.assert_allclose(fused.result.weights, full.weights, atol=1e-8)
     assert fused.result.objective[-1] == pytest.approx(full.objective[-1], abs=1e-8)
 
 
 @pytest.mark.parametrize("n_components", [K, 8, N])
-def test_the_small_root_gives_the_same_as_the_basis(n_components):
+def test_products_give_the_same_as_rows(n_components):
     basis, members = spectra_of(similarities(), n_components=n_components)
-    root = root_of_products(basis.T @ basis)
-    np.testing.assert_allclose(root.T @ root, basis.T @ basis, atol=1e-10)
+    span = Span(basis.T @ basis)
     for small, large in zip(
-        fuse_spectra(root, members, K, [0.5, 2.0], **TIGHT),
-        fuse_spectra(basis, members, K, [0.5, 2.0], **TIGHT),
+        fuse_spectra(span, members, K, [0.5, 2.0], **TIGHT),
+        fuse_spectra(span._replace(rows=basis), members, K, [0.5, 2.0], **TIGHT),
         strict=True,
     ):
         np.testing.assert_allclose(
@@ -76,16 +75,17 @@ def test_the_small_root_gives_the_same_as_the_basis(n_components):
         np.testing.assert_allclose(small.result.weights, large.result.weights, atol=1e-8)
 
 
-def test_the_root_leaves_out_what_is_rounding_error():
-    basis, _ = spectra_of(similarities(), n_components=4)
-    twice = np.hstack([basis, basis])
-    assert root_of_products(twice.T @ twice).shape == (np.linalg.matrix_rank(basis), 24)
+def test_rows_are_kept_if_they_are_few():
+    basis, _ = spectra_of(similarities(), n_components=K)
+    assert Span.of(basis).rows is None
+    assert Span.of(basis[:5]).rows.shape == (5, 3 * K)
+    np.testing.assert_allclose(Span.of(basis).products, basis.T @ basis)
 
 
 @pytest.mark.parametrize("regularization", [0.0, 2.0])
 def test_consensus_is_orthonormal_and_the_objective_rises(regularization, seed):
     basis, members = spectra_of(similarities(seed), n_components=10)
-    [fused] = fuse_spectra(basis, members, K, [regularization], **TIGHT)
+    [fused] = fuse_spectra(Span.of(basis), members, K, [regularization], **TIGHT)
     consensus = basis @ fused.coefficients
     np.testing.assert_allclose(consensus.T @ consensus, np.eye(K), atol=1e-10)
     assert np.all(np.diff(fused.result.objective) >= -1e-12)
@@ -96,16 +96,16 @@ def test_consensus_is_orthonormal_and_the_objective_rises(regularization, seed):
 def test_copies_that_share_a_factor_count_as_one(copies):
     matrices = similarities()
     once, members = spectra_of(matrices)
-    [single] = fuse_spectra(once, members, K, [1.0], **TIGHT)
+    [single] = fuse_spectra(Span.of(once), members, K, [1.0], **TIGHT)
     several, many = spectra_of(
         [*matrices[:2], *[matrices[2]] * copies], (*FACTORS[:2], *[FACTORS[2] / copies**0.5] * copies)
     )
     np.testing.assert_allclose(
-        projector(several @ mean_coefficients(several, many, K)),
-        projector(once @ mean_coefficients(once, members, K)),
+        projector(several @ mean_coefficients(Span.of(several), many, K)),
+        projector(once @ mean_coefficients(Span.of(once), members, K)),
         atol=1e-8,
     )
-    [shared] = fuse_spectra(several, many, K, [1.0], **TIGHT)
+    [shared] = fuse_spectra(Span.of(several), many, K, [1.0], **TIGHT)
     np.testing.assert_allclose(
         projector(several @ shared.coefficients), projector(once @ single.coefficients), atol=1e-6
     )
@@ -117,7 +117,7 @@ def test_copies_that_share_a_factor_count_as_one(copies):
 def test_a_large_regularization_leaves_nothing_but_the_mean():
     matrices = similarities()
     basis, members = spectra_of(matrices)
-    [pulled] = fuse_spectra(basis, members, K, [1e6])
+    [pulled] = fuse_spectra(Span.of(basis), members, K, [1e6])
     target = formed_mean(matrices, FACTORS)
     np.testing.assert_allclose(projector(basis @ pulled.coefficients), projector(target), atol=1e-5)
 
@@ -125,7 +125,7 @@ def test_a_large_regularization_leaves_nothing_but_the_mean():
 def test_mean_coefficients_give_the_eigenvectors_of_the_formed_mean():
     matrices = similarities()
     basis, members = spectra_of(matrices)
-    average = basis @ mean_coefficients(basis, members, K)
+    average = basis @ mean_coefficients(Span.of(basis), members, K)
     np.testing.assert_allclose(average.T @ average, np.eye(K), atol=1e-10)
     np.testing.assert_allclose(projector(average), projector(formed_mean(matrices)), atol=1e-8)
 
@@ -134,15 +134,15 @@ def test_a_member_without_eigenvalues_takes_no_part():
     basis, members = spectra_of(similarities())
     empty = members[2]._replace(values=np.zeros(N))
     np.testing.assert_array_equal(
-        mean_coefficients(basis, [*members[:2], empty], K), mean_coefficients(basis, members[:2], K)
+        mean_coefficients(Span.of(basis), [*members[:2], empty], K), mean_coefficients(Span.of(basis), members[:2], K)
     )
-    assert not mean_coefficients(basis, [empty], K).any()
+    assert not mean_coefficients(Span.of(basis), [empty], K).any()
 
 
 def test_a_member_of_lower_rank_than_clusters_fuses():
     basis, members = spectra_of(similarities())
     thin = WeightedSpectrum(slice(0, 2), members[0].values[:2])
-    [fused] = fuse_spectra(basis, [thin, members[1]], K, [1.0])
+    [fused] = fuse_spectra(Span.of(basis), [thin, members[1]], K, [1.0])
     consensus = basis @ fused.coefficients
     np.testing.assert_allclose(consensus.T @ consensus, np.eye(K), atol=1e-10)
     assert fused.coefficients.shape == (3 * N, K)
@@ -160,10 +160,11 @@ def test_copies_agree_with_each_other_and_noise_by_chance_only():
         WeightedSpectrum(slice(start, start + K), values, factor)
         for start, factor in ((0, 1.0), (K, 1.0), (2 * K, 0.1))
     ]
-    agreement = agreement_with_others(twins, members, [0, 1, 2], apart, K)
+    agreement = agreement_with_others(Span.of(twins), members, [0, 1, 2], apart, K)
     np.testing.assert_allclose(agreement[:2], 1.0, atol=1e-2)
     chance = [
-        agreement_with_others(np.hstack([planted, planted, one]), members, [0, 1, 2], apart, K)[2] for one in noise
+        agreement_with_others(Span.of(np.hstack([planted, planted, one])), members, [0, 1, 2], apart, K)[2]
+        for one in noise
     ]
     assert np.mean(chance) == pytest.approx(K / n, rel=0.5)
 
@@ -171,48 +172,52 @@ def test_copies_agree_with_each_other_and_noise_by_chance_only():
 def test_trust_ignores_agreement_between_duplicate_views():
     basis, members = spectra_of([*similarities()[:2], similarities()[1]])
     overlap = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 1]], dtype=float)
-    agreement = agreement_with_others(basis, members, [0, 1, 2], overlap, K)
-    alone = agreement_with_others(basis[:, : 2 * N], members[:2], [0, 1], np.eye(2), K)
+    agreement = agreement_with_others(Span.of(basis), members, [0, 1, 2], overlap, K)
+    alone = agreement_with_others(Span.of(basis[:, : 2 * N]), members[:2], [0, 1], np.eye(2), K)
     np.testing.assert_allclose(agreement, alone[[0, 1, 1]], atol=1e-8)
 
 
 def test_agreement_of_a_view_is_the_mean_over_its_members():
     basis, members = spectra_of(similarities())
-    one_view = agreement_with_others(basis, members, [0, 0, 1], np.eye(2), K)
-    single = [agreement_with_others(basis, [members[p], members[2]], [0, 1], np.eye(2), K)[0] for p in (0, 1)]
+    one_view = agreement_with_others(Span.of(basis), members, [0, 0, 1], np.eye(2), K)
+    single = [agreement_with_others(Span.of(basis), [members[p], members[2]], [0, 1], np.eye(2), K)[0] for p in (0, 1)]
     assert one_view[0] == pytest.approx(np.mean(single))
     assert np.all((one_view > 0) & (one_view <= 1))
 
 
 def test_without_others_a_view_agrees():
     basis, members = spectra_of(similarities())
-    np.testing.assert_array_equal(agreement_with_others(basis, members, [0, 0, 0], np.eye(1), K), [1.0])
-    np.testing.assert_array_equal(agreement_with_others(basis, members, [0, 1, 2], np.ones((3, 3)), K), np.ones(3))
+    np.testing.assert_array_equal(agreement_with_others(Span.of(basis), members, [0, 0, 0], np.eye(1), K), [1.0])
+    np.testing.assert_array_equal(
+        agreement_with_others(Span.of(basis), members, [0, 1, 2], np.ones((3, 3)), K), np.ones(3)
+    )
 
 
 def test_views_without_a_factor_are_no_others():
     """If all other views have a factor of zero, there is nothing to compare a view with."""
     basis, members = spectra_of(similarities(), (1.0, 0.0, 0.0))
-    assert agreement_with_others(basis, members, [0, 1, 2], np.eye(3), K)[0] == 1.0
+    assert agreement_with_others(Span.of(basis), members, [0, 1, 2], np.eye(3), K)[0] == 1.0
     basis, members = spectra_of(similarities(), (1.0, 0.5, 0.0))
-    alone = agreement_with_others(basis[:, : 2 * N], members[:2], [0, 1], np.eye(2), K)
-    np.testing.assert_allclose(agreement_with_others(basis, members, [0, 1, 2], np.eye(3), K)[:2], alone, atol=1e-8)
+    alone = agreement_with_others(Span.of(basis[:, : 2 * N]), members[:2], [0, 1], np.eye(2), K)
+    np.testing.assert_allclose(
+        agreement_with_others(Span.of(basis), members, [0, 1, 2], np.eye(3), K)[:2], alone, atol=1e-8
+    )
 
 
 def test_agreement_with_a_mask_of_all_samples_is_that_without():
     generator = np.random.default_rng(0)
     basis = np.concatenate([np.linalg.qr(generator.standard_normal((40, 3)))[0] for _ in range(3)], axis=1)
     members = [WeightedSpectrum(slice(3 * p, 3 * p + 3), np.ones(3)) for p in range(3)]
-    plain = agreement_with_others(basis, members, range(3), np.eye(3), 3)
+    plain = agreement_with_others(Span.of(basis), members, range(3), np.eye(3), 3)
     mask = np.ones((40, 3), dtype=bool)
     np.testing.assert_allclose(
-        agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask), plain
+        agreement_with_others(Span.of(basis), members, range(3), np.eye(3), 3, basis=basis, mask=mask), plain
     )
     # A view is not judged by rows that samples do not have.
     mask[:15, 0] = False
-    first = agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
+    first = agreement_with_others(Span.of(basis), members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
     basis[:15, :3] = 0.0
-    again = agreement_with_others(basis, members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
+    again = agreement_with_others(Span.of(basis), members, range(3), np.eye(3), 3, basis=basis, mask=mask)[0]
     assert first == pytest.approx(again)
 
 
@@ -224,7 +229,7 @@ def test_agreement_with_missing_views_uses_shared_samples():
     mask = np.ones((30, 2), dtype=bool)
     mask[:12, 0] = False
     mask[20:26, 1] = False
-    found = agreement_with_others(basis, members, range(2), np.eye(2), 2, basis=basis, mask=mask)
+    found = agreement_with_others(Span.of(basis), members, range(2), np.eye(2), 2, basis=basis, mask=mask)
     both = mask.all(axis=1)
     cosines = np.cos(scipy.linalg.subspace_angles(basis[both, :2], basis[both, 2:]))
     np.testing.assert_allclose(found, np.mean(cosines**2))
@@ -232,6 +237,6 @@ def test_agreement_with_missing_views_uses_shared_samples():
 
 def test_iterations_continue_until_convergence():
     basis, members = spectra_of(similarities())
-    [found] = fuse_spectra(basis, members, K, [0.01])
+    [found] = fuse_spectra(Span.of(basis), members, K, [0.01])
     assert found.result.converged
     assert np.diff(found.result.objective)[-1] <= 1e-6 * found.result.objective[-1]

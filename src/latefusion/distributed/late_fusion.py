@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from latefusion import estimators
-from latefusion.arrays import root_of_products
 from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.features import ProjectedFeatures, fit_features, fitter_of
 from latefusion.distributed.first_pass import FirstPass, check_observed, first_pass
@@ -31,7 +30,7 @@ from latefusion.selection.options import SearchOptions
 from latefusion.selection.search import select
 from latefusion.selection.spaces import draw_search_samples, number_of_vectors
 from latefusion.similarities.extension import FeatureFitter
-from latefusion.solvers.late_fusion_spectra import WeightedSpectrum, fuse_spectra
+from latefusion.solvers.late_fusion_spectra import Span, WeightedSpectrum, fuse_spectra
 
 # The fitter of every similarity that may be selected, and the view that it takes; similarities may share one.
 Fitters = dict[PartitionKey, tuple[int, FeatureFitter]]
@@ -122,8 +121,9 @@ class LateFusionClustering(ChunkedMixin, estimators.LateFusionClustering):
             members.append(WeightedSpectrum(columns, values, factor))
             blocks.append(Block(key.view, key.name, encodings[key.view], extension, own))
         inner = projection.T @ products.gram @ projection
-        root = root_of_products((inner + inner.T) / 2)
-        (fused,) = fuse_spectra(root, members, k, [self.regularization_], **self._state.options.solver)
+        (fused,) = fuse_spectra(
+            Span((inner + inner.T) / 2), members, k, [self.regularization_], **self._state.options.solver
+        )
         leading = np.concatenate([np.arange(one.columns.start, one.columns.start + k) for one in members])
         cross = np.split((inner @ fused.coefficients)[leading], len(plan))
         self._store_alignment(plan, fused, mean_cosines(cross))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import root_of_products, row_blocks
+from latefusion.arrays import row_blocks
 from latefusion.partitions.imputation import Fill
 from latefusion.similarities.extension import SimilarityExtension
 from latefusion.types import Array
@@ -161,13 +161,6 @@ class Partitions:
             block = np.concatenate([one[rows] for one in self.vectors], axis=1).astype(np.float64, copy=False)
             products += block.T @ block
         return products
-
-    @cached_property
-    def root(self) -> NDArray[Any]:
-        """A matrix with the inner products of B and as few rows as possible, which is the input of solvers."""
-        if self.n_samples <= self.columns[-1].stop:
-            return self.basis()
-        return root_of_products(self.products)
 
     def basis(self) -> NDArray[np.float64]:
         """B."""

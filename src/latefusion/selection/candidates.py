@@ -20,7 +20,13 @@ from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fi
 from latefusion.partitions.partitions import PartitionKey, Partitions
 from latefusion.partitions.sources import Source, known_samples
 from latefusion.similarities.graph import NeighborSearch
-from latefusion.solvers.late_fusion_spectra import FusedSpectra, WeightedSpectrum, agreement_with_others, fuse_spectra
+from latefusion.solvers.late_fusion_spectra import (
+    FusedSpectra,
+    Span,
+    WeightedSpectrum,
+    agreement_with_others,
+    fuse_spectra,
+)
 
 # Sets of similarities that are fused. A view that has none of them takes part with
 # those that it has.
@@ -101,6 +107,13 @@ class CandidateSpace:
         return replace(self, sources=sources, partitions=self.partitions.joined(more), searches=searches)
 
     @cached_property
+    def span(self) -> Span:
+        """Inner products of all eigenvectors, and the eigenvectors of few samples."""
+        partitions = self.partitions
+        few = partitions.n_samples <= partitions.columns[-1].stop
+        return Span(partitions.products, partitions.basis() if few else None)
+
+    @cached_property
     def overlap(self) -> NDArray[np.float64]:
         """Which views hold the same information, from 0 to 1, shape (n_views, n_views)."""
         agreement = np.eye(self.n_views)
@@ -130,7 +143,7 @@ class CandidateSpace:
         keys = keys_of_set(self.sources[: self.n_views], similarity)
         mask = self.partitions.mask
         agreement = agreement_with_others(
-            self.partitions.root,
+            self.span,
             [self._member(key, float(np.sqrt(self.shares[key.view] * self.presence[key.view]))) for key in keys],
             [key.view for key in keys],
             self.overlap,
@@ -174,7 +187,7 @@ class CandidateSpace:
     def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
         """The consensus for every λ."""
         members = [self._member(key, factor) for key, factor in plan.items()]
-        return fuse_spectra(self.partitions.root, members, self.n_clusters, regularizations, **options)
+        return fuse_spectra(self.span, members, self.n_clusters, regularizations, **options)
 
     def _member(self, key: PartitionKey, factor: float) -> WeightedSpectrum:
         position = self.partitions.position(key)

@@ -9,7 +9,8 @@ that global alignment needs is a linear function of the rows of B:
 - the consensus F.
 
 So the inner products BᵀB are sufficient. Any choice of similarities and of λ is solved in that small space, and the
-consensus is B times a small matrix, for training samples and new samples.
+consensus is B times a small matrix, for training samples and new samples. If B has fewer rows than columns, M comes
+from its rows, which is the smaller eigenproblem.
 
 Every similarity has a factor, by which H_j and V_j are multiplied. If c equal similarities have factors of 1/√c, the
 consensus and the mean are the same as for a single one. So several similarities of one view share its weight, and a
@@ -26,10 +27,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.arrays import orthonormal_columns, rounding_threshold, top_eigenpairs
-from latefusion.solvers.late_fusion_alignment import compress_partitions, solve_alignment
+from latefusion.solvers.late_fusion_alignment import compress_products, solve_alignment
 from latefusion.types import SolverResult
 
 FloatArray = NDArray[np.floating]
+
+
+class Span(NamedTuple):
+    """What the solvers know of B.
+
+    Attributes
+    ----------
+    products : ndarray of shape (n_columns, n_columns)
+        BᵀB.
+    rows : ndarray of shape (n_rows, n_columns) or None
+        B itself, if it has at most as many rows as columns.
+    """
+
+    products: FloatArray
+    rows: FloatArray | None = None
+
+    @classmethod
+    def of(cls, basis: FloatArray) -> Span:
+        """The span of the columns of a matrix."""
+        return cls(basis.T @ basis, basis if basis.shape[0] <= basis.shape[1] else None)
 
 
 class WeightedSpectrum(NamedTuple):
@@ -68,7 +89,7 @@ class FusedSpectra(NamedTuple):
 
 
 def fuse_spectra(
-    root: FloatArray,
+    span: Span,
     members: Sequence[WeightedSpectrum],
     n_clusters: int,
     regularizations: Sequence[float],
@@ -78,8 +99,7 @@ def fuse_spectra(
 
     Parameters
     ----------
-    root : ndarray of shape (rank, n_columns)
-        R with RᵀR = BᵀB, from `arrays.root_of_products`, or B itself.
+    span : Span
     members : sequence of WeightedSpectrum
         The similarities to fuse, whose mean has the partition M.
     n_clusters : int
@@ -93,27 +113,25 @@ def fuse_spectra(
     list of FusedSpectra
         One per λ.
     """
-    mean = mean_coefficients(root, members, n_clusters)
-    partitions = [member.factor * _leading(root, member, n_clusters) for member in members]
-    small = compress_partitions(partitions, root @ mean, xp=xp)
+    mean = mean_coefficients(span, members, n_clusters)
+    small = compress_products(_partition_products(span, members, mean, n_clusters), n_clusters, xp=xp)
     fused = []
     for value in regularizations:
         result = solve_alignment(*small, regularization=value, **options, xp=xp)
         coefficients = mean @ result.mixing[-1]
         for member, mixing in zip(members, result.mixing[:-1], strict=True):
-            width = min(n_clusters, len(member.values))
-            own = slice(member.columns.start, member.columns.start + width)
-            coefficients[own] += member.factor * mixing[:width]
+            own = _leading(member, n_clusters)
+            coefficients[own] += member.factor * mixing[: own.stop - own.start]
         fused.append(FusedSpectra(coefficients, mean, result))
     return fused
 
 
-def mean_coefficients(root: FloatArray, members: Sequence[WeightedSpectrum], n_clusters: int) -> FloatArray:
+def mean_coefficients(span: Span, members: Sequence[WeightedSpectrum], n_clusters: int) -> FloatArray:
     """The matrix C with M = B C, the leading eigenvectors of the mean similarity of some members.
 
     Parameters
     ----------
-    root : ndarray of shape (rank, n_columns)
+    span : Span
     members : sequence of WeightedSpectrum
     n_clusters : int
 
@@ -121,36 +139,62 @@ def mean_coefficients(root: FloatArray, members: Sequence[WeightedSpectrum], n_c
     -------
     ndarray of shape (n_columns, n_clusters)
     """
-    scales = np.zeros(root.shape[1])
+    n_columns = len(span.products)
+    scales = np.zeros(n_columns)
     for member in members:
         level = member.values[:n_clusters].mean()
         # A view whose members have no positive eigenvalue cannot separate samples, and is not used.
         scales[member.columns] = member.factor * np.sqrt(member.values / level) if level > 0 else 0.0
     used = np.flatnonzero(scales)
-    coefficients = np.zeros((root.shape[1], n_clusters))
+    coefficients = np.zeros((n_columns, n_clusters))
     if not len(used):
         return coefficients
-    scaled = root[:, used] * scales[used]
-    wide = scaled.shape[0] < scaled.shape[1]
-    values, vectors = top_eigenpairs(scaled @ scaled.T if wide else scaled.T @ scaled, min(n_clusters, *scaled.shape))
-    present = values > rounding_threshold(np.finfo(values.dtype).eps, values[0])
-    inverse = present / np.where(present, values, 1.0)
-    # V Λ^{-1/2}; from the left singular vectors U it is Aᵀ U Λ^{-1}.
-    vectors = scaled.T @ vectors * inverse if wide else vectors * np.sqrt(inverse)
-    coefficients[used, : len(values)] = scales[used, None] * vectors
+    factors = scales[used]
+    if span.rows is not None and len(span.rows) < len(used):
+        scaled = span.rows[:, used] * factors
+        values, vectors = top_eigenpairs(scaled @ scaled.T, min(n_clusters, len(scaled)))
+        vectors = scaled.T @ vectors * _inverse(values)  # Aᵀ U Λ^{-1} of the left singular vectors U
+    else:
+        products = span.products[np.ix_(used, used)] * factors * factors[:, None]
+        values, vectors = top_eigenpairs(products, min(n_clusters, len(used)))
+        vectors = vectors * np.sqrt(_inverse(values))
+    coefficients[used, : len(values)] = factors[:, None] * vectors
     return coefficients
 
 
-def _leading(root: FloatArray, member: WeightedSpectrum, n_clusters: int) -> FloatArray:
-    """The compressed base partition; zero columns if the similarity has fewer eigenvectors."""
-    partition = np.zeros((root.shape[0], n_clusters))
-    columns = root[:, member.columns][:, :n_clusters]
-    partition[:, : columns.shape[1]] = columns
-    return partition
+def _inverse(values: FloatArray) -> FloatArray:
+    """One over eigenvalues, zero for rounding errors."""
+    present = values > rounding_threshold(np.finfo(values.dtype).eps, values[0])
+    inverse: FloatArray = present / np.where(present, values, 1.0)
+    return inverse
+
+
+def _leading(member: WeightedSpectrum, n_clusters: int) -> slice:
+    """The columns of the base partition, fewer than clusters if the similarity has fewer eigenvectors."""
+    return slice(member.columns.start, min(member.columns.start + n_clusters, member.columns.stop))
+
+
+def _partition_products(
+    span: Span, members: Sequence[WeightedSpectrum], mean: FloatArray, n_clusters: int
+) -> FloatArray:
+    """Inner products of [H_1 | … | H_s | M]; missing columns of a base partition are zero."""
+    places = np.full((len(members) + 1, n_clusters), -1)
+    for place, member in zip(places, members, strict=False):
+        own = _leading(member, n_clusters)
+        place[: own.stop - own.start] = np.arange(own.start, own.stop)
+    places = places.ravel()
+    factors = np.append(np.repeat([member.factor for member in members], n_clusters), np.zeros(n_clusters))
+    factors[places < 0] = 0.0
+    products: FloatArray = span.products[np.ix_(places, places)] * factors * factors[:, None]
+    with_mean = span.products @ mean
+    products[:, -n_clusters:] = with_mean[places] * factors[:, None]
+    products[-n_clusters:, :] = products[:, -n_clusters:].T
+    products[-n_clusters:, -n_clusters:] = mean.T @ with_mean
+    return products
 
 
 def agreement_with_others(
-    root: FloatArray,
+    span: Span,
     members: Sequence[WeightedSpectrum],
     owners: Sequence[int],
     overlap: FloatArray,
@@ -163,7 +207,7 @@ def agreement_with_others(
 
     Parameters
     ----------
-    root : ndarray of shape (rank, n_columns)
+    span : Span
     members : sequence of WeightedSpectrum
     owners : sequence of int
         The view of every member.
@@ -190,13 +234,13 @@ def agreement_with_others(
         ]
         if not others:
             continue
-        mean = mean_coefficients(root, others, n_clusters)
-        rows: FloatArray = root
-        if basis is not None and mask is not None:
+        mean = mean_coefficients(span, others, n_clusters)
+        own = [_leading(one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
+        if basis is None or mask is None:
+            cosines = [mean.T @ span.products[:, one] for one in own]
+        else:
             rows = basis[mask[:, view] & (mask.sum(axis=1) > 1)]
-        elsewhere: FloatArray = rows @ mean
-        own = [_leading(rows, one, n_clusters) for one, owner in zip(members, owners, strict=True) if owner == view]
-        if mask is not None:
-            elsewhere, own = orthonormal_columns(elsewhere), list(map(orthonormal_columns, own))
-        agreement[view] = np.mean([np.sum((elsewhere.T @ one) ** 2) / n_clusters for one in own])
+            elsewhere = orthonormal_columns(rows @ mean)
+            cosines = [elsewhere.T @ orthonormal_columns(rows[:, one]) for one in own]
+        agreement[view] = np.mean([np.sum(one**2) / n_clusters for one in cosines])
     return agreement
