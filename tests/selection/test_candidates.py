@@ -1,8 +1,7 @@
 """Which similarities are fused with what factor: shares of views, trust in them, plans."""
 
-from itertools import product
-
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
