@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
 
 from latefusion.metrics import neighbor_information, shared_information
-from latefusion.metrics.information import label_tables, neighbor_tables, table_informations
+from latefusion.metrics.information import (
+    adjusted_information,
+    label_tables,
+    neighbor_tables,
+    table_informations,
+)
 from tests.properties import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -104,27 +109,43 @@ def test_negative_neighbors_are_passed_over():
 
 @given(SEEDS)
 @examples(50)
-def test_tables_of_parts_add_up(seed):
-    rng, k, labels, others, neighbors = random_case(seed)
-    parts = rng.integers(3, size=len(labels))
-    for tables, second in ((label_tables, others), (neighbor_tables, neighbors)):
-        of_parts = tables(labels, second, k, parts, 3)
-        assert of_parts.shape == (3, k, k)
-        np.testing.assert_array_equal(of_parts.sum(axis=0), tables(labels, second, k)[0])
+def test_several_tables_are_those_of_their_pairs(seed):
+    rng, k, labels, others, _ = random_case(seed)
+    owners = rng.integers(3, size=len(labels))
+    tables = label_tables(labels, others, k, owners, 3)
+    assert tables.shape == (3, k, k)
+    np.testing.assert_array_equal(tables.sum(axis=0), label_tables(labels, others, k)[0])
+    for table, own in zip(tables, owners == np.arange(3)[:, None], strict=True):
+        np.testing.assert_array_equal(table, label_tables(labels[own], others[own], k)[0])
 
 
 @given(SEEDS)
 @examples(50)
-def test_table_of_a_part_is_that_of_its_samples(seed):
-    rng, k, labels, others, neighbors = random_case(seed)
-    parts = rng.integers(-1, 2, size=len(labels))
-    own = parts == 1
-    np.testing.assert_array_equal(
-        label_tables(labels, others, k, parts, 2)[1], label_tables(labels[own], others[own], k)[0]
-    )
-    found = neighbor_tables(labels, neighbors, k, parts, 2)[1]
-    np.testing.assert_array_equal(found, neighbor_tables(labels, np.where(own[:, None], neighbors, -1), k)[0])
-    np.testing.assert_array_equal(found, found.T)
+def test_tables_of_neighbors_are_symmetric(seed):
+    _, k, labels, _, neighbors = random_case(seed)
+    (table,) = neighbor_tables(labels, neighbors, k)
+    np.testing.assert_array_equal(table, table.T)
+    assert table.sum() == 2 * neighbors.size
+
+
+@given(SEEDS)
+@examples(100)
+def test_adjusted_information_is_scikit_learns(seed):
+    rng, _, labels, others, _ = random_case(seed)
+    mixed = np.where(rng.random(len(labels)) < 0.5, labels, others)
+    for first, second in ((labels, others), (labels, mixed), (labels, 3 * labels + 7), (0 * labels, others)):
+        expected = adjusted_mutual_info_score(first, second)
+        assert adjusted_information(first, second) == pytest.approx(expected, abs=1e-9)
+        assert adjusted_information(second, first) == pytest.approx(expected, abs=1e-9)
+
+
+def test_adjusted_information_of_many_samples(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(12, size=3000)
+    noisy = np.where(rng.random(3000) < 0.3, rng.integers(12, size=3000), labels)
+    assert adjusted_information(labels, noisy) == pytest.approx(adjusted_mutual_info_score(labels, noisy), abs=1e-10)
+    assert adjusted_information(labels, labels) == pytest.approx(1.0)
+    assert abs(adjusted_information(labels, rng.integers(12, size=3000))) < 0.01
 
 
 def test_empty_tables_have_no_information():

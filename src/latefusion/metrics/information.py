@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 
 def neighbor_information(labels: NDArray[Any], neighbors: NDArray[np.intp], n_clusters: int) -> float:
@@ -69,14 +70,8 @@ def shared_information(labels: NDArray[Any], others: NDArray[Any], n_clusters: i
     return float(table_informations(label_tables(labels, others, n_clusters))[0])
 
 
-def neighbor_tables(
-    labels: NDArray[Any],
-    neighbors: NDArray[np.intp],
-    n_clusters: int,
-    parts: NDArray[np.intp] | None = None,
-    n_parts: int = 1,
-) -> NDArray[np.intp]:
-    """Pairs of neighbors by their clusters, for every part of the samples.
+def neighbor_tables(labels: NDArray[Any], neighbors: NDArray[np.intp], n_clusters: int) -> NDArray[np.intp]:
+    """Pairs of neighbors by their clusters.
 
     Parameters
     ----------
@@ -84,19 +79,14 @@ def neighbor_tables(
     neighbors : ndarray of shape (n_samples, n_neighbors)
         As for `neighbor_information`.
     n_clusters : int
-    parts : ndarray of int of shape (n_samples,), default=None
-        The part of every sample, from 0 to n_parts - 1; samples with a negative number are left out.
-    n_parts : int, default=1
 
     Returns
     -------
-    ndarray of shape (n_parts, n_clusters, n_clusters)
-        Symmetric tables: every pair counts in both orders.
+    ndarray of shape (1, n_clusters, n_clusters)
+        A symmetric table: every pair counts in both orders.
     """
     present = neighbors >= 0
-    starts = np.nonzero(present)[0]
-    own_parts = None if parts is None else parts[starts]
-    tables = label_tables(labels[starts], labels[neighbors[present]], n_clusters, own_parts, n_parts)
+    tables = label_tables(labels[np.nonzero(present)[0]], labels[neighbors[present]], n_clusters)
     return tables + tables.transpose(0, 2, 1)
 
 
@@ -104,29 +94,75 @@ def label_tables(
     labels: NDArray[Any],
     others: NDArray[Any],
     n_clusters: int,
-    parts: NDArray[np.intp] | None = None,
-    n_parts: int = 1,
+    owners: NDArray[np.intp] | None = None,
+    n_tables: int = 1,
 ) -> NDArray[np.intp]:
-    """Samples by their clusters in two clusterings, for every part of the samples.
+    """Pairs of labels, counted in one or several tables.
+
+    Parameters
+    ----------
+    labels, others : ndarray of int of shape (n_pairs,)
+        From 0 to n_clusters - 1.
+    n_clusters : int
+    owners : ndarray of int of shape (n_pairs,), default=None
+        The table of every pair, from 0 to n_tables - 1.
+    n_tables : int, default=1
+
+    Returns
+    -------
+    ndarray of shape (n_tables, n_clusters, n_clusters)
+    """
+    rows = labels if owners is None else labels + owners * n_clusters
+    counts: NDArray[np.intp] = np.bincount(rows * n_clusters + others, minlength=n_tables * n_clusters**2)
+    return counts.reshape(n_tables, n_clusters, n_clusters)
+
+
+def adjusted_information(labels: NDArray[Any], others: NDArray[Any]) -> float:
+    """Adjusted mutual information of two clusterings: zero on average for random ones of these sizes, one for equal.
 
     Parameters
     ----------
     labels, others : ndarray of int of shape (n_samples,)
-    n_clusters : int
-    parts : ndarray of int of shape (n_samples,), default=None
-        As for `neighbor_tables`.
-    n_parts : int, default=1
+        Cluster numbers.
 
     Returns
     -------
-    ndarray of shape (n_parts, n_clusters, n_clusters)
+    float
+        `sklearn.metrics.adjusted_mutual_info_score`, which checks its input for longer than this takes.
     """
-    cells = labels * n_clusters + others
-    if parts is not None:
-        used = parts >= 0
-        cells = cells[used] + parts[used] * n_clusters**2
-    counts: NDArray[np.intp] = np.bincount(cells, minlength=n_parts * n_clusters**2)
-    return counts.reshape(n_parts, n_clusters, n_clusters)
+    codes = [np.unique(one, return_inverse=True)[1] for one in (labels, others)]
+    n_samples, n_clusters = len(labels), 1 + max(int(one.max()) for one in codes)
+    (table,) = label_tables(*codes, n_clusters)
+    sizes = [table.sum(axis=axis)[: 1 + int(one.max())] for axis, one in zip((1, 0), codes, strict=True)]
+    entropies = [-float(np.sum(one / n_samples * np.log(one / n_samples))) for one in sizes]
+    if len(sizes[0]) == len(sizes[1]) == 1:
+        return 1.0
+    if min(len(one) for one in sizes) == 1:
+        return 0.0
+    shared = float(table_informations(table[None])[0]) * np.log(n_clusters)
+    expected = _expected_information(*sizes, n_samples)
+    room = np.mean(entropies) - expected
+    return float((shared - expected) / room) if abs(room) > np.finfo(np.float64).eps else 1.0
+
+
+def _expected_information(first: NDArray[np.intp], second: NDArray[np.intp], n_samples: int) -> float:
+    """Mean mutual information of two clusterings of given sizes whose samples are matched at random.
+
+    The number of common samples of a cluster of a and one of b samples is hypergeometric. Vinh, Epps, Bailey:
+    Information theoretic measures for clusterings comparison, JMLR 2010.
+    """
+    logs = gammaln(np.arange(n_samples + 1) + 1.0)  # logarithms of factorials
+    a, b = (one.ravel() for one in np.meshgrid(first, second, indexing="ij"))
+    least, most = np.maximum(1, a + b - n_samples), np.minimum(a, b)
+    counts = np.maximum(most - least + 1, 0)
+    pair = np.repeat(np.arange(len(a)), counts)
+    common = least[pair] + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    of_pairs = logs[a] + logs[b] + logs[n_samples - a] + logs[n_samples - b] - logs[n_samples]
+    a, b = a[pair], b[pair]
+    log_probability = of_pairs[pair] - logs[common] - logs[a - common] - logs[b - common]
+    log_probability -= logs[n_samples - a - b + common]
+    terms = common / n_samples * np.log(common * float(n_samples) / (a * b))
+    return float(np.sum(terms * np.exp(log_probability)))
 
 
 def table_informations(tables: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -185,9 +185,18 @@ class CandidateSpace:
         return factors
 
     def fuse(self, plan: Plan, regularizations: Sequence[float], **options: Any) -> list[FusedSpectra]:
-        """The consensus for every λ."""
-        members = [self._member(key, factor) for key, factor in plan.items()]
-        return fuse_spectra(self.span, members, self.n_clusters, regularizations, **options)
+        """The consensus for every λ; computed once."""
+        known = self._fused.setdefault((*plan.items(), *sorted(options.items())), {})
+        others = [value for value in regularizations if value not in known]
+        if others:
+            members = [self._member(key, factor) for key, factor in plan.items()]
+            known.update(zip(others, fuse_spectra(self.span, members, self.n_clusters, others, **options), strict=True))
+        return [known[value] for value in regularizations]
+
+    @cached_property
+    def _fused(self) -> dict[tuple[Any, ...], dict[float, FusedSpectra]]:
+        """Consensus partitions that were computed before, by plan and λ."""
+        return {}
 
     def _member(self, key: PartitionKey, factor: float) -> WeightedSpectrum:
         position = self.partitions.position(key)

@@ -21,18 +21,18 @@ second information in view v. `docs/SELECTION.md` has the experiments behind the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 import scipy.stats
 from numpy.typing import NDArray
-from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latefusion.metrics.information import label_tables, neighbor_tables, table_informations
+from latefusion.metrics.information import adjusted_information, label_tables, table_informations
 from latefusion.partitions.sources import join_coordinates, known_samples
 from latefusion.similarities.graph import NeighborSearch
 
@@ -160,7 +160,7 @@ def view_trust(view_labels: Sequence[Sequence[NDArray[np.intp]]], presence: NDAr
 def _agreement(first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
     """Adjusted mutual information of two clusterings on the samples that both label; at least zero."""
     both = (first >= 0) & (second >= 0)
-    return max(0.0, adjusted_mutual_info_score(first[both], second[both])) if np.any(both) else 0.0
+    return max(0.0, adjusted_information(first[both], second[both])) if np.any(both) else 0.0
 
 
 def relative_weights(shares: NDArray[Any], attained: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -241,6 +241,10 @@ class Criterion:
     presence: NDArray[Any]
     known: NDArray[np.bool_] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what was derived from these: it is larger, and can be computed again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def score(self, labels: NDArray[np.intp], n_clusters: int) -> Score:
         """Mean of the three informations, and breadth."""
         joint, near, shared = self.informations(labels, n_clusters)
@@ -265,21 +269,43 @@ class Criterion:
         near, shared : ndarray of shape (n_views, n_parts + 1)
             About neighbors in each view, and about the clusterings of each view.
         """
-        joint = [self._near(labels, n_clusters, one) for one in self.joint_neighbors]
-        near = [self._near(labels, n_clusters, one) for one in self.view_neighbors]
-        shared = [
-            np.mean([self._shared(labels, n_clusters, own) for own in several], axis=0) for several in self.view_labels
-        ]
-        return np.mean(joint, axis=0), np.array(near), np.array(shared)
+        k, n_clusterings = n_clusters, [len(several) for several in self.view_labels]
+        graphs, first, second = self._pairs_of_neighbors
+        n_graphs = len(self.joint_neighbors) + len(self.view_neighbors)
+        pairs = label_tables(labels[first], labels[second], k, graphs, n_graphs * self._n_parts)
+        clusterings, samples, own = self._pairs_of_labels
+        tables = label_tables(labels[samples], own, k, clusterings, sum(n_clusterings) * self._n_parts)
+        tables = np.concatenate([pairs + pairs.transpose(0, 2, 1), tables]).reshape(-1, self._n_parts, k, k)
+        tables = np.concatenate([tables, tables.sum(axis=1, keepdims=True)], axis=1)
+        found = table_informations(tables.reshape(-1, k, k)).reshape(len(tables), -1)
+        shared = np.split(found[n_graphs:], np.cumsum(n_clusterings)[:-1])
+        joint, near = np.split(found[:n_graphs], [len(self.joint_neighbors)])
+        return np.mean(joint, axis=0), near, np.array([np.mean(several, axis=0) for several in shared])
 
-    def _near(self, labels: NDArray[np.intp], n_clusters: int, neighbors: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Information about neighbors, of the parts and of all, shape (n_parts + 1,)."""
-        return _of_parts_and_all(neighbor_tables(labels, neighbors, n_clusters, self._parts, self._n_parts))
+    @cached_property
+    def graphs(self) -> list[tuple[float, Any]]:
+        """Weight and symmetric adjacency matrix of every graph of neighbors; the entries of a matrix sum to one."""
+        joint = [(1.0 / len(self.joint_neighbors), one) for one in self.joint_neighbors]
+        views = zip(self.neighbor_weights.tolist(), self.view_neighbors, strict=True)
+        return [(weight, _adjacency(neighbors)) for weight, neighbors in [*joint, *views]]
 
-    def _shared(self, labels: NDArray[np.intp], n_clusters: int, own: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Information about a clustering of a view, of the parts and of all, shape (n_parts + 1,)."""
-        parts = np.where(own >= 0, self._parts, -1)
-        return _of_parts_and_all(label_tables(labels, own, n_clusters, parts, self._n_parts))
+    @cached_property
+    def _pairs_of_neighbors(self) -> tuple[NDArray[np.intp], ...]:
+        """The table of every pair of neighbors, one per graph and part, and both samples."""
+        found = []
+        for graph, neighbors in enumerate([*self.joint_neighbors, *self.view_neighbors]):
+            first, column = np.nonzero((neighbors >= 0) & (self._parts >= 0)[:, None])
+            found.append((graph * self._n_parts + self._parts[first], first, neighbors[first, column]))
+        return tuple(map(np.concatenate, zip(*found, strict=True)))
+
+    @cached_property
+    def _pairs_of_labels(self) -> tuple[NDArray[np.intp], ...]:
+        """The table of every label in a single view, one per clustering and part, the sample, and the label."""
+        found = []
+        for clustering, own in enumerate(own for several in self.view_labels for own in several):
+            samples = np.flatnonzero((own >= 0) & (self._parts >= 0))
+            found.append((clustering * self._n_parts + self._parts[samples], samples, own[samples]))
+        return tuple(map(np.concatenate, zip(*found, strict=True)))
 
     @cached_property
     def _parts(self) -> NDArray[np.intp]:
@@ -316,12 +342,14 @@ class Criterion:
         attained = np.zeros((2, len(self.view_labels)))
         for view, several in enumerate(self.view_labels):
             for own in several:
-                near = self._near(own, n_clusters, self.view_neighbors[view])
-                shared = self._shared(own, n_clusters, own)
-                attained[:, view] = np.maximum(attained[:, view], [near[-1], shared[-1]])
+                _, near, shared = self.informations(np.maximum(own, 0), n_clusters)
+                attained[:, view] = np.maximum(attained[:, view], [near[view, -1], shared[view, -1]])
         return attained
 
 
-def _of_parts_and_all(tables: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Informations in the tables of parts, and last in their sum."""
-    return table_informations(np.concatenate([tables, tables.sum(axis=0, keepdims=True)]))
+def _adjacency(neighbors: NDArray[np.intp]) -> Any:
+    known = neighbors >= 0
+    rows, columns = np.nonzero(known)[0], neighbors[known]
+    entries = np.full(len(rows), 0.5 / max(1, len(rows)))
+    adjacency = scipy.sparse.csr_array((entries, (rows, columns)), shape=(len(neighbors), len(neighbors)))
+    return (adjacency + adjacency.T).tocsr()

@@ -12,12 +12,10 @@ criterion. Every round moves all samples at once to their best cluster, and is k
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.metrics.information import label_tables
 from latefusion.selection.criterion import Criterion
 
 MAX_ROUNDS = 10
@@ -43,11 +41,10 @@ def refine(
         No cluster of `labels` is empty. Samples without any view keep their labels.
     """
     samples = criterion.samples
-    graphs = _graphs(criterion, len(labels))
     value = criterion.score(labels, n_clusters).value
     for _ in range(MAX_ROUNDS):
         moved = labels.copy()
-        moved[samples] = np.argmax(_gains(labels, n_clusters, criterion, graphs)[samples], axis=1)
+        moved[samples] = np.argmax(_gains(labels, n_clusters, criterion)[samples], axis=1)
         if len(np.unique(moved)) < len(np.unique(labels)):
             break
         score = criterion.score(moved, n_clusters)
@@ -57,36 +54,18 @@ def refine(
     return labels
 
 
-def _graphs(criterion: Criterion, n_samples: int) -> list[tuple[float, Any]]:
-    """Weight and symmetric adjacency matrix of every neighbor graph of the criterion."""
-    joint = [(1.0 / len(criterion.joint_neighbors), one) for one in criterion.joint_neighbors]
-    views = zip(criterion.neighbor_weights.tolist(), criterion.view_neighbors, strict=True)
-    return [(weight, _adjacency(neighbors, n_samples)) for weight, neighbors in [*joint, *views]]
-
-
-def _adjacency(neighbors: NDArray[np.intp], n_samples: int) -> Any:
-    known = neighbors >= 0
-    rows, columns = np.nonzero(known)[0], neighbors[known]
-    entries = np.full(len(rows), 0.5 / max(1, len(rows)))
-    adjacency = scipy.sparse.csr_array((entries, (rows, columns)), shape=(n_samples, n_samples))
-    return (adjacency + adjacency.T).tocsr()
-
-
-def _gains(
-    labels: NDArray[np.intp], n_clusters: int, criterion: Criterion, graphs: list[tuple[float, Any]]
-) -> NDArray[np.float64]:
+def _gains(labels: NDArray[np.intp], n_clusters: int, criterion: Criterion) -> NDArray[np.float64]:
     """The contribution of every sample to the criterion in every cluster, shape (n_samples, n_clusters)."""
     indicators = np.eye(n_clusters)[labels]
     gains = np.zeros_like(indicators)
-    for weight, adjacency in graphs:
+    for weight, adjacency in criterion.graphs:
         near = adjacency @ indicators
         table = indicators.T @ near
         gains += 2 * weight * near @ _log_ratios(table, adjacency.nnz).T
     for share, several in zip(criterion.label_weights, criterion.view_labels, strict=True):
         for own in several:
             known = np.flatnonzero(own >= 0)
-            table = np.zeros((n_clusters, int(own.max()) + 1))
-            np.add.at(table, (labels[known], own[known]), 1.0 / len(known))
+            (table,) = label_tables(labels[known], own[known], n_clusters) / len(known)
             gains[known] += share / len(several) / len(known) * _log_ratios(table, len(known)).T[own[known]]
     return gains
 
