@@ -310,7 +310,11 @@ def mean_distance(X: Array) -> float:
     # Distances of equal rows would be rounding errors.
     if n_samples < 2 or _all_rows_same(X):
         return 1.0
-    distances = _distances(X, None, squared=False)
+    if isinstance(X, np.ndarray) and X.dtype == np.float32:
+        # Near the mean of the rows the rounding errors of squares are too small to matter in a mean of distances.
+        distances = _elementwise("sqrt", _single_precision_squares(X - X.mean(axis=0), None))
+    else:
+        distances = _distances(X, None, squared=False)
     xp = namespace(distances)
     total = float(xp.sum(distances, dtype=xp.float64))
     return unit * total / (n_samples * (n_samples - 1)) or 1.0

@@ -26,6 +26,8 @@ MANY_COLUMNS = 100
 DISTANCES = 2**23
 # Rows that are treated at a time: they stay in the cache.
 BLOCK_ROWS = 128
+# Columns of single precision that are converted at a time.
+BLOCK_COLUMNS = 512
 # Entries of a row among which one is the smallest of its group.
 GROUP = 16
 
@@ -45,15 +47,13 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
     distances, neighbors : ndarray of shape (n_samples, n_neighbors)
     """
     n_samples, n_features = samples.shape
-    # Products of float32 would be too inexact, and their copy in float64 is one that scikit-learn does not need.
-    plain = not scipy.sparse.issparse(samples) and samples.dtype == np.float64
-    if not plain or n_features < MANY_COLUMNS or n_samples**2 > DISTANCES:
+    if scipy.sparse.issparse(samples) or n_features < MANY_COLUMNS or n_samples**2 > DISTANCES:
         found: tuple[NDArray[Any], NDArray[np.intp]]
         found = NearestNeighbors(n_neighbors=n_neighbors).fit(samples).kneighbors(samples)
         return found
     products = inner_products(samples)
     squared_norms = np.diagonal(products).copy()
-    distances = np.empty((n_samples, n_neighbors))
+    distances = np.empty((n_samples, n_neighbors), dtype=samples.dtype)
     neighbors = np.empty((n_samples, n_neighbors), dtype=np.intp)
 
     def select(parts: Sequence[slice]) -> None:
@@ -66,7 +66,7 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
 
 
 def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
-    """All x_iᵀx_j; entries right of the diagonal blocks are copied from below them.
+    """All x_iᵀx_j in double precision; entries right of the diagonal blocks are copied from below them.
 
     Parameters
     ----------
@@ -76,16 +76,22 @@ def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
     -------
     ndarray of shape (n_samples, n_samples)
     """
-    products = np.empty((len(samples), len(samples)))
+    products = np.zeros((len(samples), len(samples)))
+    # Single precision is converted some columns at a time, so that there is no copy of all of them.
+    width = samples.shape[1] if samples.dtype == np.float64 else BLOCK_COLUMNS
+    for columns in row_blocks(samples.shape[1], width):
+        _add_products(products, samples[:, columns].astype(np.float64, copy=False))
+    return products
 
+
+def _add_products(products: NDArray[np.float64], samples: NDArray[np.float64]) -> None:
     def multiply(parts: Sequence[slice]) -> None:
         for rows in parts:
             below = products[rows, : rows.stop]
-            np.matmul(samples[rows], samples[: rows.stop].T, out=below)
+            below += samples[rows] @ samples[: rows.stop].T
             products[: rows.start, rows] = below[:, : rows.start].T
 
     share_blocks(multiply, row_blocks(len(samples), BLOCK_ROWS), is_heavy=True)
-    return products
 
 
 def smallest_entries(matrix: NDArray[Any], n_entries: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
