@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from latefusion.arrays import to_numpy
 from latefusion.kernels import (
     KERNELS,
+    fit_gram,
     fit_kernel,
     functions,
     gaussian_kernel,
@@ -278,3 +279,23 @@ def test_rows_that_are_all_the_same_have_the_width_one(container):
 def test_rows_that_are_the_same_are_alike_however_far_out(kernel, dtype):
     rows = np.repeat([[56597340.6, -81732364.5, 156907009.0, -135145929.0]], 3, axis=0).astype(dtype)
     np.testing.assert_array_equal(kernel(rows), 1.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shift", [0.0, 1e3])
+@pytest.mark.parametrize(("kernel", "params"), [("gaussian", None), ("gaussian", {"sigma": 2.0}), ("laplace", None)])
+def test_a_fitted_kernel_and_its_values_at_once(kernel, params, shift, dtype):
+    X = (np.random.default_rng(0).standard_normal((60, 4)) + shift).astype(dtype)
+    fitted, gram = fit_gram(kernel, X, params)
+    expected = fit_kernel(kernel, X, params)
+    tolerance = 1e-12 if dtype == "float64" else 1e-5
+    assert gram.dtype == X.dtype
+    assert fitted.params["sigma"] == pytest.approx(expected.params["sigma"], rel=tolerance)
+    np.testing.assert_allclose(gram, fitted(X), atol=tolerance)
+    np.testing.assert_allclose(gram, expected(X), atol=10 * tolerance)
+
+
+def test_mean_distance_in_single_precision_far_from_the_origin():
+    X = np.random.default_rng(0).standard_normal((200, 5)) + 100.0
+    single = X.astype(np.float32)
+    assert mean_distance(single) == pytest.approx(mean_distance(single.astype(np.float64)), rel=1e-6)

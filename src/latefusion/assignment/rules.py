@@ -8,7 +8,6 @@ training rows, ``predict`` returns the labels of the assignment.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,13 +18,12 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import linkage
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from latefusion.arrays import draw_rows, is_device_array, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.assignment.linear import LinearDiscriminant, fit_mixture
-from latefusion.assignment.small_kmeans import small_kmeans
+from latefusion.assignment.small_kmeans import many_centers, small_kmeans
 from latefusion.types import Array
 
 # Up to this many samples all starts of k-means use all samples.
@@ -33,7 +31,6 @@ SMALL_SAMPLES = 5000
 # Average linkage joins at most this many centers, or this many per cluster.
 LINKED_CENTERS = 200
 LINKED_CENTERS_PER_CLUSTER = 10
-LINKED_STEPS = 20
 # Samples per center that are used to find the centers, if there are more than a few thousand.
 SAMPLES_PER_LINKED = 20
 
@@ -304,11 +301,8 @@ def assign_by_linkage(
     n_centers = max(LINKED_CENTERS, LINKED_CENTERS_PER_CLUSTER * n_clusters)
     if len(centers) > n_centers:
         rows = centers[draw_rows(len(centers), max(SMALL_SAMPLES, SAMPLES_PER_LINKED * n_centers), generator)]
-        with one_thread(), warnings.catch_warnings():
-            # With fewer different directions than centers, some centers are nearest to no direction; they are left out.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            small = small_kmeans(rows, n_centers, n_init=1, random_state=generator, max_iter=LINKED_STEPS)
-        centers = small[np.unique(NearestCenter(small).predict(rows))]
+        with one_thread():
+            centers = many_centers(rows, n_centers, random_state=generator)
     rule = NearestCenter(centers, _cut(linkage(centers, "average"), n_clusters))
     return rule.predict(embedding), rule
 

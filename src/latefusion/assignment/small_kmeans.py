@@ -21,13 +21,16 @@ FloatArray = NDArray[np.floating[Any]]
 
 # Movement of the centers, relative to the mean variance of the columns, at which to stop.
 TOLERANCE = 1e-4
+# Maximum number of iterations of a start.
+MAX_STEPS = 300
+# Rounds in which many centers are drawn, and their iterations.
+ROUNDS = 8
+FEW_STEPS = 20
 # Entries of a block of distances: of as many starts as fit, at least of one.
 BLOCK_ENTRIES = 2**18
 
 
-def small_kmeans(
-    rows: FloatArray, n_clusters: int, *, n_init: int, random_state: Any = None, max_iter: int = 300
-) -> FloatArray:
+def small_kmeans(rows: FloatArray, n_clusters: int, *, n_init: int, random_state: Any = None) -> FloatArray:
     """Centers of the best of several starts.
 
     Parameters
@@ -38,8 +41,6 @@ def small_kmeans(
     n_init : int
         Number of k-means++ starts.
     random_state : int, RandomState or None, default=None
-    max_iter : int, default=300
-        Maximum number of iterations of a start.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def small_kmeans(
     drawn = greedy_starts(rows, n_clusters, n_init, check_random_state(random_state))
     limit = TOLERANCE * float(np.mean(np.var(rows, axis=0)))
     group = max(1, BLOCK_ENTRIES // (len(rows) * n_clusters))
-    found = [_lloyd(rows, rows[drawn[starts]], limit, max_iter) for starts in row_blocks(n_init, group)]
+    found = [_lloyd(rows, rows[drawn[starts]], limit, MAX_STEPS) for starts in row_blocks(n_init, group)]
     costs = np.concatenate([costs for _, costs in found])
     centers: FloatArray = np.concatenate([centers for centers, _ in found])[np.argmin(costs)]
     n_distinct = len(np.unique(np.argmax(_closeness(rows, centers[None])[0], axis=0)))
@@ -62,6 +63,41 @@ def small_kmeans(
             stacklevel=3,
         )
     return centers + means
+
+
+def many_centers(rows: FloatArray, n_centers: int, *, random_state: Any = None) -> FloatArray:
+    """Centers of many small clusters, from a few iterations of one start.
+
+    The start is drawn in a few rounds. In each of them, many rows are drawn at once, with probabilities proportional to
+    their squared distances to the rows drawn before. So rows far from the others are likely to be drawn, as with
+    k-means++, at a small part of its cost (Bahmani et al.: Scalable k-means++, VLDB 2012).
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples, n_features)
+    n_centers : int
+        Less than the number of rows.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    ndarray of shape (n_found, n_features)
+        Centers of clusters that have rows; at most ``n_centers``.
+    """
+    generator = check_random_state(random_state)
+    columns, norms = np.ascontiguousarray(rows.T), np.einsum("ij,ij->i", rows, rows)
+    nearest, drawn = np.ones(len(rows)), np.empty(0, dtype=np.intp)
+    for part in row_blocks(n_centers, -(-n_centers // ROUNDS)):
+        size = min(part.stop - part.start, np.count_nonzero(nearest))
+        if not size:  # as many centers as different rows
+            break
+        chosen = generator.choice(len(rows), size, replace=False, p=nearest / nearest.sum())
+        drawn = np.append(drawn, chosen)
+        closest = np.min(_squared_distances(rows, columns, norms, chosen), axis=0)
+        nearest = closest if part.start == 0 else np.minimum(nearest, closest)
+        nearest[drawn] = 0.0  # not a rounding error
+    centers, _ = _lloyd(rows, rows[drawn][None], 0.0, FEW_STEPS)
+    return centers[0, np.unique(np.argmax(_closeness(rows, centers)[0], axis=0))]
 
 
 def greedy_starts(
@@ -87,21 +123,20 @@ def greedy_starts(
     n_samples, n_candidates = len(rows), 2 + int(np.log(n_clusters))
     draws = generator.random_sample((n_starts, 1 + (n_clusters - 1) * n_candidates))
     steps = draws[:, 1:].reshape(n_starts, n_clusters - 1, n_candidates)
-    exact = rows.astype(np.float64, copy=False)
-    columns, norms = np.ascontiguousarray(exact.T), np.einsum("ij,ij->i", exact, exact)
+    columns, norms = np.ascontiguousarray(rows.T), np.einsum("ij,ij->i", rows, rows)
     starts = np.arange(n_starts)
     chosen = np.empty((n_starts, n_clusters), dtype=np.intp)
     chosen[:, 0] = np.minimum(draws[:, 0] * n_samples, n_samples - 1)
-    nearest = _squared_distances(exact, columns, norms, chosen[:, 0])
+    nearest = _squared_distances(rows, columns, norms, chosen[:, 0])
     for step in range(1, n_clusters):
-        sums = np.cumsum(nearest, axis=1)
+        sums = np.cumsum(nearest, axis=1, dtype=np.float64)
         targets = steps[:, step - 1] * sums[:, -1:]
         candidates = np.stack([np.searchsorted(*one) for one in zip(sums, targets, strict=True)])
         np.minimum(candidates, n_samples - 1, out=candidates)
-        distances = _squared_distances(exact, columns, norms, candidates.ravel())
+        distances = _squared_distances(rows, columns, norms, candidates.ravel())
         distances = distances.reshape(n_starts, n_candidates, n_samples)
         np.minimum(distances, nearest[:, None], out=distances)
-        best = np.argmin(distances.sum(axis=2), axis=1)
+        best = np.argmin(distances.sum(axis=2, dtype=np.float64), axis=1)
         nearest, chosen[:, step] = distances[starts, best], candidates[starts, best]
     return chosen
 

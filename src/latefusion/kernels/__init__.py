@@ -3,6 +3,7 @@
 from latefusion.kernels.functions import (
     KERNELS,
     FittedKernel,
+    fit_gram,
     fit_kernel,
     gaussian_kernel,
     laplace_kernel,
@@ -25,6 +26,7 @@ __all__ = [
     "KernelStatistics",
     "center_kernel",
     "combine_kernels",
+    "fit_gram",
     "fit_kernel",
     "gaussian_kernel",
     "laplace_kernel",

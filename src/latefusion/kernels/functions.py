@@ -276,6 +276,35 @@ def fit_kernel(
     return FittedKernel(KERNELS[kernel], fixed, shift)
 
 
+def fit_gram(
+    kernel: str | KernelFunction, X: Array, params: Mapping[str, Any] | None = None
+) -> tuple[FittedKernel, Array]:
+    """Determine the parameters of a kernel from a training view, and its values there.
+
+    The width of a Gaussian and its values come from the same distances, which are computed once.
+
+    Parameters
+    ----------
+    kernel, X, params : as for `fit_kernel`
+
+    Returns
+    -------
+    fitted : FittedKernel
+    gram : ndarray of shape (n_samples, n_samples)
+    """
+    given = {name for name, value in (params or {}).items() if value is not None}
+    plain = isinstance(X, np.ndarray) and 1 < len(X) <= MEAN_DISTANCE_SAMPLES and X.dtype in (np.float32, np.float64)
+    if kernel != "gaussian" or given or not plain or _all_rows_same(X):
+        fitted = fit_kernel(kernel, X, params)
+        return fitted, fitted(X)
+    shift = _column_shift(X)
+    rows, _, unit = _within_reach(X - shift, None)
+    squares = _distances(rows, None, squared=True)
+    sigma = unit * _mean_of_roots(squares)
+    squares *= -0.5 * (unit / sigma) ** 2
+    return FittedKernel(gaussian_kernel, {"sigma": sigma}, shift), _elementwise("exp", squares)
+
+
 def _check_params(kernel: str, params: Mapping[str, Any]) -> None:
     if kernel not in KERNELS:
         raise ValueError(f"kernel must be one of {list(KERNELS)} or a callable; got {kernel!r}.")
@@ -312,12 +341,18 @@ def mean_distance(X: Array) -> float:
         return 1.0
     if isinstance(X, np.ndarray) and X.dtype == np.float32:
         # Near the mean of the rows the rounding errors of squares are too small to matter in a mean of distances.
-        distances = _elementwise("sqrt", _single_precision_squares(X - X.mean(axis=0), None))
-    else:
-        distances = _distances(X, None, squared=False)
-    xp = namespace(distances)
-    total = float(xp.sum(distances, dtype=xp.float64))
-    return unit * total / (n_samples * (n_samples - 1)) or 1.0
+        return unit * _mean_of_roots(_single_precision_squares(X - X.mean(axis=0), None))
+    return unit * _mean_of_pairs(_distances(X, None, squared=False))
+
+
+def _mean_of_pairs(distances: Array) -> float:
+    """Mean over pairs of different rows, of which there are at least two; 1.0 if all distances are zero."""
+    xp, n_samples = namespace(distances), distances.shape[0]
+    return float(xp.sum(distances, dtype=xp.float64)) / (n_samples * (n_samples - 1)) or 1.0
+
+
+def _mean_of_roots(squares: NDArray[Any]) -> float:
+    return _mean_of_pairs(np.sqrt(squares))
 
 
 def _within_reach(X: Array, Y: Array | None) -> tuple[Array, Array, float]:

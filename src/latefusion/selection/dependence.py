@@ -64,7 +64,7 @@ def view_dependence(
         rows = (np.cumsum(mask[:, view]) - 1)[samples[own]]
         if len(rows) >= FEWEST_SAMPLES:
             squared = _centered(_gaussian(coordinates[view][rows]))
-            squared = squared @ squared
+            squared = squared @ squared.T  # symmetric: half of the products are enough
             kernels[np.ix_([view], own, own)] = squared / (np.linalg.norm(squared) or 1.0)
     found = np.full((len(kernels), len(kernels)), np.nan)
     for one, other in combinations(range(len(kernels)), 2):

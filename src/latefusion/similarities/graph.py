@@ -253,9 +253,10 @@ class GraphSimilarity(BaseEstimator):
             if n_components <= n_clusters or n_neighbors == n_samples - 1:
                 break
             n_neighbors = min(2 * n_neighbors, n_samples - 1)
-        degrees = np.asarray(graph.sum(axis=1)).ravel()
-        scale = scipy.sparse.diags_array(1 / np.sqrt(degrees))
-        matrix = (scale @ graph @ scale).tocsr().astype(view.dtype)
+        degrees = np.add.reduceat(graph.data, graph.indptr[:-1])  # every sample is its own neighbour
+        scale = 1 / np.sqrt(degrees)
+        weights = graph.data * scale[graph.indices] * np.repeat(scale, np.diff(graph.indptr))
+        matrix = scipy.sparse.csr_array((weights.astype(view.dtype), graph.indices, graph.indptr), shape=graph.shape)
         return matrix, GraphExtension(view, search.transform, n_neighbors, widths, radii, degrees)
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from latefusion.arrays import device_name, draw_rows, is_device_array, item_bytes, namespace, require_memory
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
+from latefusion.kernels import FittedKernel, KernelStatistics, fit_gram, fit_kernel, standardize_kernel
 from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
 from latefusion.similarities.extension import FeatureFitter, ReadRows, SimilarityExtension
 from latefusion.similarities.factor import (
@@ -215,9 +215,8 @@ class KernelSimilarity(BaseEstimator):
             f"The exact kernel of a view of shape {tuple(view.shape)}, {n_samples} x {n_samples} numbers and a copy,",
             "Use KernelSimilarity(method='factor'), which never forms it, or fewer samples; float32 views need half.",
         )
-        fitted = fit_kernel(self.kernel, view, self.kernel_params)
         with np.errstate(over="ignore", invalid="ignore"):  # refused in the next line, with advice
-            gram = fitted(view)
+            fitted, gram = fit_gram(self.kernel, view, self.kernel_params)
         _check_gram(gram, view.shape, foreign=callable(self.kernel))
         # A callable may hand out memory that is its own.
         matrix, statistics = standardize_kernel(gram, overwrite=not callable(self.kernel))
