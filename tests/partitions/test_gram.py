@@ -3,32 +3,23 @@
 import numpy as np
 import pytest
 
-from latefusion.arrays import row_blocks
 from latefusion.datasets import make_views
-from latefusion.kernels import fit_kernel
+from latefusion.partitions import factor_stack
 from latefusion.partitions import gram as room
+from latefusion.partitions.factor_stack import FactorStack
 from latefusion.partitions.neighborhoods import count_neighbors, sample_neighborhoods
-from latefusion.similarities.factor import Factor, FactorExtension, fit_linear_map, fit_nystrom_map
+from latefusion.similarities.factor import Factor, FactorExtension, fit_linear_map
 
 VIEWS = make_views(300, 4, n_views=3, n_features=[5, 7, 9], random_state=0).views.arrays
 
 
 @pytest.fixture
 def stack():
-    return room.FactorStack([Factor(view, fit_linear_map(view)) for view in VIEWS])
+    return FactorStack([Factor(view, fit_linear_map(view)) for view in VIEWS])
 
 
 def dense_features(stack):
     return np.hstack([factor.rows(0, stack.n_samples) for factor in stack.factors])
-
-
-@pytest.mark.parametrize("entries", [1, 21 * 300, 2**19])
-def test_blocks_put_together_are_all_features(stack, monkeypatch, entries):
-    monkeypatch.setattr(room, "BLOCK_ENTRIES", entries)
-    again = room.FactorStack(stack.factors)
-    parts = [again.features(rows) for rows in row_blocks(300, again.block)]
-    np.testing.assert_allclose(np.vstack(parts), dense_features(stack))
-    assert [part.shape[1] for part in again.split(parts[0])] == [5, 7, 9]
 
 
 def test_projections_give_orthonormal_eigenvectors(stack):
@@ -50,28 +41,11 @@ def test_more_clusters_than_columns_leave_zero_columns(stack):
 
 
 def test_neighbors_are_counted_in_the_same_pass(stack, monkeypatch):
-    monkeypatch.setattr(room, "BLOCK_ENTRIES", 21 * 300)
+    monkeypatch.setattr(factor_stack, "BLOCK_ENTRIES", 21 * 300)
     extensions = [FactorExtension(factor.feature_map) for factor in stack.factors]
     extensions, sampled = sample_neighborhoods(VIEWS, extensions, [30], 300)
     columns = [one.columns for one in extensions]
-    room.factor_partitions(room.FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
+    room.factor_partitions(FactorStack(stack.factors), room.factor_projections(stack, 2), sampled, columns)
     similarities = [factor.toarray() for factor in stack.factors]
     for (found,), similarity in zip(sampled.results(), [*similarities, np.mean(similarities, axis=0)], strict=True):
         np.testing.assert_allclose(found.counts, count_neighbors(similarity, [30])[0].counts)
-
-
-def test_costly_features_are_kept_between_passes():
-    view = VIEWS[0]
-    calls = []
-    feature_map = fit_nystrom_map(view, fit_kernel("gaussian", view), n_landmarks=40)
-
-    class Counting:
-        width = feature_map.width
-
-        def __call__(self, rows):
-            calls.append(len(rows))
-            return feature_map(rows)
-
-    stack = room.FactorStack([Factor(view, Counting())])
-    room.factor_partitions(stack, room.factor_projections(stack, 3), None)
-    assert sum(calls) == 300

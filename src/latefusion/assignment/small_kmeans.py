@@ -62,7 +62,8 @@ def small_kmeans(rows: FloatArray, n_clusters: int, *, n_init: int, random_state
             ConvergenceWarning,
             stacklevel=3,
         )
-    return centers + means
+    shifted: FloatArray = centers + means
+    return shifted
 
 
 def many_centers(rows: FloatArray, n_centers: int, *, random_state: Any = None) -> FloatArray:
@@ -97,7 +98,8 @@ def many_centers(rows: FloatArray, n_centers: int, *, random_state: Any = None) 
         nearest = closest if part.start == 0 else np.minimum(nearest, closest)
         nearest[drawn] = 0.0  # not a rounding error
     centers, _ = _lloyd(rows, rows[drawn][None], 0.0, FEW_STEPS)
-    return centers[0, np.unique(np.argmax(_closeness(rows, centers)[0], axis=0))]
+    kept: FloatArray = centers[0, np.unique(np.argmax(_closeness(rows, centers)[0], axis=0))]
+    return kept
 
 
 def greedy_starts(
@@ -162,7 +164,8 @@ def _lloyd(rows: FloatArray, starts: FloatArray, limit: float, max_iter: int) ->
         if not len(active):
             break
     closest = np.max(_closeness(rows, converged), axis=1)
-    return converged, -2 * np.sum(closest, axis=1, dtype=np.float64)
+    costs: NDArray[np.float64] = np.asarray(-2 * np.sum(closest, axis=1, dtype=np.float64))
+    return converged, costs
 
 
 def _means(rows: FloatArray, starts: FloatArray) -> FloatArray:

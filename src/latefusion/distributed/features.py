@@ -25,7 +25,7 @@ from latefusion.distributed.chunks import ChunkedViews
 from latefusion.distributed.first_pass import FirstPass, observed
 from latefusion.distributed.passes import sum_up
 from latefusion.encoding.coordinates import SideBySide
-from latefusion.partitions.gram import BLOCK_ENTRIES
+from latefusion.partitions.factor_stack import BLOCK_ENTRIES
 from latefusion.partitions.spectra import LARGEST_GRAM
 from latefusion.similarities import GraphSimilarity, KernelSimilarity
 from latefusion.similarities.anchors import AnchorExtension

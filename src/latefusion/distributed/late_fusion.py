@@ -19,8 +19,8 @@ from latefusion.distributed.shell import ChunkedMixin, draw_start_rows, mean_cos
 from latefusion.encoding import Preparation, fit_preparation
 from latefusion.encoding.coordinates import SideBySide
 from latefusion.estimators.consensus_map import ConsensusMap
+from latefusion.partitions.factor_stack import whitened
 from latefusion.partitions.fitting import root_values
-from latefusion.partitions.gram import whitened
 from latefusion.partitions.imputation import Fill, PatternSums, fit_factor_model
 from latefusion.partitions.partitions import Block, PartitionKey
 from latefusion.partitions.sources import Source, joint_scales

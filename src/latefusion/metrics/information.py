@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 
 def neighbor_information(labels: NDArray[Any], neighbors: NDArray[np.intp], n_clusters: int) -> float:
@@ -130,18 +130,14 @@ def adjusted_information(labels: NDArray[Any], others: NDArray[Any]) -> float:
     float
         `sklearn.metrics.adjusted_mutual_info_score`, which checks its input for longer than this takes.
     """
-    codes = [np.unique(one, return_inverse=True)[1] for one in (labels, others)]
-    n_samples, n_clusters = len(labels), 1 + max(int(one.max()) for one in codes)
-    (table,) = label_tables(*codes, n_clusters)
-    sizes = [table.sum(axis=axis)[: 1 + int(one.max())] for axis, one in zip((1, 0), codes, strict=True)]
-    entropies = [-float(np.sum(one / n_samples * np.log(one / n_samples))) for one in sizes]
-    if len(sizes[0]) == len(sizes[1]) == 1:
-        return 1.0
-    if min(len(one) for one in sizes) == 1:
-        return 0.0
-    shared = float(table_informations(table[None])[0]) * np.log(n_clusters)
-    expected = _expected_information(*sizes, n_samples)
-    room = np.mean(entropies) - expected
+    first, second = (np.unique(one, return_inverse=True)[1] for one in (labels, others))
+    sizes, other_sizes = np.bincount(first), np.bincount(second)
+    if min(len(sizes), len(other_sizes)) == 1:
+        return float(len(sizes) == len(other_sizes))
+    n_samples, n_clusters = len(labels), max(len(sizes), len(other_sizes))
+    shared = table_informations(label_tables(first, second, n_clusters))[0] * np.log(n_clusters)
+    expected = _expected_information(sizes, other_sizes, n_samples)
+    room = np.mean([-np.sum(xlogy(one, one / n_samples)) / n_samples for one in (sizes, other_sizes)]) - expected
     return float((shared - expected) / room) if abs(room) > np.finfo(np.float64).eps else 1.0
 
 
@@ -161,7 +157,7 @@ def _expected_information(first: NDArray[np.intp], second: NDArray[np.intp], n_s
     a, b = a[pair], b[pair]
     log_probability = of_pairs[pair] - logs[common] - logs[a - common] - logs[b - common]
     log_probability -= logs[n_samples - a - b + common]
-    terms = common / n_samples * np.log(common * float(n_samples) / (a * b))
+    terms = xlogy(common, common * float(n_samples) / (a * b)) / n_samples
     return float(np.sum(terms * np.exp(log_probability)))
 
 

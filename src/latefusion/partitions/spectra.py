@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from latefusion.arrays import rounding_threshold, row_blocks, top_eigenpairs
+from latefusion.partitions.factor_stack import FactorStack, whitened
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.factor import Factor, LinearMap
 from latefusion.similarities.given import GivenMap
@@ -104,6 +105,10 @@ def fit_spectrum(
         # All of its eigenvalues are one. The order of its directions depends on the other views.
         vectors, projection = matrix.feature_map(view), np.eye(matrix.feature_map.width)
         values = np.round(np.sum(vectors**2, axis=0))
+    elif isinstance(matrix, Factor) and is_narrow(matrix, n_components):
+        stack = FactorStack([matrix])
+        values, projection = whitened(stack.products(), n_components, stack.precision)
+        vectors = stack.times(projection)
     elif isinstance(matrix, Factor):
         features = feature_matrix(matrix)
         projection = leading_projection(features, n_components, precision)
@@ -113,6 +118,15 @@ def fit_spectrum(
     else:
         values, vectors, projection = leading_eigenpairs(matrix, n_components, precision)
     return Spectrum(values, vectors.astype(precision, copy=False), extension, projection.astype(precision, copy=False))
+
+
+def is_narrow(factor: Factor, n_components: int) -> bool:
+    """Whether the rows of a factor are dense and few columns wide, so that ΦᵀΦ is formed without a copy of Φ."""
+    return (
+        factor.features is None
+        and factor.has_dense_rows
+        and takes_gram(factor.feature_map.width, n_components, dense=True)
+    )
 
 
 def scatter_rows(rows: NDArray[Any], observed: NDArray[np.bool_]) -> NDArray[Any]:

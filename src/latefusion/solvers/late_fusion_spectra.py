@@ -182,12 +182,12 @@ def _partition_products(
     for place, member in zip(places, members, strict=False):
         own = _leading(member, n_clusters)
         place[: own.stop - own.start] = np.arange(own.start, own.stop)
-    places = places.ravel()
+    columns = places.ravel()
     factors = np.append(np.repeat([member.factor for member in members], n_clusters), np.zeros(n_clusters))
-    factors[places < 0] = 0.0
-    products: FloatArray = span.products[np.ix_(places, places)] * factors * factors[:, None]
+    factors[columns < 0] = 0.0
+    products: FloatArray = span.products[np.ix_(columns, columns)] * factors * factors[:, None]
     with_mean = span.products @ mean
-    products[:, -n_clusters:] = with_mean[places] * factors[:, None]
+    products[:, -n_clusters:] = with_mean[columns] * factors[:, None]
     products[-n_clusters:, :] = products[:, -n_clusters:].T
     products[-n_clusters:, -n_clusters:] = mean.T @ with_mean
     return products
