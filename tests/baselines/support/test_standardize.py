@@ -12,3 +12,9 @@ def test_standardised_rows(seed):
     np.testing.assert_array_equal(rows[3], 0.0)
     narrow = view[:, :2]
     np.testing.assert_array_equal(standardize_rows(narrow), narrow)
+
+
+def test_equal_features_whose_mean_is_rounded_are_constant():
+    view = np.tile(np.array([[0.1], [1 / 3], [1e8 + 0.1]]), 7)
+    assert np.ptp(view - view.mean(axis=1, keepdims=True)) > 0
+    np.testing.assert_array_equal(standardize_rows(view), 0.0)

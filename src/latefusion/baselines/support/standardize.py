@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+# Deviations below this share of the largest feature count as zero.
+ROUNDING = 1e-14
+TINY = np.finfo(np.float64).tiny
+
 
 def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
     """Give every sample mean zero and unit deviation over its features; one with equal features becomes zero.
@@ -17,5 +21,7 @@ def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
         return view
     centered = view - view.mean(axis=1, keepdims=True)
     deviations = np.sqrt((centered**2).sum(axis=1, keepdims=True) / (view.shape[1] - 1))
-    scaled: NDArray[Any] = centered / np.where(deviations > 0, deviations, 1.0)
+    # Equal features minus their mean may leave a rounding error, which is no deviation.
+    rounding = ROUNDING * np.abs(view).max(axis=1, keepdims=True)
+    scaled: NDArray[Any] = np.where(deviations > rounding, centered / np.maximum(deviations, TINY), 0.0)
     return scaled
