@@ -38,8 +38,19 @@ def test_components_are_eigenvalues_of_one_and_constant_rows(seed):
     blocks = [graph(seed + part, 12, 4) for part in range(3)]
     cut = transfer_cut(scipy.sparse.csr_array(scipy.linalg.block_diag(*blocks)), 3)
     np.testing.assert_allclose(cut.eigenvalues, 1.0, atol=1e-12)
+    assert cut.n_parts == 3
+    np.testing.assert_array_equal(cut.parts, np.repeat(np.arange(3), 12))
     same = np.kron(np.eye(3), np.ones((12, 12)))
     np.testing.assert_allclose(cut.embedding @ cut.embedding.T, same, atol=1e-10)
+
+
+def test_more_parts_than_components_leave_the_smaller_ones_out(seed):
+    blocks = [graph(seed + part, size, 3) for part, size in enumerate((5, 12, 9))]
+    cut = transfer_cut(scipy.sparse.csr_array(scipy.linalg.block_diag(*blocks)), 2)
+    assert cut.n_parts == 3
+    np.testing.assert_array_equal(cut.parts, np.repeat([0, 1, 2], [5, 12, 9]))
+    np.testing.assert_array_equal(cut.embedding, np.repeat([[0, 0], [1, 0], [0, 1]], [5, 12, 9], axis=0))
+    np.testing.assert_array_equal(cut.eigenvalues, 1.0)
 
 
 def test_unused_columns_and_the_scale_of_all_weights_have_no_effect(seed):

@@ -15,6 +15,9 @@ weights   B       n_samples x n_columns, sparse
 vectors   V       n_columns x n_components
 ========  ======  ==============================
 
+A graph with more connected components than wanted has more eigenvectors of the eigenvalue one than wanted, and any
+choice among their combinations would be arbitrary. Then the components with the most samples are the coordinates.
+
 With s entries per row it costs O(n s²), and some eigenvectors of an r x r matrix.
 
 Li, Wu, Chang: Segmentation using superpixels: a bipartite graph partitioning approach. CVPR 2012.
@@ -29,6 +32,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from latefusion.arrays import top_eigenpairs, unit_rows
+from latefusion.similarities.adaptive import connected_components
 
 
 class BipartiteCut(NamedTuple):
@@ -40,10 +44,16 @@ class BipartiteCut(NamedTuple):
         Rows of unit length. Columns are zero if the graph has fewer columns than components.
     eigenvalues : ndarray of shape (n_components,)
         Of N, descending, between zero and one. The eigenvalue one occurs once per connected component.
+    n_parts : int
+        Number of connected components of the graph.
+    parts : ndarray of shape (n_samples,)
+        The component of every sample, from 0.
     """
 
     embedding: NDArray[Any]
     eigenvalues: NDArray[Any]
+    n_parts: int
+    parts: NDArray[np.intp]
 
 
 def transfer_cut(weights: scipy.sparse.csr_array, n_components: int) -> BipartiteCut:
@@ -58,7 +68,13 @@ def transfer_cut(weights: scipy.sparse.csr_array, n_components: int) -> Bipartit
     Returns
     -------
     BipartiteCut
+        If the graph has more components than ``n_components``, rows of the smaller ones are zero.
     """
+    n_parts, parts = connected_parts(weights)
+    if n_parts > n_components:
+        largest = np.argsort(-np.bincount(parts), kind="stable")[:n_components]
+        indicator: NDArray[Any] = (parts[:, None] == largest).astype(np.float64)
+        return BipartiteCut(indicator, np.ones(n_components), n_parts, parts)
     totals = np.asarray(weights.sum(axis=0)).ravel()
     used = weights[:, np.flatnonzero(totals > 0)]
     degrees = np.asarray(used.sum(axis=1)).ravel()
@@ -73,7 +89,27 @@ def transfer_cut(weights: scipy.sparse.csr_array, n_components: int) -> Bipartit
     embedding[:, :n_found] = walks @ (scale[:, None] * vectors)
     eigenvalues = np.zeros(n_components)
     eigenvalues[:n_found] = np.clip(found, 0.0, 1.0)
-    return BipartiteCut(unit_rows(embedding, xp=np), eigenvalues)
+    return BipartiteCut(unit_rows(embedding, xp=np), eigenvalues, n_parts, parts)
+
+
+def connected_parts(weights: scipy.sparse.csr_array) -> tuple[int, NDArray[np.intp]]:
+    """Connected components of a bipartite graph: their number, and that of every sample.
+
+    Parameters
+    ----------
+    weights : csr_array of shape (n_samples, n_columns)
+        Every row has an entry; stored zeros count as edges.
+
+    Returns
+    -------
+    n_parts : int
+    parts : ndarray of shape (n_samples,)
+        From 0.
+    """
+    joined = scipy.sparse.csr_array((np.ones(weights.nnz), weights.indices, weights.indptr), weights.shape)
+    _, labels = connected_components(joined.T @ joined)
+    present, parts = np.unique(labels[weights.indices[weights.indptr[:-1]]], return_inverse=True)
+    return len(present), np.asarray(parts, dtype=np.intp)
 
 
 def membership_graph(labelings: NDArray[np.intp]) -> scipy.sparse.csr_array:
