@@ -223,6 +223,18 @@ def test_cosine_ignores_the_length_of_samples(seed):
     np.testing.assert_allclose(graphs[0], graphs[1], atol=1e-10)
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+@pytest.mark.parametrize("factor", [2.0**-400, 2.0**300])
+def test_the_unit_of_a_view_does_not_matter(seed, metric, factor):
+    views = make_views(60, 3, n_views=2, n_features=[6, 8], random_state=seed).views.arrays
+    draw = Draw(3, np.array([0, 1]), [np.arange(6), np.arange(8)])
+    graphs = [
+        base_graph(given, draw, 30, 5, np.random.RandomState(0), metric).toarray()
+        for given in (views, [factor * view for view in views])
+    ]
+    np.testing.assert_allclose(graphs[1], graphs[0], atol=1e-12)
+
+
 def test_all_components_of_a_kernel_are_used(seed):
     data = make_views(60, 3, n_views=2, noise=1.0, random_state=seed)
     kernels = [gaussian_kernel(view) for view in data.views.arrays]

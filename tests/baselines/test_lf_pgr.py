@@ -202,7 +202,7 @@ def test_memory_is_checked_for_the_graph(monkeypatch):
     """There is enough for two kernels, and not for three matrices more."""
     view = np.random.default_rng(0).standard_normal((50, 3))
     monkeypatch.setattr(memory, "available_memory", lambda like=None: int(2.5 * 50**2 * 8))
-    with pytest.raises(MemoryError, match="ProxyGraphRefinement learns a 50 x 50 graph.*Use fewer samples"):
+    with pytest.raises(MemoryError, match=r"ProxyGraphRefinement learns a 50 x 50 graph.*Use fewer samples"):
         ProxyGraphRefinement(2).fit([view])
 
 

@@ -149,7 +149,8 @@ def test_scaling_by_sample_ignores_offset_and_unit_of_samples_and_by_feature_tho
 @pytest.mark.parametrize("scaling", ["sample", "feature", None])
 def test_sparse_views_give_the_clusters_of_dense_ones(seed, scaling):
     generator = np.random.default_rng(seed)
-    views = [generator.poisson(1.0, (60, width)).astype(float) for width in (12, 30)]
+    # Distances between counts are often equal, and rounding would decide.
+    views = [generator.poisson(1.0, (60, width)) * generator.uniform(0.9, 1.1, (60, width)) for width in (12, 30)]
     model = OnePassFactorization(4, scaling=scaling, random_state=0)
     dense = model.fit(views)
     labels, centers = dense.labels_, dense.cluster_centers_
@@ -169,6 +170,18 @@ def test_kernels_are_not_scaled(seed):
     assert model.cluster_centers_.shape[1] == 5 + np.linalg.matrix_rank(kernel)
     for one in (model, plain):
         assert np.all(np.linalg.norm(one.cluster_centers_[:, 5:], axis=1) <= 1.0 + 1e-12)
+
+
+@pytest.mark.parametrize("scaling", ["sample", "feature", None])
+def test_a_large_offset_of_a_view_does_not_matter(seed, scaling):
+    data = make_views(60, 3, n_views=2, n_features=[8, 2], random_state=seed)
+    views = data.views.arrays
+    model = OnePassFactorization(3, scaling=scaling, random_state=0).fit([view + 1e9 for view in views])
+    reference = OnePassFactorization(3, scaling=scaling, random_state=0).fit(views)
+    assert adjusted_rand_score(reference.labels_, model.labels_) == 1.0
+    # The rows of a view that is not standardised keep their offset.
+    narrow = model.cluster_centers_[:, 8:] - (0.0 if scaling == "feature" else 1e9)
+    np.testing.assert_allclose(np.sort(narrow, axis=0), np.sort(reference.cluster_centers_[:, 8:], axis=0), atol=1e-5)
 
 
 def test_narrow_views_are_used_as_they_are():

@@ -56,7 +56,6 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -155,7 +154,7 @@ def base_graph(
     for view in draw.views.tolist():
         rows = take_columns(views[view], draw.features[view])
         if metric == "cosine":
-            rows = normalize(rows)
+            rows = _unit_rows(rows)
         pairs.append((rows, draw_anchors(rows, -(-n_anchors // size), generator, unit=metric == "cosine")))
     for factor in FACTORS:
         blocks = []
@@ -166,6 +165,15 @@ def base_graph(
         if connected_parts(graph)[0] <= draw.n_clusters:
             break
     return graph
+
+
+def _unit_rows(rows: Array) -> Array:
+    """Rows of any size divided by their norm; zero rows stay zero."""
+    lengths = np.sqrt(without_shift(rows).squared_norms())
+    inverse = 1.0 / np.where(lengths > 0, lengths, 1.0)
+    return (
+        (scipy.sparse.diags_array(inverse) @ rows).tocsr() if scipy.sparse.issparse(rows) else rows * inverse[:, None]
+    )
 
 
 def solve_fastmice(base_labels: NDArray[np.intp], n_clusters: int) -> tuple[SolverResult, int]:

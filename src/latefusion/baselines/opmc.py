@@ -53,7 +53,7 @@ from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, C
 from latefusion.baselines.support.canonical_order import canonical_order
 from latefusion.baselines.support.kernel_kmeans import has_converged
 from latefusion.baselines.support.lloyd import cluster_means, fill_empty_clusters, nearest_centers, spread_rows
-from latefusion.baselines.support.shifted_rows import ShiftedRows, side_by_side, standardized_view
+from latefusion.baselines.support.shifted_rows import ShiftedRows, centered, side_by_side, standardized_view
 from latefusion.types import SolverResult
 
 
@@ -258,7 +258,7 @@ class OnePassFactorization(ComparisonMethod):
         views = self._fit_rows(X)
         samples, order = canonical_order(views)
         scalings = [None if kind == "precomputed" else self.scaling for kind in self.view_inputs_]
-        rows = side_by_side([standardized_view(views[p][samples], scalings[p]) for p in order])
+        rows, middle = centered(side_by_side([standardized_view(views[p][samples], scalings[p]) for p in order]))
         generator = check_random_state(self.random_state)
         runs = (
             solve_opmc(
@@ -272,7 +272,7 @@ class OnePassFactorization(ComparisonMethod):
             for _ in range(self.n_init)
         )
         result, centers = min(runs, key=lambda run: run[0].objective[-1])
-        blocks = np.split(centers, np.cumsum([views[p].shape[1] for p in order])[:-1], axis=1)
+        blocks = np.split(centers + middle, np.cumsum([views[p].shape[1] for p in order])[:-1], axis=1)
         self.cluster_centers_ = np.concatenate([blocks[p] for p in np.argsort(order)], axis=1)
         labels = np.empty(len(samples), dtype=np.intp)
         labels[samples] = result.labels

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from latefusion.baselines.support.shifted_rows import side_by_side, standardized_view, without_shift
+from latefusion.baselines.support.shifted_rows import (
+    centered,
+    side_by_side,
+    standardized_view,
+    without_shift,
+)
 
 
 def sparse_view(seed, width=9):
@@ -71,3 +76,15 @@ def test_dense_views_stay_dense(seed):
     assert isinstance(rows.matrix, np.ndarray)
     np.testing.assert_array_equal(written_out(rows), np.concatenate(views, axis=1))
     np.testing.assert_allclose(rows.squared_norms(), (rows.matrix**2).sum(axis=1))
+
+
+def test_centered_rows_are_the_rows_minus_their_mean(seed):
+    view = sparse_view(seed)
+    for given in (view, scipy.sparse.csr_array(view)):
+        for scaling in ("sample", None):
+            rows = standardized_view(given, scaling)
+            moved, middle = centered(rows)
+            np.testing.assert_allclose(middle, written_out(rows).mean(axis=0), atol=1e-12)
+            np.testing.assert_allclose(written_out(moved) + middle, written_out(rows), atol=1e-12)
+            np.testing.assert_allclose(moved.squared_norms(), (written_out(moved) ** 2).sum(axis=1), atol=1e-10)
+            assert scipy.sparse.issparse(moved.matrix) == scipy.sparse.issparse(given)

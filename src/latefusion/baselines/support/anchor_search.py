@@ -202,7 +202,7 @@ def anchor_affinity(near: NearestAnchors, n_anchors: int, metric: Metric = "eucl
     if metric == "cosine":
         weights = np.maximum(1.0 - 0.5 * near.squared, 0.0)
     else:
-        sigma = float(np.sqrt(near.squared).mean()) + epsilon
+        sigma = float(np.sqrt(near.squared).mean()) or 1.0
         weights = np.exp(-near.squared / (2.0 * sigma**2))
     # A sample far away from all its anchors keeps a shorter row, so that the view counts less for it.
     lengths = np.sqrt(np.einsum("ij,ij->i", weights, weights))[:, None]

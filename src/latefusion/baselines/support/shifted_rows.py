@@ -44,8 +44,8 @@ class ShiftedRows(NamedTuple):
     def dense_rows(self, rows: Any) -> NDArray[Any]:
         """Some rows, written out."""
         part = self.matrix[rows]
-        dense: NDArray[Any] = part.toarray() if scipy.sparse.issparse(part) else part
-        return dense - self.left[rows] @ self.right.T
+        dense: NDArray[Any] = (part.toarray() if scipy.sparse.issparse(part) else part) - self.left[rows] @ self.right.T
+        return dense
 
     def products(self, rows: Any, other: NDArray[Any]) -> NDArray[Any]:
         """Inner products of some rows with the rows of a dense matrix, shape (n_rows, n_others)."""
@@ -62,7 +62,8 @@ class ShiftedRows(NamedTuple):
         ).T
         added = members @ self.matrix
         total: NDArray[Any] = added.toarray() if scipy.sparse.issparse(added) else np.asarray(added)
-        return total - (members @ self.left) @ self.right.T
+        total -= (members @ self.left) @ self.right.T
+        return total
 
     def squared_norms(self) -> NDArray[Any]:
         """Squared Euclidean norms of the rows."""
@@ -72,7 +73,8 @@ class ShiftedRows(NamedTuple):
         squares = np.asarray(self.matrix.multiply(self.matrix).sum(axis=1)).ravel()
         across = np.einsum("ij,ij->i", self.matrix @ self.right, self.left)
         shift = np.einsum("ij,jk,ik->i", self.left, self.right.T @ self.right, self.left)
-        return np.maximum(squares - 2.0 * across + shift, 0.0)
+        positive: NDArray[Any] = np.maximum(squares - 2.0 * across + shift, 0.0)
+        return positive
 
 
 def without_shift(matrix: Array) -> ShiftedRows:
@@ -141,3 +143,14 @@ def side_by_side(views: Sequence[ShiftedRows]) -> ShiftedRows:
     else:
         matrix = np.concatenate([view.matrix for view in views], axis=1)
     return ShiftedRows(matrix, left, right)
+
+
+def centered(rows: ShiftedRows) -> tuple[ShiftedRows, NDArray[Any]]:
+    """Rows minus their mean, and the mean: distances do not change, and their rounding errors shrink."""
+    n_samples = rows.matrix.shape[0]
+    middle = rows.sums(np.zeros(n_samples, dtype=np.intp), 1)[0] / n_samples
+    if not scipy.sparse.issparse(rows.matrix):
+        return rows._replace(matrix=rows.matrix - middle), middle
+    left = np.concatenate([rows.left, np.ones((n_samples, 1))], axis=1)
+    right = np.concatenate([rows.right, middle[:, None]], axis=1)
+    return ShiftedRows(rows.matrix, left, right), middle
