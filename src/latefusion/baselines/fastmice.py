@@ -71,8 +71,8 @@ from latefusion.types import Array, SolverResult
 
 # Share of the features of a view in a base clustering.
 LEAST_SHARE, LARGEST_SHARE = 0.2, 0.8
-# Rounds of k-means, from random rows, for a base clustering. Base clusterings should differ: k-means++ and convergence
-# make each of them better and the consensus worse.
+# Rounds of k-means, from random rows, for a base clustering. There are few, as in the authors' code: base clusterings
+# should differ from each other.
 BASE_ROUNDS = 5
 # Factors of the number of neighbours, tried until a graph has no more components than clusters.
 FACTORS = (1, 2, 4, 8)
