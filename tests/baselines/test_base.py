@@ -108,3 +108,14 @@ def test_a_wrong_number_of_components_is_reported_and_the_right_one_is_not(recwa
         model._store_graph(graph, 2)
     assert model.n_components_ == 2
     assert model.graph_.nnz == 1
+
+
+def test_rows_stay_sparse_and_in_double_precision():
+    dense, sparse = Shell()._fit_rows([A.astype(np.float32), sp.csr_array(B)])
+    assert isinstance(dense, np.ndarray)
+    assert dense.dtype == sparse.dtype == np.float64
+    np.testing.assert_allclose(dense, A, rtol=1e-6)
+    assert sp.issparse(sparse)
+    np.testing.assert_array_equal(sparse.toarray(), B)
+    (factor,) = Shell(similarity="precomputed")._fit_rows([linear_kernel(A)])
+    np.testing.assert_allclose(factor @ factor.T, standardize_kernel(linear_kernel(A))[0], atol=1e-10)

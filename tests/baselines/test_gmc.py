@@ -15,9 +15,9 @@ from latefusion.baselines.gmc import (
     _exact_target,
     _published_rows,
     solve_gmc,
-    standardize_rows,
 )
 from latefusion.baselines.support.graphs import adaptive_neighbors, nearest_samples
+from latefusion.baselines.support.standardize import standardize_rows
 from latefusion.datasets import make_views
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
 
@@ -117,17 +117,6 @@ def test_exact_target_minimises_the_weighted_distance(seed):
     for _ in range(20):
         assert cost(target.toarray() + 0.1 * generator.standard_normal((6, 6))) > cost(target.toarray())
     assert strength == pytest.approx(1.0 / weights.sum())
-
-
-def test_standardised_rows(seed):
-    view = np.random.default_rng(seed).standard_normal((5, 8))
-    view[3] = 2.5
-    rows = standardize_rows(view)
-    np.testing.assert_allclose(rows.mean(axis=1), 0.0, atol=1e-12)
-    np.testing.assert_allclose(rows.std(axis=1, ddof=1)[[0, 1, 2, 4]], 1.0)
-    np.testing.assert_array_equal(rows[3], 0.0)
-    narrow = view[:, :2]
-    np.testing.assert_array_equal(standardize_rows(narrow), narrow)
 
 
 def test_unreached_components_warn_and_still_give_all_clusters(seed):

@@ -13,7 +13,7 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 from latefusion.experiments.printed import printed_methods
 
-# Shapes in n samples, m views, k clusters and i iterations.
+# Shapes in n samples, m views, k clusters, i iterations, d columns of all views and b base clusterings.
 RESULT = {"labels_": "n", "objective_": "i", "n_iter_": "", "converged_": ""}
 CONSENSUS = {"consensus_": "nk"}
 WEIGHTS = {"view_weights_": "m"}
@@ -46,6 +46,9 @@ ATTRIBUTES = {
     "OPLFMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
     "LF-IMVC": RESULT | CONSENSUS | ROTATIONS,
     "EE-IMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
+    "OPMC": RESULT | {"cluster_centers_": "kd"},
+    "FastMICE": RESULT | CONSENSUS | {"base_labels_": "nb"},
+    "LF-PGR": RESULT | CONSENSUS | {"graph_": "nn", "view_embeddings_": "mnk"},
 }
 
 # Attributes that depend on a parameter and are not there by default.
@@ -54,6 +57,7 @@ OPTIONAL = {"CRSC": CONSENSUS, "Co-reg": CONSENSUS}
 # Methods whose objective provably never rises (-1) or never falls (+1) from one iteration to the next.
 MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1, "MvWCMD": -1}
 MONOTONE |= {"CRSC": 1, "CRSC-centroid": 1, "Co-reg": 1, "OPLFMVC": 1, "LF-IMVC": 1, "EE-IMVC": 1}
+MONOTONE |= {"OPMC": -1}
 
 INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC")
 
@@ -68,6 +72,7 @@ SEQUENTIAL = ("CRSC", "Co-reg")
 
 # Every view given twice does not change the problem: the common factor of all weights or distances cancels.
 DOUBLING = ("concat-kmeans", "concat-spectral", "A-MKKM", "SB-KKM", "MKKM", "CRSC-centroid", "SC", "SWMC", "SimpleMKKM")
+DOUBLING += ("OPMC",)
 
 # Methods on affinities, which are not centred and have a width of their own.
 AFFINITIES = ("CRSC", "CRSC-centroid", "Co-reg", "RMSC", "SC")
@@ -112,7 +117,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_fit_sets_the_stated_attributes_with_their_shapes(method, blurred, request):
     stated = ATTRIBUTES[name_of(request)]
     model = clone(method).fit(blurred.views)
-    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1}
+    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1, "d": 30, "b": 20}
     for name, shape in stated.items():
         assert np.shape(getattr(model, name)) == tuple(sizes[axis] for axis in shape), name
     assert model.labels_.dtype == np.intp

@@ -11,8 +11,10 @@ from latefusion.baselines.best_kernel import BestKernelKMeans
 from latefusion.baselines.concatenation import ConcatKMeans, ConcatSpectral
 from latefusion.baselines.coregularized import CentroidCoregularizedSpectral, CoregularizedSpectral
 from latefusion.baselines.ee_imvc import EfficientIncompleteLateFusion
+from latefusion.baselines.fastmice import FastEnsembleClustering
 from latefusion.baselines.gmc import GraphBasedClustering
 from latefusion.baselines.lf_imvc import IncompleteLateFusion
+from latefusion.baselines.lf_pgr import ProxyGraphRefinement
 from latefusion.baselines.lkam import LocalKernelAlignment
 from latefusion.baselines.lmkkm import LocalizedMKKM
 from latefusion.baselines.lmsc import LatentSubspaceClustering
@@ -21,6 +23,7 @@ from latefusion.baselines.mkkm_mr import MatrixRegularizedMKKM
 from latefusion.baselines.mvgl import GraphLearning
 from latefusion.baselines.mvwcmd import WeightedDiscreteConsensus
 from latefusion.baselines.one_pass import OnePassLateFusion
+from latefusion.baselines.opmc import OnePassFactorization
 from latefusion.baselines.rmkkm import RobustMKKM
 from latefusion.baselines.rmsc import RobustMultiViewSpectral
 from latefusion.baselines.simple_mkkm import SimpleMKKM
@@ -54,7 +57,11 @@ PAPER_METHODS: dict[str, type[ComparisonMethod]] = {
     "EE-IMVC": EfficientIncompleteLateFusion,
 }
 # Further methods, in the order of their years.
-MODERN_METHODS: dict[str, type[ComparisonMethod]] = {}
+MODERN_METHODS: dict[str, type[ComparisonMethod]] = {
+    "OPMC": OnePassFactorization,  # 2021
+    "FastMICE": FastEnsembleClustering,  # 2023
+    "LF-PGR": ProxyGraphRefinement,  # 2023
+}
 METHODS = PAPER_METHODS | MODERN_METHODS
 
 __all__ = [
@@ -69,6 +76,7 @@ __all__ = [
     "ConcatSpectral",
     "CoregularizedSpectral",
     "EfficientIncompleteLateFusion",
+    "FastEnsembleClustering",
     "GraphBasedClustering",
     "GraphLearning",
     "IncompleteLateFusion",
@@ -77,7 +85,9 @@ __all__ = [
     "LocalizedMKKM",
     "MatrixRegularizedMKKM",
     "MultipleKernelKMeans",
+    "OnePassFactorization",
     "OnePassLateFusion",
+    "ProxyGraphRefinement",
     "RobustMKKM",
     "RobustMultiViewSpectral",
     "SelfWeightedGraph",

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator
@@ -79,9 +80,13 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
 
     def _fit_features(self, X: Any) -> list[NDArray[Any]]:
         """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
+        return [_dense(view) for view in self._fit_rows(X)]
+
+    def _fit_rows(self, X: Any) -> list[Any]:
+        """Features in double precision, sparse where the view is; kernels as in `_fit_features`."""
         views = self._fit_views(X)
         pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
+        return [_kernel_factor(array) if kind == "precomputed" else _in_double(array) for array, kind in pairs]
 
     def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
         """Set the fitted attributes from a result; k-means on the consensus gives the labels where there are none.
@@ -135,6 +140,10 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
 
 def _dense(array: Any) -> NDArray[Any]:
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
+
+
+def _in_double(array: Any) -> Any:
+    return csr_array(array, dtype=np.float64) if scipy.sparse.issparse(array) else np.asarray(array, dtype=np.float64)
 
 
 def _kernel_factor(kernel: NDArray[Any]) -> NDArray[Any]:

@@ -58,6 +58,7 @@ from latefusion.baselines.support.rank_constraint import (
     self_weights,
     steer_penalty,
 )
+from latefusion.baselines.support.standardize import standardize_rows
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, without_zeros
 from latefusion.types import SolverResult
 
@@ -163,19 +164,6 @@ UPDATES = {
     "published": Updates(_published_rows, _published_target),
     "exact": Updates(_exact_rows, _exact_target),
 }
-
-
-def standardize_rows(view: NDArray[Any]) -> NDArray[Any]:
-    """Give every sample mean zero and unit deviation over its features; one with equal features becomes zero.
-
-    A view with one or two features stays as it is: only signs would be left of it.
-    """
-    if view.shape[1] < 3:
-        return view
-    centered = view - view.mean(axis=1, keepdims=True)
-    deviations = np.sqrt((centered**2).sum(axis=1, keepdims=True) / (view.shape[1] - 1))
-    scaled: NDArray[Any] = centered / np.where(deviations > 0, deviations, 1.0)
-    return scaled
 
 
 class GraphBasedClustering(ComparisonMethod):

@@ -105,10 +105,10 @@ MODELS: dict[str, type[BaseEstimator]] = {cls.__name__: cls for cls in (*PREDICT
 
 # Fitted attributes of all models, besides `input_schema_` and `consensus_map_`.
 ARRAY_ATTRIBUTES = (
-    "adjusted_rand_", "agreement_", "confidence_", "consensus_", "eigenvalues_", "labels_", "n_features_per_view_",
-    "n_observed_views_", "neighbor_counts_", "normalized_mutual_info_", "objective_", "partition_weights_",
-    "rotations_", "sample_weights_", "view_consensus_", "view_embeddings_", "view_labels_", "view_losses_",
-    "view_objectives_", "view_weights_",
+    "adjusted_rand_", "agreement_", "base_labels_", "cluster_centers_", "confidence_", "consensus_", "eigenvalues_",
+    "labels_", "n_features_per_view_", "n_observed_views_", "neighbor_counts_", "normalized_mutual_info_", "objective_",
+    "partition_weights_", "rotations_", "sample_weights_", "view_consensus_", "view_embeddings_", "view_labels_",
+    "view_losses_", "view_objectives_", "view_weights_",
 )  # fmt: skip
 INTEGER_ATTRIBUTES = ("n_clusters_", "n_components_", "n_features_in_", "n_iter_", "n_views_", "view_")
 ATTRIBUTES: dict[str, Any] = {
