@@ -13,11 +13,12 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 from latefusion.experiments.printed import printed_methods
 
-# Shapes in n samples, m views, k clusters and i iterations.
+# Shapes in n samples, m views, k clusters, r anchors and i iterations.
 RESULT = {"labels_": "n", "objective_": "i", "n_iter_": "", "converged_": ""}
 CONSENSUS = {"consensus_": "nk"}
 WEIGHTS = {"view_weights_": "m"}
 GRAPH = {"graph_": "nn", "n_neighbors_": ""}
+ANCHORS = {"graph_": "nr", "n_anchors_": "", "n_components_": ""}
 SINGLE_VIEWS = {"view_": "", "view_consensus_": "mnk", "view_labels_": "mn", "view_objectives_": "m"}
 ROTATIONS = {"rotations_": "mkk"}
 
@@ -46,6 +47,10 @@ ATTRIBUTES = {
     "OPLFMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
     "LF-IMVC": RESULT | CONSENSUS | ROTATIONS,
     "EE-IMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
+    "SNF": RESULT | CONSENSUS | GRAPH,
+    "NEMO": RESULT | CONSENSUS | GRAPH | {"objective_": "1", "n_neighbors_": "m"},
+    "EOMSC-CA": RESULT | CONSENSUS | WEIGHTS | ANCHORS,
+    "SFMC": RESULT | CONSENSUS | WEIGHTS | ANCHORS | {"n_neighbors_": ""},
 }
 
 # Attributes that depend on a parameter and are not there by default.
@@ -55,7 +60,7 @@ OPTIONAL = {"CRSC": CONSENSUS, "Co-reg": CONSENSUS}
 MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1, "MvWCMD": -1}
 MONOTONE |= {"CRSC": 1, "CRSC-centroid": 1, "Co-reg": 1, "OPLFMVC": 1, "LF-IMVC": 1, "EE-IMVC": 1}
 
-INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC")
+INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC", "NEMO")
 
 # LMSC looks for subspaces instead of clouds: its own test plants some.
 SUBSPACES = ("LMSC",)
@@ -112,7 +117,7 @@ def test_scikit_learn_checks(estimator, check):
 def test_fit_sets_the_stated_attributes_with_their_shapes(method, blurred, request):
     stated = ATTRIBUTES[name_of(request)]
     model = clone(method).fit(blurred.views)
-    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1}
+    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1, "r": getattr(model, "n_anchors_", 0)}
     for name, shape in stated.items():
         assert np.shape(getattr(model, name)) == tuple(sizes[axis] for axis in shape), name
     assert model.labels_.dtype == np.intp

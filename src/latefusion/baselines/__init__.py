@@ -11,6 +11,7 @@ from latefusion.baselines.best_kernel import BestKernelKMeans
 from latefusion.baselines.concatenation import ConcatKMeans, ConcatSpectral
 from latefusion.baselines.coregularized import CentroidCoregularizedSpectral, CoregularizedSpectral
 from latefusion.baselines.ee_imvc import EfficientIncompleteLateFusion
+from latefusion.baselines.eomsc import OnePassSubspaceClustering
 from latefusion.baselines.gmc import GraphBasedClustering
 from latefusion.baselines.lf_imvc import IncompleteLateFusion
 from latefusion.baselines.lkam import LocalKernelAlignment
@@ -20,10 +21,13 @@ from latefusion.baselines.mkkm import MultipleKernelKMeans
 from latefusion.baselines.mkkm_mr import MatrixRegularizedMKKM
 from latefusion.baselines.mvgl import GraphLearning
 from latefusion.baselines.mvwcmd import WeightedDiscreteConsensus
+from latefusion.baselines.nemo import NeighborhoodClustering
 from latefusion.baselines.one_pass import OnePassLateFusion
 from latefusion.baselines.rmkkm import RobustMKKM
 from latefusion.baselines.rmsc import RobustMultiViewSpectral
+from latefusion.baselines.sfmc import BipartiteGraphFusion
 from latefusion.baselines.simple_mkkm import SimpleMKKM
+from latefusion.baselines.snf import SimilarityNetworkFusion
 from latefusion.baselines.spectral import BestViewSpectral
 from latefusion.baselines.swmc import SelfWeightedGraph
 
@@ -54,7 +58,12 @@ PAPER_METHODS: dict[str, type[ComparisonMethod]] = {
     "EE-IMVC": EfficientIncompleteLateFusion,
 }
 # Further methods, in the order of their years.
-MODERN_METHODS: dict[str, type[ComparisonMethod]] = {}
+MODERN_METHODS: dict[str, type[ComparisonMethod]] = {
+    "SNF": SimilarityNetworkFusion,
+    "NEMO": NeighborhoodClustering,
+    "EOMSC-CA": OnePassSubspaceClustering,
+    "SFMC": BipartiteGraphFusion,
+}
 METHODS = PAPER_METHODS | MODERN_METHODS
 
 __all__ = [
@@ -64,6 +73,7 @@ __all__ = [
     "AverageKernelKMeans",
     "BestKernelKMeans",
     "BestViewSpectral",
+    "BipartiteGraphFusion",
     "CentroidCoregularizedSpectral",
     "ConcatKMeans",
     "ConcatSpectral",
@@ -77,10 +87,13 @@ __all__ = [
     "LocalizedMKKM",
     "MatrixRegularizedMKKM",
     "MultipleKernelKMeans",
+    "NeighborhoodClustering",
     "OnePassLateFusion",
+    "OnePassSubspaceClustering",
     "RobustMKKM",
     "RobustMultiViewSpectral",
     "SelfWeightedGraph",
+    "SimilarityNetworkFusion",
     "SimpleMKKM",
     "WeightedDiscreteConsensus",
 ]
