@@ -73,6 +73,7 @@ SEQUENTIAL = ("CRSC", "Co-reg")
 
 # Every view given twice does not change the problem: the common factor of all weights or distances cancels.
 DOUBLING = ("concat-kmeans", "concat-spectral", "A-MKKM", "SB-KKM", "MKKM", "CRSC-centroid", "SC", "SWMC", "SimpleMKKM")
+DOUBLING += ("SFMC",)
 
 # Methods on affinities, which are not centred and have a width of their own.
 AFFINITIES = ("CRSC", "CRSC-centroid", "Co-reg", "RMSC", "SC")

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -73,14 +73,32 @@ from latefusion.types import Array, SolverResult
 MOST_ANCHORS = 1000
 
 
+class Fusion(NamedTuple):
+    """The learned graph.
+
+    Attributes
+    ----------
+    graph : csr_array of shape (n_samples, n_anchors)
+        P; zeros may be stored.
+    n_components : int
+        Number of its connected components that contain samples.
+    n_steps : list of int
+        Steps for P at the start and in every round; zero where the mean graph had enough components.
+    """
+
+    graph: scipy.sparse.csr_array
+    n_components: int
+    n_steps: list[int]
+
+
 def solve_sfmc(
     graphs: Sequence[scipy.sparse.csr_array],
     n_clusters: int,
     *,
     updates: str = "published",
     max_iter: int = 30,
-    tol: float = 1e-3,
-) -> tuple[SolverResult, SplitGraph, int]:
+    tol: float = 1e-2,
+) -> tuple[SolverResult, Fusion]:
     """Learn one bipartite graph with ``n_clusters`` components near a weighted mean of the graphs of the views.
 
     Parameters
@@ -91,32 +109,33 @@ def solve_sfmc(
     updates : {"published", "exact"}, default="published"
         The first step of every round as in the authors' code, or by the formulas of the paper.
     max_iter : int, default=30
-    tol : float, default=1e-3
-        Largest change of a weight at which to stop.
+    tol : float, default=1e-2
+        Sum of the changes of the weights at which to stop.
 
     Returns
     -------
     result : SolverResult
-        The objective is ‖Σ_v α_v B_v - P‖² after every round. Labels are given where P has ``n_clusters`` components.
-    state : SplitGraph
+        The objective is ‖Σ_v α_v B_v - P‖² after every update of the weights. Labels are given where P has
+        ``n_clusters`` components.
+    fusion : Fusion
         The graph P.
-    n_components : int
-        Number of its components that contain samples.
     """
     union, values = stack_values(graphs)
     weights = np.full(len(graphs), 1.0 / len(graphs))
     state, learned = _nearest_graph(union, values @ weights, n_clusters, updates)
+    n_steps = [state.n_steps]
     objective: list[float] = []
     converged = False
     while not converged and len(objective) < max_iter:
         previous = weights
         weights, value = fit_weights(values, learned)
         objective.append(value)
-        converged = float(np.max(np.abs(weights - previous))) <= tol
+        converged = float(np.sum(np.abs(weights - previous))) <= tol
         state, learned = _nearest_graph(union, values @ weights, n_clusters, updates)
+        n_steps.append(state.n_steps)
     parts = read_parts(state.graph, with_values(union, values @ weights), n_clusters)
     result = SolverResult(parts.embedding, weights, objective, len(objective), converged, labels=parts.labels)
-    return result, state, parts.n_components
+    return result, Fusion(state.graph, parts.n_components, n_steps)
 
 
 def _nearest_graph(
@@ -223,8 +242,8 @@ class BipartiteGraphFusion(ComparisonMethod):
         Scales of the authors' code in the first step of every round, or the roots of the degrees as in the paper.
     max_iter : int, default=30
         Maximum number of rounds.
-    tol : float, default=1e-3
-        Largest change of a view weight at which to stop.
+    tol : float, default=1e-2
+        Sum of the changes of the view weights at which to stop.
     n_init : int, default=10
         Number of k-means starts, used only if the graph does not have ``n_clusters`` components.
     random_state : int, RandomState or None, default=None
@@ -299,7 +318,7 @@ class BipartiteGraphFusion(ComparisonMethod):
         n_neighbors: int = 10,
         updates: str = "published",
         max_iter: int = 30,
-        tol: float = 1e-3,
+        tol: float = 1e-2,
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:
@@ -332,18 +351,14 @@ class BipartiteGraphFusion(ComparisonMethod):
         """
         features = self._fit_sparse_features(X)
         graphs = self._anchor_graphs(features)
-        result, state, n_components = solve_sfmc(
-            graphs, self.n_clusters, updates=self.updates, max_iter=self.max_iter, tol=self.tol
-        )
-        self._store_graph(state.graph, n_components, ADVICE)
-        self._store(result, warn=n_components == self.n_clusters)
+        result, fusion = solve_sfmc(graphs, self.n_clusters, updates=self.updates, max_iter=self.max_iter, tol=self.tol)
+        self._store_graph(fusion.graph, fusion.n_components, ADVICE)
+        self._store(result, warn=fusion.n_components == self.n_clusters)
         return self
 
     def _anchor_graphs(self, features: list[Array]) -> list[scipy.sparse.csr_array]:
         """Graphs of all views whose mean has at most ``n_clusters`` components."""
         n_samples = features[0].shape[0]
-        if n_samples < 2:
-            raise ValueError(f"BipartiteGraphFusion needs at least 2 samples, got n_samples={n_samples}.")
         n_anchors = min(max(self._wanted_anchors(n_samples), self.n_clusters, 2), n_samples)
         require_memory(
             2 * n_anchors**2 * 8,

@@ -281,8 +281,6 @@ class SimilarityNetworkFusion(ComparisonMethod):
         """
         views = self._fit_views(X)
         n_samples, n_views = len(views), views.n_views
-        if n_samples < 2:
-            raise ValueError(f"SimilarityNetworkFusion needs at least 2 samples, got n_samples={n_samples}.")
         require_memory(
             (n_views + 3) * n_samples**2 * 8,
             f"{type(self).__name__} works on one {n_samples} x {n_samples} network per view ({n_views} views, and 3 "

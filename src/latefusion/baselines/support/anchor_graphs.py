@@ -22,7 +22,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from latefusion.arrays import kmeans_plus_plus_rows, row_blocks, top_eigenpairs
+from latefusion.arrays import kmeans_plus_plus_rows, orient_columns, row_blocks, top_eigenpairs
 from latefusion.assignment.kmeans import gather_members, kmeans
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights
 from latefusion.similarities.centered_rows import CenteredRows
@@ -35,6 +35,8 @@ SAMPLES_PER_ANCHOR = 20
 FEWEST_SAMPLES = 2000
 # A few rounds of k-means spread the anchors.
 ROUNDS = 5
+# Weights below this are rounding errors of equal distances.
+ROUNDING = 1e-12
 # Distances in a block of rows.
 BLOCK_ENTRIES = 2**20
 
@@ -85,9 +87,9 @@ def principal_coordinates(views: Sequence[CenteredRows], n_coordinates: int) -> 
     if n_samples <= n_columns:
         gram = _operator(n_samples, lambda left: forward(backward(left)))
         values, vectors = top_eigenpairs(gram, n_coordinates)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+        return orient_columns(vectors * np.sqrt(np.maximum(values, 0.0)))
     gram = _operator(n_columns, lambda right: backward(forward(right)))
-    return forward(top_eigenpairs(gram, n_coordinates)[1])
+    return orient_columns(forward(top_eigenpairs(gram, n_coordinates)[1]))
 
 
 def _operator(size: int, product: Any) -> LinearOperator:
@@ -217,6 +219,7 @@ def _squared_distances(rows: NDArray[Any], anchors: NDArray[Any], nearest: NDArr
 
 def _sparse_rows(near: Neighbors, n_anchors: int) -> scipy.sparse.csr_array:
     weights, width = adaptive_weights(near), near.indices.shape[1]
+    weights[weights < ROUNDING] = 0.0
     starts = np.arange(0, weights.size + 1, width)
     graph = scipy.sparse.csr_array((weights.ravel(), near.indices.ravel(), starts), shape=(len(weights), n_anchors))
     graph.sort_indices()
