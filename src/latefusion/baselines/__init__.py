@@ -1,4 +1,4 @@
-"""Comparison methods: those of the paper, four later ones, and two baselines from scikit-learn, with one interface.
+"""Comparison methods: those of the paper, later ones, and two baselines from scikit-learn, with one interface.
 
 Every class accepts the same kinds of X as the estimators of this package, and has `fit_predict`, `labels_`,
 `objective_`, `n_iter_`, `converged_`, and `view_weights_` and `consensus_` where the method has them.

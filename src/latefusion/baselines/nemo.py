@@ -226,7 +226,7 @@ class NeighborhoodClustering(ComparisonMethod):
     >>> model = NeighborhoodClustering(n_clusters=3, random_state=0).fit(data.views)
     >>> model.n_neighbors_
     array([7, 7, 7])
-    >>> model.estimate_n_clusters()[0]
+    >>> model.estimate_n_clusters(range(2, 8))[0]
     3
     """
 
@@ -321,17 +321,17 @@ class NeighborhoodClustering(ComparisonMethod):
             delta = view_distances(part, kind, standardize=self.standardize, distance=self.distance)
             yield scaled_affinity(delta, n_neighbors, self.width)
 
-    def estimate_n_clusters(self, candidates: Sequence[int] = tuple(range(2, 16))) -> list[int]:
+    def estimate_n_clusters(self, candidates: Sequence[int] | None = None) -> list[int]:
         """Numbers of clusters by the gaps between the eigenvalues of the mean graph, best first.
 
         Parameters
         ----------
-        candidates : sequence of int, default=(2, ..., 15)
-            Numbers of clusters below the number of samples.
+        candidates : sequence of int, default=None
+            Numbers of clusters below the number of samples; those from 2 to 15 when None.
 
         Returns
         -------
         list of int
         """
         check_is_fitted(self)
-        return rank_cluster_numbers(self.graph_, candidates, weighted=True)
+        return rank_cluster_numbers(self.graph_, range(2, 16) if candidates is None else candidates, weighted=True)

@@ -96,8 +96,8 @@ def solve_sfmc(
     n_clusters: int,
     *,
     updates: str = "published",
-    max_iter: int = 30,
-    tol: float = 1e-2,
+    max_iter: int = 50,
+    tol: float = 1e-3,
 ) -> tuple[SolverResult, Fusion]:
     """Learn one bipartite graph with ``n_clusters`` components near a weighted mean of the graphs of the views.
 
@@ -108,8 +108,8 @@ def solve_sfmc(
     n_clusters : int
     updates : {"published", "exact"}, default="published"
         The first step of every round as in the authors' code, or by the formulas of the paper.
-    max_iter : int, default=30
-    tol : float, default=1e-2
+    max_iter : int, default=50
+    tol : float, default=1e-3
         Sum of the changes of the weights at which to stop.
 
     Returns
@@ -240,9 +240,9 @@ class BipartiteGraphFusion(ComparisonMethod):
         graphs has at most ``n_clusters`` components.
     updates : {"published", "exact"}, default="published"
         Scales of the authors' code in the first step of every round, or the roots of the degrees as in the paper.
-    max_iter : int, default=30
+    max_iter : int, default=50
         Maximum number of rounds.
-    tol : float, default=1e-2
+    tol : float, default=1e-3
         Sum of the changes of the view weights at which to stop.
     n_init : int, default=10
         Number of k-means starts, used only if the graph does not have ``n_clusters`` components.
@@ -317,8 +317,8 @@ class BipartiteGraphFusion(ComparisonMethod):
         anchors: str = "kmeans",
         n_neighbors: int = 10,
         updates: str = "published",
-        max_iter: int = 30,
-        tol: float = 1e-2,
+        max_iter: int = 50,
+        tol: float = 1e-3,
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:

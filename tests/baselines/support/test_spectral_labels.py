@@ -82,3 +82,9 @@ def test_the_diagonal_does_not_count_for_the_number_of_clusters(seed):
     assert rank_cluster_numbers(heavy, range(2, 9), weighted=False) == rank_cluster_numbers(
         graph, range(2, 9), weighted=False
     )
+
+
+@pytest.mark.parametrize("candidates", [[0, 2], [2, 60]])
+def test_candidates_are_checked(candidates):
+    with pytest.raises(ValueError, match=rf"candidates must be .* from 1 to n_samples - 1 = 59; got \{candidates}"):
+        rank_cluster_numbers(blocks(0)[0], candidates, weighted=False)

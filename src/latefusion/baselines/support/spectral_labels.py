@@ -129,7 +129,17 @@ def rank_cluster_numbers(graph: Array, candidates: Sequence[int], *, weighted: b
     Returns
     -------
     list of int
+
+    Raises
+    ------
+    ValueError
+        If a candidate is not between 1 and ``n_samples - 1``.
     """
+    if min(candidates) < 1 or max(candidates) >= graph.shape[0]:
+        raise ValueError(
+            f"candidates must be numbers of clusters from 1 to n_samples - 1 = {graph.shape[0] - 1}; got "
+            f"{list(candidates)}. Leave out the others."
+        )
     without_diagonal = graph.copy()
     (without_diagonal.setdiag if scipy.sparse.issparse(graph) else partial(np.fill_diagonal, without_diagonal))(0.0)
     values = spectral_embedding(without_diagonal, max(candidates) + 1)[0]
