@@ -78,7 +78,8 @@ def test_networks_are_symmetric_with_half_on_the_diagonal(seed):
     np.testing.assert_array_equal(normalize_network(np.zeros((3, 3))), 0.5 * np.eye(3))
 
 
-def test_a_round_is_its_formula(seed):
+def test_a_round_is_its_formula(seed, monkeypatch):
+    monkeypatch.setattr("latefusion.baselines.snf.BLOCK_COLUMNS", 7)
     data = make_views(30, 3, n_views=3, random_state=seed)
     given = [
         scaled_affinity(view_distances(view, "features", standardize=True, distance="euclidean"), 6, 0.5)

@@ -43,12 +43,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import require_memory
+from latefusion.arrays import require_memory, row_blocks
 from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
 from latefusion.baselines.support.scaled_affinity import (
     Distance,
@@ -64,6 +65,9 @@ from latefusion.baselines.support.spectral_labels import (
     spectral_embedding,
 )
 from latefusion.types import SolverResult
+
+# Columns of a network that are multiplied at a time.
+BLOCK_COLUMNS = 256
 
 
 def solve_snf(
@@ -113,7 +117,7 @@ def solve_snf(
             for view, graph in enumerate(local):
                 others = total - networks[view]
                 others /= n_views - 1
-                networks[view] = normalize_network(graph @ np.ascontiguousarray((graph @ others).T))
+                networks[view] = normalize_network(_product(graph, _product(graph, others)))
             previous, total = total, _total(networks)
             objective.append(float(np.linalg.norm(total - previous) / np.linalg.norm(previous)))
     fused = normalize_network(total / n_views)
@@ -141,6 +145,14 @@ def normalize_network(affinity: NDArray[Any]) -> NDArray[Any]:
     symmetric = network + network.T
     symmetric *= 0.5
     return symmetric
+
+
+def _product(graph: scipy.sparse.csr_array, matrix: NDArray[Any]) -> NDArray[Any]:
+    """The product S Mᵀ, for some columns at a time: they stay in the cache."""
+    product = np.empty_like(matrix)
+    for columns in row_blocks(len(matrix), BLOCK_COLUMNS):
+        product[:, columns] = graph @ np.ascontiguousarray(matrix[columns].T)
+    return product
 
 
 def _total(networks: Sequence[NDArray[Any]]) -> NDArray[Any]:
