@@ -13,11 +13,12 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 from latefusion.experiments.printed import printed_methods
 
-# Shapes in n samples, m views, k clusters, i iterations, d columns of all views and b base clusterings.
+# Shapes in n samples, m views, k clusters, i iterations, r anchors, d columns of all views and b base clusterings.
 RESULT = {"labels_": "n", "objective_": "i", "n_iter_": "", "converged_": ""}
 CONSENSUS = {"consensus_": "nk"}
 WEIGHTS = {"view_weights_": "m"}
 GRAPH = {"graph_": "nn", "n_neighbors_": ""}
+ANCHORS = {"graph_": "nr", "n_anchors_": "", "n_components_": ""}
 SINGLE_VIEWS = {"view_": "", "view_consensus_": "mnk", "view_labels_": "mn", "view_objectives_": "m"}
 ROTATIONS = {"rotations_": "mkk"}
 
@@ -49,6 +50,10 @@ ATTRIBUTES = {
     "OPMC": RESULT | {"cluster_centers_": "kd"},
     "FastMICE": RESULT | CONSENSUS | {"base_labels_": "nb"},
     "LF-PGR": RESULT | CONSENSUS | {"graph_": "nn", "view_embeddings_": "mnk"},
+    "SNF": RESULT | CONSENSUS | GRAPH,
+    "NEMO": RESULT | CONSENSUS | GRAPH | {"objective_": "1", "n_neighbors_": "m"},
+    "EOMSC-CA": RESULT | CONSENSUS | WEIGHTS | ANCHORS,
+    "SFMC": RESULT | CONSENSUS | WEIGHTS | ANCHORS | {"n_neighbors_": ""},
 }
 
 # Attributes that depend on a parameter and are not there by default.
@@ -59,7 +64,7 @@ MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1
 MONOTONE |= {"CRSC": 1, "CRSC-centroid": 1, "Co-reg": 1, "OPLFMVC": 1, "LF-IMVC": 1, "EE-IMVC": 1}
 MONOTONE |= {"OPMC": -1}
 
-INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC")
+INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC", "NEMO")
 
 # LMSC looks for subspaces instead of clouds: its own test plants some.
 SUBSPACES = ("LMSC",)
@@ -72,7 +77,7 @@ SEQUENTIAL = ("CRSC", "Co-reg")
 
 # Every view given twice does not change the problem: the common factor of all weights or distances cancels.
 DOUBLING = ("concat-kmeans", "concat-spectral", "A-MKKM", "SB-KKM", "MKKM", "CRSC-centroid", "SC", "SWMC", "SimpleMKKM")
-DOUBLING += ("OPMC",)
+DOUBLING += ("OPMC", "SFMC")
 
 # Methods on affinities, which are not centred and have a width of their own.
 AFFINITIES = ("CRSC", "CRSC-centroid", "Co-reg", "RMSC", "SC")
@@ -118,6 +123,7 @@ def test_fit_sets_the_stated_attributes_with_their_shapes(method, blurred, reque
     stated = ATTRIBUTES[name_of(request)]
     model = clone(method).fit(blurred.views)
     sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1, "d": 30, "b": 20}
+    sizes["r"] = getattr(model, "n_anchors_", 0)
     for name, shape in stated.items():
         assert np.shape(getattr(model, name)) == tuple(sizes[axis] for axis in shape), name
     assert model.labels_.dtype == np.intp

@@ -1,4 +1,4 @@
-"""Comparison methods: those of the paper, four later ones, and two baselines from scikit-learn, with one interface.
+"""Comparison methods: those of the paper, later ones, and two baselines from scikit-learn, with one interface.
 
 Every class accepts the same kinds of X as the estimators of this package, and has `fit_predict`, `labels_`,
 `objective_`, `n_iter_`, `converged_`, and `view_weights_` and `consensus_` where the method has them.
@@ -11,6 +11,7 @@ from latefusion.baselines.best_kernel import BestKernelKMeans
 from latefusion.baselines.concatenation import ConcatKMeans, ConcatSpectral
 from latefusion.baselines.coregularized import CentroidCoregularizedSpectral, CoregularizedSpectral
 from latefusion.baselines.ee_imvc import EfficientIncompleteLateFusion
+from latefusion.baselines.eomsc import OnePassSubspaceClustering
 from latefusion.baselines.fastmice import FastEnsembleClustering
 from latefusion.baselines.gmc import GraphBasedClustering
 from latefusion.baselines.lf_imvc import IncompleteLateFusion
@@ -22,11 +23,14 @@ from latefusion.baselines.mkkm import MultipleKernelKMeans
 from latefusion.baselines.mkkm_mr import MatrixRegularizedMKKM
 from latefusion.baselines.mvgl import GraphLearning
 from latefusion.baselines.mvwcmd import WeightedDiscreteConsensus
+from latefusion.baselines.nemo import NeighborhoodClustering
 from latefusion.baselines.one_pass import OnePassLateFusion
 from latefusion.baselines.opmc import OnePassFactorization
 from latefusion.baselines.rmkkm import RobustMKKM
 from latefusion.baselines.rmsc import RobustMultiViewSpectral
+from latefusion.baselines.sfmc import BipartiteGraphFusion
 from latefusion.baselines.simple_mkkm import SimpleMKKM
+from latefusion.baselines.snf import SimilarityNetworkFusion
 from latefusion.baselines.spectral import BestViewSpectral
 from latefusion.baselines.swmc import SelfWeightedGraph
 
@@ -61,6 +65,10 @@ MODERN_METHODS: dict[str, type[ComparisonMethod]] = {
     "OPMC": OnePassFactorization,  # 2021
     "FastMICE": FastEnsembleClustering,  # 2023
     "LF-PGR": ProxyGraphRefinement,  # 2023
+    "SNF": SimilarityNetworkFusion,
+    "NEMO": NeighborhoodClustering,
+    "EOMSC-CA": OnePassSubspaceClustering,
+    "SFMC": BipartiteGraphFusion,
 }
 METHODS = PAPER_METHODS | MODERN_METHODS
 
@@ -71,6 +79,7 @@ __all__ = [
     "AverageKernelKMeans",
     "BestKernelKMeans",
     "BestViewSpectral",
+    "BipartiteGraphFusion",
     "CentroidCoregularizedSpectral",
     "ConcatKMeans",
     "ConcatSpectral",
@@ -85,12 +94,15 @@ __all__ = [
     "LocalizedMKKM",
     "MatrixRegularizedMKKM",
     "MultipleKernelKMeans",
+    "NeighborhoodClustering",
     "OnePassFactorization",
     "OnePassLateFusion",
+    "OnePassSubspaceClustering",
     "ProxyGraphRefinement",
     "RobustMKKM",
     "RobustMultiViewSpectral",
     "SelfWeightedGraph",
+    "SimilarityNetworkFusion",
     "SimpleMKKM",
     "WeightedDiscreteConsensus",
 ]

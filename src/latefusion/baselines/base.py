@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -27,6 +27,12 @@ from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult, Views
 
 __all__ = ["BASE_CONSTRAINTS", "ITERATION_CONSTRAINTS", "KERNEL_CONSTRAINTS", "ComparisonMethod"]
+
+# Where labels come from if a learned graph does not separate, and what may help.
+SPECTRAL_FALLBACK = (
+    "spectral clustering (k-means on its lowest Laplacian eigenvectors). Another n_neighbors may give a graph that "
+    "separates."
+)
 
 
 class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
@@ -88,6 +94,15 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
         pairs = zip(views.arrays, self.view_inputs_, strict=True)
         return [_kernel_factor(array) if kind == "precomputed" else _in_double(array) for array, kind in pairs]
 
+    def _fit_sparse_features(self, X: Any) -> list[Any]:
+        """The same, but sparse views stay sparse."""
+        views = self._fit_views(X)
+        pairs = zip(views.arrays, self.view_inputs_, strict=True)
+        return [
+            _kernel_factor(array) if kind == "precomputed" else csr_array(array) if issparse(array) else _dense(array)
+            for array, kind in pairs
+        ]
+
     def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
         """Set the fitted attributes from a result; k-means on the consensus gives the labels where there are none.
 
@@ -123,16 +138,14 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
             warn_not_converged(type(self).__name__, result.n_iter)
         return self
 
-    def _store_graph(self, graph: csr_array, n_components: int) -> None:
+    def _store_graph(self, graph: csr_array, n_components: int, fallback: str = SPECTRAL_FALLBACK) -> None:
         """Set the attributes of a learned graph, and warn if its connected components are not the clusters."""
         self.graph_ = without_zeros(graph)
         self.n_components_ = n_components
         if n_components != self.n_clusters:
             warnings.warn(
                 f"{type(self).__name__}: the learned graph has {n_components} connected component(s) instead of "
-                f"n_clusters={self.n_clusters}, so the labels are not its components; they come from spectral "
-                "clustering (k-means on its lowest Laplacian eigenvectors). Another n_neighbors may give a graph that "
-                "separates.",
+                f"n_clusters={self.n_clusters}, so the labels are not its components; they come from {fallback}",
                 ConvergenceWarning,
                 stacklevel=3,
             )

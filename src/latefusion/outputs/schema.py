@@ -110,7 +110,7 @@ ARRAY_ATTRIBUTES = (
     "partition_weights_", "rotations_", "sample_weights_", "view_consensus_", "view_embeddings_", "view_labels_",
     "view_losses_", "view_objectives_", "view_weights_",
 )  # fmt: skip
-INTEGER_ATTRIBUTES = ("n_clusters_", "n_components_", "n_features_in_", "n_iter_", "n_views_", "view_")
+INTEGER_ATTRIBUTES = ("n_anchors_", "n_clusters_", "n_components_", "n_features_in_", "n_iter_", "n_views_", "view_")
 ATTRIBUTES: dict[str, Any] = {
     **dict.fromkeys(ARRAY_ATTRIBUTES, Numbers),
     **dict.fromkeys(INTEGER_ATTRIBUTES, int),
