@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -21,6 +22,7 @@ from latefusion.base import (
     MultiViewClusterMixin,
     warn_not_converged,
 )
+from latefusion.baselines.support.standardized_views import standardize_columns
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult, Views
@@ -79,9 +81,20 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
 
     def _fit_features(self, X: Any) -> list[NDArray[Any]]:
         """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
+        return self._prepared(X, _dense)
+
+    def _fit_rows(self, X: Any) -> list[Any]:
+        """The same features in double precision, in which a sparse view stays sparse."""
+        return self._prepared(X, lambda view: csr_array(view, dtype=np.float64) if issparse(view) else _dense(view))
+
+    def _fit_standardized(self, X: Any) -> list[Any]:
+        """Features with standardised columns, sparse views as operators; a precomputed kernel only becomes features."""
+        return self._prepared(X, standardize_columns)
+
+    def _prepared(self, X: Any, prepare: Callable[[Any], Any]) -> list[Any]:
         views = self._fit_views(X)
         pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [_kernel_factor(array) if kind == "precomputed" else _dense(array) for array, kind in pairs]
+        return [_kernel_factor(array) if kind == "precomputed" else prepare(array) for array, kind in pairs]
 
     def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
         """Set the fitted attributes from a result; k-means on the consensus gives the labels where there are none.
