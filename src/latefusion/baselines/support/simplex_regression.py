@@ -91,20 +91,29 @@ def _equality_minimisers(
     hessian: NDArray[Any], targets: NDArray[Any], free: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Minimisers with zeros outside of the free entries and sum one, and the multipliers of these zeros."""
+    # The system of both z and μ: its solution has no large terms that cancel, unlike H_SS⁻¹ c and H_SS⁻¹ 1 by
+    # themselves where H is nearly singular.
     size = len(hessian)
-    systems = hessian * (free[:, :, None] & free[:, None, :])
+    systems = np.zeros((len(targets), size + 1, size + 1))
+    systems[:, :size, :size] = hessian * (free[:, :, None] & free[:, None, :])
     systems[:, np.arange(size), np.arange(size)] += ~free
-    solved = np.linalg.solve(systems, np.stack([targets * free, free.astype(np.float64)], axis=2))
-    plain, offset = solved[:, :, 0], solved[:, :, 1]
-    level = (1.0 - plain.sum(axis=1)) / offset.sum(axis=1)
-    weights = plain + level[:, None] * offset
-    return weights, weights @ hessian - targets - level[:, None]
+    systems[:, :size, size] = systems[:, size, :size] = free
+    right = np.concatenate([targets * free, np.ones((len(targets), 1))], axis=1)
+    solved = np.linalg.solve(systems, right[:, :, None])[:, :, 0]
+    weights = np.where(free, solved[:, :size], 0.0)
+    return weights, weights @ hessian - targets + solved[:, size:]
 
 
 def _descend(hessian: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-    """The same by a primal active-set method from equal weights: every step lowers the objective or the free set."""
+    """The same by a primal active-set method from equal weights.
+
+    Every step fixes a weight at zero, or arrives at the minimiser of the free entries. A row ends where no fixed weight
+    has a negative multiplier, or where an arrival is not lower than the one before up to rounding, so no free set is
+    visited twice.
+    """
     weights = np.full(targets.shape, 1.0 / targets.shape[1])
     free = np.ones(targets.shape, dtype=bool)
+    values = np.full(len(targets), np.inf)
     active = np.arange(len(targets))
     while active.size:
         found, multipliers = _equality_minimisers(hessian, targets[active], free[active])
@@ -120,6 +129,9 @@ def _descend(hessian: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
         arrived = ~blocked.any(axis=1)
         lowest = np.argmin(np.where(free[active], 0.0, multipliers), axis=1)
         rises = multipliers[np.arange(len(active)), lowest] >= -_slack(hessian, targets[active])[:, 0]
+        value = np.einsum("ij,ij->i", weights[active], weights[active] @ hessian / 2 - targets[active])
+        rises |= value >= values[active]
+        values[active[arrived]] = value[arrived]
         freed = arrived & ~(rises | free[active, lowest])
         free[active] &= ~fixed
         free[active[freed], lowest[freed]] = True
