@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from latefusion.baselines import lmvsc
@@ -108,6 +109,16 @@ def test_coinciding_samples_have_one_label(unit_rows):
     rows = np.repeat(np.random.default_rng(0).standard_normal((4, 3)), 10, axis=0)
     labels = LargeScaleSubspaceClustering(4, unit_rows=unit_rows, random_state=0).fit_predict([rows, rows**2])
     assert adjusted_rand_score(labels, np.repeat(np.arange(4), 10)) == 1.0
+
+
+@pytest.mark.parametrize("unit_rows", [True, False])
+def test_fewer_different_samples_than_clusters_warn(unit_rows):
+    rows = np.repeat(np.random.default_rng(0).standard_normal((4, 3)), 10, axis=0)
+    model = LargeScaleSubspaceClustering(6, unit_rows=unit_rows, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="only 4 of n_clusters=6 clusters have samples") as caught:
+        labels = model.fit_predict([rows, rows**2])
+    assert len(caught) == 1
+    assert len(np.unique(labels)) == 4
 
 
 def test_anchors_without_samples_are_left_out():

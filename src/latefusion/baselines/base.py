@@ -12,6 +12,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
 
 from latefusion.arrays import require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
@@ -22,7 +23,7 @@ from latefusion.base import (
     MultiViewClusterMixin,
     warn_not_converged,
 )
-from latefusion.baselines.support.standardized_views import standardize_columns
+from latefusion.baselines.support.standardized_views import cluster_rows, standardize_columns
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult, Views
@@ -130,6 +131,28 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
         if warn and not result.converged:
             warn_not_converged(type(self).__name__, result.n_iter)
         return self
+
+    def _cluster_embedding(self, embedding: NDArray[Any], *, unit_rows: bool = True) -> NDArray[np.intp]:
+        """K-means on an embedding that may have fewer different rows than there are clusters, with a warning then."""
+        n_clusters = self.n_clusters
+        if n_clusters == len(embedding):  # the only clustering with that many clusters
+            return np.arange(n_clusters)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
+            if unit_rows:
+                labels, _ = assign_by_kmeans(embedding, n_clusters, n_init=self.n_init, random_state=self.random_state)
+            else:
+                generator = check_random_state(self.random_state)
+                labels, _ = cluster_rows(embedding, n_clusters, n_init=self.n_init, generator=generator)
+        n_found = len(np.unique(labels))
+        if n_found < n_clusters:
+            warnings.warn(
+                f"{type(self).__name__}: only {n_found} of n_clusters={n_clusters} clusters have samples, because the "
+                f"embedding does not distinguish more of them. Use fewer clusters, or more anchors.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return labels
 
     def _store_graph(self, graph: csr_array, n_components: int) -> None:
         """Set the attributes of a learned graph, and warn if its connected components are not the clusters."""

@@ -49,7 +49,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.hard_labels import only_clustering
 from latefusion.baselines.support.unified_anchors import (
     AnchorModel,
     Pull,
@@ -224,7 +223,7 @@ class ParameterFreeAnchorClustering(ComparisonMethod):
         views = self._fit_standardized(X)
         result, model = solve_fpmvs(views, self._start(views), weighting=self.weighting, max_iter=self.max_iter)
         self.anchor_graph_ = model.graph
-        self._store(result, only_clustering(views[0].shape[0], self.n_clusters), warn=False)
+        self._store(result, self._cluster_embedding(result.consensus), warn=False)
         return self
 
     def _start(self, views: Sequence[Array]) -> Start:

@@ -50,7 +50,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.arrays import row_blocks, top_eigenpairs
 from latefusion.baselines.base import BASE_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.hard_labels import only_clustering
 from latefusion.baselines.support.simplex_regression import regress_on_simplex
 from latefusion.baselines.support.standardized_views import cluster_rows, sort_rows
 from latefusion.baselines.support.unified_anchors import count_anchors
@@ -306,8 +305,7 @@ class LargeScaleSubspaceClustering(ComparisonMethod):
         """
         views = self._fit_rows(X)
         n_anchors = count_anchors(self.n_anchors, self.n_clusters, views[0].shape[0])
-        generator = check_random_state(self.random_state)
-        seed = generator.randint(np.iinfo(np.int32).max)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         result, self.anchor_graph_ = solve_lmvsc(
             views,
             [choose_anchors(view, n_anchors, n_init=self.n_init, seed=seed) for view in views],
@@ -316,8 +314,5 @@ class LargeScaleSubspaceClustering(ComparisonMethod):
             relative_regularization=self.relative_regularization,
             normalize_anchors=self.normalize_anchors,
         )
-        labels = only_clustering(len(result.consensus), self.n_clusters)
-        if labels is None and not self.unit_rows:
-            labels, _ = cluster_rows(result.consensus, self.n_clusters, n_init=self.n_init, generator=generator)
-        self._store(result, labels)
+        self._store(result, self._cluster_embedding(result.consensus, unit_rows=self.unit_rows))
         return self

@@ -50,7 +50,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from latefusion.baselines.base import BASE_CONSTRAINTS, ITERATION_CONSTRAINTS, ComparisonMethod
-from latefusion.baselines.support.hard_labels import only_clustering
 from latefusion.baselines.support.unified_anchors import (
     AnchorModel,
     Pull,
@@ -253,10 +252,9 @@ class UnifiedAnchorClustering(ComparisonMethod):
         UnifiedAnchorClustering
         """
         views = self._fit_standardized(X)
-        n_samples = views[0].shape[0]
         result, model = solve_smvsc(
             views,
-            self._start(views, count_anchors(self.n_anchors, self.n_clusters, n_samples)),
+            self._start(views, count_anchors(self.n_anchors, self.n_clusters, views[0].shape[0])),
             regularization=self.regularization,
             updates=self.updates,
             n_vectors=None if self.embedding == "all" else self.n_clusters,
@@ -264,7 +262,7 @@ class UnifiedAnchorClustering(ComparisonMethod):
             tol=self.tol,
         )
         self.anchor_graph_ = model.graph
-        self._store(result, only_clustering(n_samples, self.n_clusters))
+        self._store(result, self._cluster_embedding(result.consensus))
         return self
 
     def _start(self, views: Sequence[Array], n_anchors: int) -> Start:

@@ -1,4 +1,4 @@
-"""Hard labels: the best cluster of every row with no cluster left empty, and sums over clusters."""
+"""Hard labels: the best cluster of every row with no cluster left empty."""
 
 from __future__ import annotations
 
@@ -38,8 +38,3 @@ def assign_rows(scores: NDArray[Any], previous: NDArray[np.intp] | None = None) 
     if empty.size and previous is not None and scores[rows, labels].sum() < scores[rows, previous].sum():
         return previous
     return labels
-
-
-def only_clustering(n_samples: int, n_clusters: int) -> NDArray[np.intp] | None:
-    """The clustering in which every sample is a cluster, if there are as many clusters as samples; otherwise None."""
-    return np.arange(n_samples) if n_clusters == n_samples else None
