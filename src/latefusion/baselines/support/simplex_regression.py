@@ -16,7 +16,7 @@ weights   z_i     n x r
 free      S       n x r, boolean
 ========  ======  =======================
 
-A round costs O(n r³) at most, and memory is that of a block of r x r systems.
+A round costs O(n s³) for s positive entries in a row, at most r, and memory is that of a block of s x s systems.
 
 Hintermüller, Ito, Kunisch: The primal-dual active set strategy as a semismooth Newton method. SIAM J. Optimization,
 2002.
@@ -91,28 +91,43 @@ def _equality_minimisers(
     hessian: NDArray[Any], targets: NDArray[Any], free: NDArray[np.bool_]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Minimisers with zeros outside of the free entries and sum one, and the multipliers of these zeros."""
+    weights = np.zeros_like(targets)
+    levels = np.empty((len(targets), 1))
+    widths = np.minimum(2 ** np.ceil(np.log2(free.sum(axis=1))).astype(int), len(hessian))
+    for width in np.unique(widths):
+        rows = np.flatnonzero(widths == width)
+        columns = np.argsort(~free[rows], axis=1, kind="stable")[:, :width]
+        used = np.take_along_axis(free[rows], columns, axis=1)
+        found, levels[rows] = _solve_systems(hessian, np.take_along_axis(targets[rows], columns, axis=1), columns, used)
+        weights[rows[:, None], columns] = found
+    return weights, weights @ hessian - targets - levels
+
+
+def _solve_systems(
+    hessian: NDArray[Any], targets: NDArray[Any], columns: NDArray[np.intp], used: NDArray[np.bool_]
+) -> tuple[NDArray[Any], NDArray[Any]]:
     # The system of both z and μ: its solution has no large terms that cancel, unlike H_SS⁻¹ c and H_SS⁻¹ 1 by
-    # themselves where H is nearly singular.
-    size = len(hessian)
-    systems = np.zeros((len(targets), size + 1, size + 1))
-    systems[:, :size, :size] = hessian * (free[:, :, None] & free[:, None, :])
-    systems[:, np.arange(size), np.arange(size)] += ~free
-    systems[:, :size, size] = systems[:, size, :size] = free
-    right = np.concatenate([targets * free, np.ones((len(targets), 1))], axis=1)
+    # themselves where H is nearly singular. Columns that are not used fill the systems up to one size.
+    width = columns.shape[1]
+    systems = np.zeros((len(targets), width + 1, width + 1))
+    systems[:, :width, :width] = hessian[columns[:, :, None], columns[:, None, :]]
+    systems[:, :width, :width] *= used[:, :, None] & used[:, None, :]
+    systems[:, np.arange(width), np.arange(width)] += ~used
+    systems[:, :width, width] = systems[:, width, :width] = used
+    right = np.concatenate([targets * used, np.ones((len(targets), 1))], axis=1)
     solved = np.linalg.solve(systems, right[:, :, None])[:, :, 0]
-    weights = np.where(free, solved[:, :size], 0.0)
-    return weights, weights @ hessian - targets + solved[:, size:]
+    return np.where(used, solved[:, :width], 0.0), -solved[:, width:]
 
 
 def _descend(hessian: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-    """The same by a primal active-set method from equal weights.
+    """The same by a primal active-set method from the projected targets.
 
     Every step fixes a weight at zero, or arrives at the minimiser of the free entries. A row ends where no fixed weight
     has a negative multiplier, or where an arrival is not lower than the one before up to rounding, so no free set is
     visited twice.
     """
-    weights = np.full(targets.shape, 1.0 / targets.shape[1])
-    free = np.ones(targets.shape, dtype=bool)
+    weights = project_rows_to_simplex(targets)
+    free = weights > 0
     values = np.full(len(targets), np.inf)
     active = np.arange(len(targets))
     while active.size:
