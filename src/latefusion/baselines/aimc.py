@@ -35,8 +35,7 @@ Differences from the authors' code:
 - In the code clusters may become empty. Here an empty cluster takes the sample that loses least, or the labels before
   stay if that is better. So the objective never rises (k <= n_features_v in every view).
 
-Chen, Liu, Dai, Tang, Yang, Wang, Zhu, Zhang, Luo: Adaptively-weighted Integral Space for Fast Multiview Clustering. ACM
-Multimedia, 2022.
+Chen, Liu, Wang, Huang, Lai: Adaptively-weighted Integral Space for Fast Multiview Clustering. ACM Multimedia, 2022.
 """
 
 from __future__ import annotations
@@ -177,8 +176,7 @@ class IntegralSpaceClustering(ComparisonMethod):
 
     References
     ----------
-    Chen, Liu, Dai, Tang, Yang, Wang, Zhu, Zhang, Luo: Adaptively-weighted Integral Space for Fast Multiview Clustering.
-    ACM Multimedia, 2022.
+    Chen, Liu, Wang, Huang, Lai: Adaptively-weighted Integral Space for Fast Multiview Clustering. ACM Multimedia, 2022.
 
     Examples
     --------

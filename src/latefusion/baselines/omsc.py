@@ -35,7 +35,7 @@ Differences from the authors' code:
 
 The number of rounds is fixed, as in the code.
 
-Chen, Wang, Cai, Guo, Zhu, Liu: Efficient Orthogonal Multi-view Subspace Clustering. KDD, 2022.
+Chen, Wang, Huang, Lai, Yu: Efficient Orthogonal Multi-view Subspace Clustering. KDD, 2022.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class OrthogonalSubspaceClustering(ComparisonMethod):
 
     References
     ----------
-    Chen, Wang, Cai, Guo, Zhu, Liu: Efficient Orthogonal Multi-view Subspace Clustering. KDD, 2022.
+    Chen, Wang, Huang, Lai, Yu: Efficient Orthogonal Multi-view Subspace Clustering. KDD, 2022.
 
     Examples
     --------
