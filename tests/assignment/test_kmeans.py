@@ -132,3 +132,10 @@ def test_starts_without_hope_are_left_out():
     assert 1.05 < costs[1] / costs[0] < 2
     kept = room._hopeful(rows, np.stack([worse, good]), xnp)
     np.testing.assert_array_equal(kept, good[None])
+
+
+def test_a_cost_of_zero_may_be_rounded_below_zero():
+    for seed in range(40):
+        rows = np.repeat(np.random.default_rng(seed).standard_normal((2, 3)), 5, axis=0)
+        centers = room.kmeans(rows, 4, n_init=2, generator=np.random.RandomState(0), xp=np)
+        np.testing.assert_allclose(np.unique(centers.round(8), axis=0), np.unique(rows.round(8), axis=0))

@@ -13,12 +13,14 @@ import latefusion as lf
 from latefusion.baselines import METHODS
 from latefusion.experiments.printed import printed_methods
 
-# Shapes in n samples, m views, k clusters, i iterations, r anchors, d columns of all views and b base clusterings.
+# Shapes in n samples, m views, k clusters, i iterations, r anchors, a anchors of all views, d columns of all views and
+# b base clusterings.
 RESULT = {"labels_": "n", "objective_": "i", "n_iter_": "", "converged_": ""}
 CONSENSUS = {"consensus_": "nk"}
 WEIGHTS = {"view_weights_": "m"}
+ANCHORS = {"anchor_graph_": "nr"}
 GRAPH = {"graph_": "nn", "n_neighbors_": ""}
-ANCHORS = {"graph_": "nr", "n_anchors_": "", "n_components_": ""}
+BIPARTITE = {"graph_": "nr", "n_anchors_": "", "n_components_": ""}
 SINGLE_VIEWS = {"view_": "", "view_consensus_": "mnk", "view_labels_": "mn", "view_objectives_": "m"}
 ROTATIONS = {"rotations_": "mkk"}
 
@@ -47,13 +49,18 @@ ATTRIBUTES = {
     "OPLFMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
     "LF-IMVC": RESULT | CONSENSUS | ROTATIONS,
     "EE-IMVC": RESULT | CONSENSUS | WEIGHTS | ROTATIONS,
-    "OPMC": RESULT | {"cluster_centers_": "kd"},
-    "FastMICE": RESULT | CONSENSUS | {"base_labels_": "nb"},
-    "LF-PGR": RESULT | CONSENSUS | {"graph_": "nn", "view_embeddings_": "mnk"},
     "SNF": RESULT | CONSENSUS | GRAPH,
     "NEMO": RESULT | CONSENSUS | GRAPH | {"objective_": "1", "n_neighbors_": "m"},
-    "EOMSC-CA": RESULT | CONSENSUS | WEIGHTS | ANCHORS,
-    "SFMC": RESULT | CONSENSUS | WEIGHTS | ANCHORS | {"n_neighbors_": ""},
+    "LMVSC": RESULT | CONSENSUS | {"anchor_graph_": "na", "objective_": "1"},
+    "SMVSC": RESULT | CONSENSUS | WEIGHTS | ANCHORS,
+    "OPMC": RESULT | {"cluster_centers_": "kd"},
+    "FPMVS-CAG": RESULT | CONSENSUS | WEIGHTS | ANCHORS,
+    "EOMSC-CA": RESULT | CONSENSUS | WEIGHTS | BIPARTITE,
+    "SFMC": RESULT | CONSENSUS | WEIGHTS | BIPARTITE | {"n_neighbors_": ""},
+    "AIMC": RESULT | WEIGHTS,
+    "OMSC": RESULT | WEIGHTS | ANCHORS,
+    "FastMICE": RESULT | CONSENSUS | {"base_labels_": "nb"},
+    "LF-PGR": RESULT | CONSENSUS | {"graph_": "nn", "view_embeddings_": "mnk"},
 }
 
 # Attributes that depend on a parameter and are not there by default.
@@ -62,7 +69,7 @@ OPTIONAL = {"CRSC": CONSENSUS, "Co-reg": CONSENSUS}
 # Methods whose objective provably never rises (-1) or never falls (+1) from one iteration to the next.
 MONOTONE = {"MKKM": -1, "MKKM-MR": -1, "LKAM": -1, "LMKKM": -1, "SimpleMKKM": -1, "MvWCMD": -1}
 MONOTONE |= {"CRSC": 1, "CRSC-centroid": 1, "Co-reg": 1, "OPLFMVC": 1, "LF-IMVC": 1, "EE-IMVC": 1}
-MONOTONE |= {"OPMC": -1}
+MONOTONE |= {"OPMC": -1, "AIMC": -1}
 
 INCOMPLETE = ("LF-IMVC", "EE-IMVC", "OPLFMVC", "NEMO")
 
@@ -77,7 +84,7 @@ SEQUENTIAL = ("CRSC", "Co-reg")
 
 # Every view given twice does not change the problem: the common factor of all weights or distances cancels.
 DOUBLING = ("concat-kmeans", "concat-spectral", "A-MKKM", "SB-KKM", "MKKM", "CRSC-centroid", "SC", "SWMC", "SimpleMKKM")
-DOUBLING += ("OPMC", "SFMC")
+DOUBLING += ("OPMC", "SFMC", "LMVSC", "AIMC")
 
 # Methods on affinities, which are not centred and have a width of their own.
 AFFINITIES = ("CRSC", "CRSC-centroid", "Co-reg", "RMSC", "SC")
@@ -122,8 +129,8 @@ def test_scikit_learn_checks(estimator, check):
 def test_fit_sets_the_stated_attributes_with_their_shapes(method, blurred, request):
     stated = ATTRIBUTES[name_of(request)]
     model = clone(method).fit(blurred.views)
-    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1, "d": 30, "b": 20}
-    sizes["r"] = getattr(model, "n_anchors_", 0)
+    sizes = {"n": 60, "m": 4, "k": 3, "i": model.n_iter_, "1": 1, "d": 30, "b": 20, "a": 12}
+    sizes["r"] = getattr(model, "n_anchors_", 3)
     for name, shape in stated.items():
         assert np.shape(getattr(model, name)) == tuple(sizes[axis] for axis in shape), name
     assert model.labels_.dtype == np.intp
@@ -161,15 +168,20 @@ def test_planted_clusters_are_found(method, data):
     assert adjusted_rand_score(data.target, clone(method).fit_predict(data.views)) > 0.9
 
 
+# Bases and the order of anchors are arbitrary, the inner products of rows are not.
+PRODUCTS = ("nk", "mnk", "nr", "na")
+BY_ORDER = ("m", "nm", "nn", *PRODUCTS)
+
+
 def assert_equivariant(reference, model, shapes, rows, order, atol):
     """Attributes of a model on permuted samples and views are those of the reference, permuted alike."""
     for name, shape in shapes.items():
         before, after = getattr(reference, name), getattr(model, name)
-        if shape in ("nk", "mnk"):  # bases are arbitrary, the subspaces are not
-            before, after = before @ np.swapaxes(before, -1, -2), after @ np.swapaxes(after, -1, -2)
-            shape = shape.replace("k", "n")
         if scipy.sparse.issparse(before):
             before, after = before.toarray(), after.toarray()
+        if shape in PRODUCTS:
+            before, after = before @ np.swapaxes(before, -1, -2), after @ np.swapaxes(after, -1, -2)
+            shape = shape[:-1] + "n"
         positions = {"n": rows, "m": order}
         np.testing.assert_allclose(after, before[np.ix_(*[positions[axis] for axis in shape])], atol=atol, err_msg=name)
 
@@ -184,9 +196,7 @@ def test_order_of_views_and_samples_does_not_matter(method, data, request):
     reference = clone(method).fit(data.views)
     model = clone(method).fit(permuted(data.views, rows, order))
     assert adjusted_rand_score(reference.labels_[rows], model.labels_) == 1.0
-    by_order = {
-        name: shape for name, shape in ATTRIBUTES[name_of(request)].items() if shape in ("m", "nm", "nn", "nk", "mnk")
-    }
+    by_order = {name: shape for name, shape in ATTRIBUTES[name_of(request)].items() if shape in BY_ORDER}
     assert_equivariant(reference, model, by_order, rows, order, atol=1e-4)
 
 
@@ -197,9 +207,7 @@ def test_order_does_not_matter_where_clusters_overlap(method, blurred, request):
     reference = clone(method).fit(blurred.views)
     model = clone(method).fit(permuted(blurred.views, rows, order))
     from_labels = ("view_objectives_", "view_losses_") if name_of(request) == "SC" else ()
-    shapes = {
-        name: shape for name, shape in ATTRIBUTES[name_of(request)].items() if shape in ("m", "nm", "nn", "nk", "mnk")
-    }
+    shapes = {name: shape for name, shape in ATTRIBUTES[name_of(request)].items() if shape in BY_ORDER}
     shapes = {name: shape for name, shape in shapes.items() if name not in from_labels}
     assert_equivariant(reference, model, shapes, rows, order, atol=1e-8)
 

@@ -154,7 +154,7 @@ def _settle(rows: Array, starts: Array, limit: float, xp: Any) -> Array:
 
 def _hopeful(rows: Array, starts: Array, xp: Any) -> Array:
     """The starts that may be the best one on more rows, each different result once."""
-    costs = to_numpy(gather_members(rows, starts, xp).costs)
+    costs = np.maximum(to_numpy(gather_members(rows, starts, xp).costs), 0.0)  # zero may be rounded below zero
     kept: list[int] = []
     level = -np.inf
     for position in np.argsort(costs, kind="stable").tolist():

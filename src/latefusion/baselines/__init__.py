@@ -5,6 +5,7 @@ Every class accepts the same kinds of X as the estimators of this package, and h
 ``parameter_grid`` holds the values that the original papers use.
 """
 
+from latefusion.baselines.aimc import IntegralSpaceClustering
 from latefusion.baselines.average_kernel import AverageKernelKMeans
 from latefusion.baselines.base import ComparisonMethod
 from latefusion.baselines.best_kernel import BestKernelKMeans
@@ -13,23 +14,27 @@ from latefusion.baselines.coregularized import CentroidCoregularizedSpectral, Co
 from latefusion.baselines.ee_imvc import EfficientIncompleteLateFusion
 from latefusion.baselines.eomsc import OnePassSubspaceClustering
 from latefusion.baselines.fastmice import FastEnsembleClustering
+from latefusion.baselines.fpmvs import ParameterFreeAnchorClustering
 from latefusion.baselines.gmc import GraphBasedClustering
 from latefusion.baselines.lf_imvc import IncompleteLateFusion
 from latefusion.baselines.lf_pgr import ProxyGraphRefinement
 from latefusion.baselines.lkam import LocalKernelAlignment
 from latefusion.baselines.lmkkm import LocalizedMKKM
 from latefusion.baselines.lmsc import LatentSubspaceClustering
+from latefusion.baselines.lmvsc import LargeScaleSubspaceClustering
 from latefusion.baselines.mkkm import MultipleKernelKMeans
 from latefusion.baselines.mkkm_mr import MatrixRegularizedMKKM
 from latefusion.baselines.mvgl import GraphLearning
 from latefusion.baselines.mvwcmd import WeightedDiscreteConsensus
 from latefusion.baselines.nemo import NeighborhoodClustering
+from latefusion.baselines.omsc import OrthogonalSubspaceClustering
 from latefusion.baselines.one_pass import OnePassLateFusion
 from latefusion.baselines.opmc import OnePassFactorization
 from latefusion.baselines.rmkkm import RobustMKKM
 from latefusion.baselines.rmsc import RobustMultiViewSpectral
 from latefusion.baselines.sfmc import BipartiteGraphFusion
 from latefusion.baselines.simple_mkkm import SimpleMKKM
+from latefusion.baselines.smvsc import UnifiedAnchorClustering
 from latefusion.baselines.snf import SimilarityNetworkFusion
 from latefusion.baselines.spectral import BestViewSpectral
 from latefusion.baselines.swmc import SelfWeightedGraph
@@ -60,15 +65,20 @@ PAPER_METHODS: dict[str, type[ComparisonMethod]] = {
     "LF-IMVC": IncompleteLateFusion,
     "EE-IMVC": EfficientIncompleteLateFusion,
 }
-# Further methods, in the order of their years.
+# Further methods by year.
 MODERN_METHODS: dict[str, type[ComparisonMethod]] = {
+    "SNF": SimilarityNetworkFusion,  # 2014
+    "NEMO": NeighborhoodClustering,  # 2019
+    "LMVSC": LargeScaleSubspaceClustering,  # 2020
+    "SMVSC": UnifiedAnchorClustering,  # 2021
     "OPMC": OnePassFactorization,  # 2021
+    "FPMVS-CAG": ParameterFreeAnchorClustering,  # 2022
+    "EOMSC-CA": OnePassSubspaceClustering,  # 2022
+    "SFMC": BipartiteGraphFusion,  # 2022
+    "AIMC": IntegralSpaceClustering,  # 2022
+    "OMSC": OrthogonalSubspaceClustering,  # 2022
     "FastMICE": FastEnsembleClustering,  # 2023
     "LF-PGR": ProxyGraphRefinement,  # 2023
-    "SNF": SimilarityNetworkFusion,
-    "NEMO": NeighborhoodClustering,
-    "EOMSC-CA": OnePassSubspaceClustering,
-    "SFMC": BipartiteGraphFusion,
 }
 METHODS = PAPER_METHODS | MODERN_METHODS
 
@@ -89,6 +99,8 @@ __all__ = [
     "GraphBasedClustering",
     "GraphLearning",
     "IncompleteLateFusion",
+    "IntegralSpaceClustering",
+    "LargeScaleSubspaceClustering",
     "LatentSubspaceClustering",
     "LocalKernelAlignment",
     "LocalizedMKKM",
@@ -98,11 +110,14 @@ __all__ = [
     "OnePassFactorization",
     "OnePassLateFusion",
     "OnePassSubspaceClustering",
+    "OrthogonalSubspaceClustering",
+    "ParameterFreeAnchorClustering",
     "ProxyGraphRefinement",
     "RobustMKKM",
     "RobustMultiViewSpectral",
     "SelfWeightedGraph",
     "SimilarityNetworkFusion",
     "SimpleMKKM",
+    "UnifiedAnchorClustering",
     "WeightedDiscreteConsensus",
 ]

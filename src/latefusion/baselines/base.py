@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
 
 from latefusion.arrays import require_memory, top_eigenpairs
 from latefusion.assignment import assign_by_kmeans
@@ -22,6 +23,7 @@ from latefusion.base import (
     MultiViewClusterMixin,
     warn_not_converged,
 )
+from latefusion.baselines.support.standardized_views import cluster_rows, standardize_columns
 from latefusion.kernels import KERNELS, FittedKernel, normalize_kernel, standardize_kernel
 from latefusion.similarities.adaptive import without_zeros
 from latefusion.types import SolverResult, Views
@@ -86,22 +88,20 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
 
     def _fit_features(self, X: Any) -> list[NDArray[Any]]:
         """Dense features; a precomputed kernel becomes features with the same inner products (kernel PCA)."""
-        return [_dense(view) for view in self._fit_rows(X)]
+        return self._prepared(X, _dense)
 
     def _fit_rows(self, X: Any) -> list[Any]:
-        """Features in double precision, sparse where the view is; kernels as in `_fit_features`."""
-        views = self._fit_views(X)
-        pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [_kernel_factor(array) if kind == "precomputed" else _in_double(array) for array, kind in pairs]
+        """The same features in double precision, in which a sparse view stays sparse."""
+        return self._prepared(X, lambda view: csr_array(view, dtype=np.float64) if issparse(view) else _dense(view))
 
-    def _fit_sparse_features(self, X: Any) -> list[Any]:
-        """The same, but sparse views stay sparse."""
+    def _fit_standardized(self, X: Any) -> list[Any]:
+        """Features with standardised columns, sparse views as operators; a precomputed kernel only becomes features."""
+        return self._prepared(X, standardize_columns)
+
+    def _prepared(self, X: Any, prepare: Callable[[Any], Any]) -> list[Any]:
         views = self._fit_views(X)
         pairs = zip(views.arrays, self.view_inputs_, strict=True)
-        return [
-            _kernel_factor(array) if kind == "precomputed" else csr_array(array) if issparse(array) else _dense(array)
-            for array, kind in pairs
-        ]
+        return [_kernel_factor(array) if kind == "precomputed" else prepare(array) for array, kind in pairs]
 
     def _store(self, result: SolverResult, labels: NDArray[Any] | None = None, *, warn: bool = True) -> Any:
         """Set the fitted attributes from a result; k-means on the consensus gives the labels where there are none.
@@ -138,6 +138,28 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
             warn_not_converged(type(self).__name__, result.n_iter)
         return self
 
+    def _cluster_embedding(self, embedding: NDArray[Any], *, unit_rows: bool = True) -> NDArray[np.intp]:
+        """K-means on an embedding that may have fewer different rows than there are clusters, with a warning then."""
+        n_clusters = self.n_clusters
+        if n_clusters == len(embedding):  # the only clustering with that many clusters
+            return np.arange(n_clusters)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "K-means found", ConvergenceWarning)
+            if unit_rows:
+                labels, _ = assign_by_kmeans(embedding, n_clusters, n_init=self.n_init, random_state=self.random_state)
+            else:
+                generator = check_random_state(self.random_state)
+                labels, _ = cluster_rows(embedding, n_clusters, n_init=self.n_init, generator=generator)
+        n_found = len(np.unique(labels))
+        if n_found < n_clusters:
+            warnings.warn(
+                f"{type(self).__name__}: only {n_found} of n_clusters={n_clusters} clusters have samples, because the "
+                f"embedding does not distinguish more of them. Use fewer clusters, or more anchors.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return labels
+
     def _store_graph(self, graph: csr_array, n_components: int, fallback: str = SPECTRAL_FALLBACK) -> None:
         """Set the attributes of a learned graph, and warn if its connected components are not the clusters."""
         self.graph_ = without_zeros(graph)
@@ -153,10 +175,6 @@ class ComparisonMethod(MultiViewClusterMixin, BaseEstimator):
 
 def _dense(array: Any) -> NDArray[Any]:
     return np.asarray(array.toarray() if hasattr(array, "toarray") else array, dtype=np.float64)
-
-
-def _in_double(array: Any) -> Any:
-    return csr_array(array, dtype=np.float64) if scipy.sparse.issparse(array) else np.asarray(array, dtype=np.float64)
 
 
 def _kernel_factor(kernel: NDArray[Any]) -> NDArray[Any]:

@@ -449,7 +449,7 @@ class OnePassSubspaceClustering(ComparisonMethod):
         OnePassSubspaceClustering
             The fitted estimator.
         """
-        features = self._fit_sparse_features(X)
+        features = self._fit_rows(X)
         n_samples = features[0].shape[0]
         pairs = zip(features, self.view_inputs_, strict=True)
         views = [centered(view if kind == "precomputed" else unit_deviations(view)) for view, kind in pairs]

@@ -349,7 +349,7 @@ class BipartiteGraphFusion(ComparisonMethod):
         BipartiteGraphFusion
             The fitted estimator.
         """
-        features = self._fit_sparse_features(X)
+        features = self._fit_rows(X)
         graphs = self._anchor_graphs(features)
         result, fusion = solve_sfmc(graphs, self.n_clusters, updates=self.updates, max_iter=self.max_iter, tol=self.tol)
         self._store_graph(fusion.graph, fusion.n_components, ADVICE)

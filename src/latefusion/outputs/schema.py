@@ -117,6 +117,7 @@ ATTRIBUTES: dict[str, Any] = {
     **dict.fromkeys(("feature_names_in_", "sample_ids_", "view_names_"), Values),
     "calibration_": Calibration,
     "converged_": bool,
+    "anchor_graph_": Samples,
     "graph_": Samples,
     "hints_": HintResult,
     "n_neighbors_": int | Numbers,
