@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import adjusted_mutual_info_score, mutual_info_score
+from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, mutual_info_score
 
 from latefusion.metrics import neighbor_information, shared_information
 from latefusion.metrics.information import (
@@ -12,6 +12,7 @@ from latefusion.metrics.information import (
     label_tables,
     neighbor_tables,
     table_informations,
+    table_rand_indices,
 )
 from tests.properties import examples
 
@@ -137,6 +138,16 @@ def test_adjusted_information_is_scikit_learns(seed):
         expected = adjusted_mutual_info_score(first, second)
         assert adjusted_information(first, second) == pytest.approx(expected, abs=1e-9)
         assert adjusted_information(second, first) == pytest.approx(expected, abs=1e-9)
+
+
+@given(SEEDS)
+@examples(100)
+def test_rand_indices_are_scikit_learns(seed):
+    rng, k, labels, others, _ = random_case(seed)
+    mixed = np.where(rng.random(len(labels)) < 0.5, labels, others)
+    pairs = [(labels, others), (labels, mixed), (labels, labels), (0 * labels, others), (0 * labels, 0 * labels)]
+    found = table_rand_indices(np.concatenate([label_tables(*pair, k) for pair in pairs]))
+    np.testing.assert_allclose(found, [adjusted_rand_score(*pair) for pair in pairs], atol=1e-12)
 
 
 def test_adjusted_information_of_many_samples(seed):

@@ -141,6 +141,28 @@ def adjusted_information(labels: NDArray[Any], others: NDArray[Any]) -> float:
     return float((shared - expected) / room) if abs(room) > np.finfo(np.float64).eps else 1.0
 
 
+def table_rand_indices(tables: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Adjusted Rand indices of the rows and columns of tables of counts.
+
+    Parameters
+    ----------
+    tables : ndarray of shape (n_tables, n_clusters, n_clusters)
+
+    Returns
+    -------
+    ndarray of shape (n_tables,)
+        One if both clusterings have a single cluster, or only clusters of one sample.
+    """
+    counts = tables.astype(np.float64)
+    # Pairs of samples in one cluster of both, of the rows, of the columns, and all.
+    sums = [counts, counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=(1, 2))[:, None]]
+    both, rows, columns, every = ((one * (one - 1) / 2).reshape(len(counts), -1).sum(axis=1) for one in sums)
+    expected = rows * columns / np.maximum(every, 1.0)
+    room = (rows + columns) / 2 - expected
+    indices: NDArray[np.float64] = np.where(room > 0, (both - expected) / np.where(room > 0, room, 1.0), 1.0)
+    return indices
+
+
 def _expected_information(first: NDArray[np.intp], second: NDArray[np.intp], n_samples: int) -> float:
     """Mean mutual information of two clusterings of given sizes whose samples are matched at random.
 

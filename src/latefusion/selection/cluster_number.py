@@ -26,10 +26,10 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
-from sklearn.metrics import adjusted_rand_score
 
 from latefusion.encoding.preparation import Preparation
 from latefusion.metrics import neighbor_information
+from latefusion.metrics.information import label_tables, table_rand_indices
 from latefusion.partitions.fitting import mix_rows
 from latefusion.partitions.sources import Source, count_samples, known_samples, observed_mask, take_samples
 from latefusion.progress import progress_range, report_progress
@@ -365,7 +365,8 @@ def _split_stability(sources: Sequence[Source], split: Split, trials: Sequence[_
             labels, rule, coefficients = trial.cluster(space)
             own.append(labels)
             given.append(rule.predict(mix_rows(space.partitions, crossed, presence, coefficients)))
-        found.append(float(np.mean([adjusted_rand_score(*pair) for pair in zip(own[::-1], given, strict=True)])))
+        tables = [label_tables(*pair, trial.n_clusters) for pair in zip(own[::-1], given, strict=True)]
+        found.append(float(np.mean(table_rand_indices(np.concatenate(tables)))))
     return found
 
 

@@ -30,6 +30,7 @@ Wang, Liu, Zhu: Late Fusion Multi-view Clustering via Global and Local Alignment
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from latefusion.arrays import (
@@ -107,8 +108,9 @@ def solve_alignment(
         once more after it. Both are lists where the partitions differ in their numbers of columns.
     """
     n_views, n_clusters = len(partitions), average.shape[1]
+    stack = _Stack(partitions, xp)
     identity = xp.eye(n_clusters, dtype=average.dtype)
-    rotations = [identity] * n_views if init == "identity" else _update_rotations(partitions, average, xp)[0]
+    rotations = [identity] * n_views if init == "identity" else stack.rotations(average)[0]
     weights = xp.full((n_views,), 1 / n_views if accumulate else n_views**-0.5, dtype=average.dtype)
     blocks = [xp.zeros_like(identity)] * n_views
     objectives: list[float] = []
@@ -116,9 +118,9 @@ def solve_alignment(
     while len(objectives) < max_iter and not converged:
         added = [weights[p] * rotation for p, rotation in enumerate(rotations)]
         blocks = [old + new for old, new in zip(blocks, added, strict=True)] if accumulate else added
-        fused = _fuse(partitions, blocks, average, regularization)
+        fused = stack.times(blocks) + regularization * average  # U of Eq. (10): Σ_p H_p (β_p W_p) + λ M
         factors = polar(fused, xp=xp)  # Theorem 2: F = S Vᵀ from the SVD of U
-        rotations, alignments = _update_rotations(partitions, factors.isometry, xp)
+        rotations, alignments = stack.rotations(factors.isometry)
         weights = _update_weights(alignments, weights, xp)
         objectives.append(alignment_objective(factors.isometry, alignments, average, regularization, xp=xp))
         converged = _has_converged(objectives, tol)
@@ -135,19 +137,26 @@ def solve_alignment(
     )
 
 
-def _fuse(partitions: Sequence[Array], blocks: Sequence[Array], average: Array, regularization: float) -> Array:
-    # U of Eq. (10): Σ_p H_p (β_p W_p) + λ M.
-    fused = regularization * average
-    for partition, block in zip(partitions, blocks, strict=True):
-        fused = fused + partition @ block
-    return fused
+class _Stack:
+    """All base partitions side by side, [H_1 | … | H_m], so that a step takes one product and not one per view."""
 
+    def __init__(self, partitions: Sequence[Array], xp: Any) -> None:
+        self.xp = xp
+        self.columns = xp.concat(list(partitions), axis=1)
+        edges = [0]
+        for partition in partitions:
+            edges.append(edges[-1] + partition.shape[1])
+        self.parts = [slice(*ends) for ends in pairwise(edges)]
 
-def _update_rotations(partitions: Sequence[Array], consensus: Array, xp: Any) -> tuple[list[Array], Array]:
-    # Eq. (13): W_p = S Gᵀ from the SVD of H_pᵀ F; its nuclear norm is δ_p = Tr(Fᵀ H_p W_p) ≥ 0.
-    products = [xp.matrix_transpose(partition) @ consensus for partition in partitions]
-    rotations, alignments = isometries(products, xp=xp)
-    return rotations, xp.asarray(alignments, dtype=consensus.dtype)
+    def times(self, blocks: Sequence[Array]) -> Array:
+        """Σ_p H_p B_p."""
+        return self.columns @ self.xp.concat(list(blocks), axis=0)
+
+    def rotations(self, consensus: Array) -> tuple[list[Array], Array]:
+        """Eq. (13): W_p = S Gᵀ from the SVD of H_pᵀ F; its nuclear norm is δ_p = Tr(Fᵀ H_p W_p) ≥ 0."""
+        products = self.xp.matrix_transpose(self.columns) @ consensus
+        rotations, alignments = isometries([products[part, :] for part in self.parts], xp=self.xp)
+        return rotations, self.xp.asarray(alignments, dtype=consensus.dtype)
 
 
 def _update_weights(alignments: Array, previous: Array, xp: Any) -> Array:
