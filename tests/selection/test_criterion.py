@@ -116,6 +116,11 @@ def test_informations_in_views_are_relative_to_those_of_the_view_alone(criterion
     contributions = criterion.neighbor_weights * attained
     np.testing.assert_allclose(contributions / contributions.sum(), criterion.shares)
     np.testing.assert_allclose(contributions.sum(), criterion.shares @ attained)
+    # The clusterings of a view: what each contains about itself, not about the others of the same view.
+    attained = [max(shared_information(own, own, 3) for own in several) for several in criterion.view_labels]
+    contributions = criterion.label_weights * attained
+    np.testing.assert_allclose(contributions / contributions.sum(), criterion.shares)
+    np.testing.assert_allclose(contributions.sum(), criterion.shares @ attained)
 
 
 def test_score_per_entropy_is_that_of_equal_clusters_if_they_are_equal(criterion):

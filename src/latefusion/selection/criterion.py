@@ -32,7 +32,12 @@ import scipy.stats
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latefusion.metrics.information import adjusted_information, label_tables, table_informations
+from latefusion.metrics.information import (
+    adjusted_information,
+    label_tables,
+    shared_information,
+    table_informations,
+)
 from latefusion.partitions.sources import join_coordinates, known_samples
 from latefusion.similarities.graph import NeighborSearch
 
@@ -342,8 +347,10 @@ class Criterion:
         attained = np.zeros((2, len(self.view_labels)))
         for view, several in enumerate(self.view_labels):
             for own in several:
-                _, near, shared = self.informations(np.maximum(own, 0), n_clusters)
-                attained[:, view] = np.maximum(attained[:, view], [near[view, -1], shared[view, -1]])
+                near = self.informations(np.maximum(own, 0), n_clusters)[1][view, -1]
+                known = own[(own >= 0) & (self._parts >= 0)]
+                itself = shared_information(known, known, n_clusters)
+                attained[:, view] = np.maximum(attained[:, view], [near, itself])
         return attained
 
 
