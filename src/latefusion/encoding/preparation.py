@@ -161,9 +161,9 @@ def describe_view(statistics: ColumnStatistics) -> str:
     sample, deviations = statistics.sample, statistics.deviations
     deviations = deviations[deviations > 0]
     entries = sample.data if scipy.sparse.issparse(sample) else np.asarray(sample)
-    nonzero = entries[entries != 0]
     # Two columns scaled by the row sum leave one number per sample, which is a coordinate.
-    if deviations.size > 2 and nonzero.size and nonzero.min() > 0:
+    if deviations.size > 2 and entries.size and entries.min() >= 0 and entries.max() > 0:
+        nonzero = entries[entries != 0]
         sparse = statistics.n_nonzero.sum() < SPARSE_SHARE * statistics.n_rows * sample.shape[1]
         whole = bool(np.all(nonzero == np.round(nonzero)))
         if sparse and whole and np.median(nonzero) <= SMALL_COUNT:
