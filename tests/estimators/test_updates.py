@@ -257,4 +257,50 @@ def test_hints_are_given_again_and_keep_the_ids_of_their_clusters():
     rows = update.model.hints_.samples[update.model.hints_.kept]
     clusters = update.model.hints_.clusters[update.model.hints_.kept]
     np.testing.assert_array_equal(update.labels[rows], clusters)
-    assert any("hints of the old model were not used" in note for note in model.update(tables).notes)
+
+
+def test_hints_of_samples_that_are_still_there_are_used_again(tmp_path):
+    problem = two_clusterings()
+    ids = np.array([f"p{row:03d}" for row in range(150)])
+    tables = {name: pd.DataFrame(array, index=ids) for name, array in problem.views.items()}
+    hints = problem.hints(60)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, pd.Series(hints, index=ids))
+    order = np.random.default_rng(0).permutation(150)[:130]
+    later = {name: table.iloc[order] for name, table in tables.items()}
+    update = model.update(later)
+    expected = lf.GlobalAlignmentClustering(3, random_state=0).fit(later, hints[order])
+    np.testing.assert_array_equal(update.model.consensus_, expected.consensus_)
+    assert update.model.hints_.followed
+    assert len(update.moved) <= 2
+    np.testing.assert_array_equal(update.model.cluster_ids_, [0, 1, 2])
+    n_kept = int(np.sum(hints[order] >= 0))
+    note = f"Hints: those of the old model were used again, for {n_kept} of its 60 samples with hints."
+    assert note in update.notes
+    lf.save(model, tmp_path / "hinted.model")
+    loaded = lf.load(tmp_path / "hinted.model").update(later)
+    np.testing.assert_array_equal(loaded.labels, update.labels)
+    assert note in loaded.notes
+    for given in ({"y": {}}, {"y": pd.Series(hints, index=ids).iloc[order]}):
+        again = model.update(later, **given)
+        assert not any(one.startswith("Hints:") for one in again.notes)
+    np.testing.assert_array_equal(again.labels, update.labels)
+    assert len(model.update(later, y={}).moved) > 50
+
+
+def test_pairs_and_hints_of_a_single_class_or_of_no_sample_are_kept_as_far_as_they_go():
+    problem = two_clusterings()
+    ids = np.array([f"p{row:03d}" for row in range(150)])
+    tables = {name: pd.DataFrame(array, index=ids) for name, array in problem.views.items()}
+    hints = problem.hints(60)
+    pairs = {"must_link": [("p000", "p001"), ("p002", "p149")], "cannot_link": [("p003", "p004")]}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, **pairs)
+    found = model.update({name: table.iloc[:-1] for name, table in tables.items()}).model.hints_.hints
+    np.testing.assert_array_equal(found.must_link, [[0, 1]])
+    np.testing.assert_array_equal(found.cannot_link, [[3, 4]])
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, pd.Series(hints, index=ids))
+    rows = np.flatnonzero(hints <= 0)
+    assert model.update({name: table.iloc[rows] for name, table in tables.items()}).model.hints_.classes == [0]
+    others = {name: table.iloc[np.flatnonzero(hints < 0)] for name, table in tables.items()}
+    update = model.update(others)
+    assert "Hints: those of the old model were used again, for 0 of its 60 samples with hints." in update.notes
+    assert not hasattr(update.model, "hints_")
