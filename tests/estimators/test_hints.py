@@ -95,6 +95,9 @@ def test_random_hints_change_nothing(estimator, seed):
     model = fit(estimator, DATA.views, np.where(OTHERS, -1, rng.integers(0, 3, 150)))
     equal(model, fit(estimator))
     assert not model.hints_.followed
+    n_equal = model.hints_.kept.sum()
+    line = f"Hints: 30 samples, not used; {n_equal} agree with the clusters, {30 - n_equal} do not (row "
+    assert model.summary().hints.startswith(line)
     assert "The clusters are those without hints" in repr(model.summary())
 
 

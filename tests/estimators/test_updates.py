@@ -274,15 +274,16 @@ def test_hints_of_samples_that_are_still_there_are_used_again(tmp_path):
     assert len(update.moved) <= 2
     np.testing.assert_array_equal(update.model.cluster_ids_, [0, 1, 2])
     n_kept = int(np.sum(hints[order] >= 0))
-    note = f"Hints: those of the old model were used again, for {n_kept} of its 60 samples with hints."
+    note = f"The hints of the old model were given again, for {n_kept} of its 60 samples with hints."
     assert note in update.notes
+    assert any(one.startswith(f"Hints: {n_kept} samples, ") for one in update.notes)
     lf.save(model, tmp_path / "hinted.model")
     loaded = lf.load(tmp_path / "hinted.model").update(later)
     np.testing.assert_array_equal(loaded.labels, update.labels)
     assert note in loaded.notes
     for given in ({"y": {}}, {"y": pd.Series(hints, index=ids).iloc[order]}):
         again = model.update(later, **given)
-        assert not any(one.startswith("Hints:") for one in again.notes)
+        assert not any("hints of the old model" in one for one in again.notes)
     np.testing.assert_array_equal(again.labels, update.labels)
     assert len(model.update(later, y={}).moved) > 50
 
@@ -302,5 +303,5 @@ def test_pairs_and_hints_of_a_single_class_or_of_no_sample_are_kept_as_far_as_th
     assert model.update({name: table.iloc[rows] for name, table in tables.items()}).model.hints_.classes == [0]
     others = {name: table.iloc[np.flatnonzero(hints < 0)] for name, table in tables.items()}
     update = model.update(others)
-    assert "Hints: those of the old model were used again, for 0 of its 60 samples with hints." in update.notes
+    assert "The hints of the old model were given again, for 0 of its 60 samples with hints." in update.notes
     assert not hasattr(update.model, "hints_")

@@ -20,7 +20,7 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
-from latefusion.cli.hints import hint_file, read_hint_classes, translated_hints
+from latefusion.cli.hints import hint_file, hint_files, read_hints, translated_hints
 from latefusion.cli.standard_input import standard_input
 from latefusion.datasets.clusterings import load_clustering_paths
 from latefusion.datasets.collection import load_paths
@@ -64,13 +64,13 @@ class Input(NamedTuple):
     data : MultiViewDataset
     notes : list of str
         How views were normalized, and possible mistakes.
-    hints : dict or None
-        Known classes by sample id or row number, if there are hints.
+    hints : dict
+        Hints as arguments of `fit`; empty without hints.
     """
 
     data: MultiViewDataset
     notes: list[str]
-    hints: dict[Any, Any] | None = None
+    hints: dict[str, Any]
 
 
 DATA_FILES = "data files, one per view or with several views each; - is a table from standard input"
@@ -126,13 +126,12 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
 def input_files(options: argparse.Namespace) -> list[Path]:
     """All files that a command reads."""
     named = label_options(getattr(options, "labels", None)).get("label_file")
-    hints = hint_file(getattr(options, "hints", None))
     others = [getattr(options, name, None) for name in ("model", "outcome")]
     return [
         *options.files,
         *(one for one in others if one is not None),
         *([Path(named)] if named else []),
-        *([hints] if hints else []),
+        *hint_files(options).values(),
     ]
 
 
@@ -144,21 +143,20 @@ def read(options: argparse.Namespace) -> Input:
 
 def _read(options: argparse.Namespace) -> Input:
     files, labels = options.files, label_options(getattr(options, "labels", None))
-    label_file, hints, classes = labels.get("label_file"), getattr(options, "hints", None), None
+    label_file, hints = labels.get("label_file"), getattr(options, "hints", None)
     with in_words_of_the_command_line():
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
         if hints is not None and hint_file(hints) is None:
             reading = reading._replace(hint_column=hints)
         data = load_paths(files, reading, None if label_file is None else Path(label_file))
-        if hints is not None:
-            classes = read_hint_classes(hints, files, reading, data.views)
+        found = read_hints(options, files, reading, data.views)
     check_cells(data, files, reading)
     notes = shared_columns(data)
     if any(file.suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         views, read_as = normalize_modalities(data.views)
         notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
-    return Input(data, notes, classes)
+    return Input(data, notes, found)
 
 
 def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known: Sequence[str] = ()) -> Input:
@@ -174,7 +172,7 @@ def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known:
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
         label_path = None if label_file is None else Path(label_file)
         data = load_clustering_paths(available.files, reading, columns or None, unassigned, label_path, known)
-    return Input(data, [str(one.message) for one in caught if issubclass(one.category, UserWarning)])
+    return Input(data, [str(one.message) for one in caught if issubclass(one.category, UserWarning)], {})
 
 
 def label_options(labels: str | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from latefusion.cli.arguments import file_path
+from latefusion.cli.standard_input import SIGN
 from latefusion.cli.terminal import progress
 from latefusion.datasets.files import check_file
 from latefusion.datasets.options import table_options
@@ -55,6 +56,10 @@ def read_outcome(options: argparse.Namespace) -> Any:
             raise ValueError("--survival needs --outcome FILE, the table with these columns.")
         return None
     file = Path(options.outcome)
+    if str(file) == SIGN:
+        raise ValueError(
+            "--outcome needs a file: standard input (-) can only be a data file. Save the table to a file."
+        )
     check_file(file)
     if not is_table(file):
         raise ValueError(f"--outcome {str(file)!r} is not a table. Give a file such as .csv, .tsv, .parquet or .xlsx.")

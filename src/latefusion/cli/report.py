@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
     require_jinja2()
     clinic = read_outcome(options)
     opened = in_order_of_fit(open_files(options, check_is_fitted))
-    model, data, views, notes = opened
+    model, data, views, notes, _ = opened
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with in_words_of_the_command_line():
@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
 
 def in_order_of_fit(opened: Opened) -> Opened:
     """The views and the samples in the order of the training data, if they are the same."""
-    model, data, views, _ = opened
+    model, data, views, *_ = opened
     if not isinstance(views, Views):
         return opened
     names = [name for name in opened.trained if name in views.names]
@@ -185,10 +185,8 @@ def are_training_views(model: Any, views: Any) -> bool:
 
 def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
     """The model with the data of `fit`, which its file does not contain, and a note if it finds other clusters."""
-    if hasattr(model, "hints_"):
-        note = "The model was fitted with hints, which its file does not contain. The report leaves out the importance "
-        return model, [note + "of the views."]
-    again = clone(model).fit(views)
+    hints = [model.hints_.hints] if hasattr(model, "hints_") else []
+    again = clone(model).fit(views, *hints)
     if "calibration_" in vars(model):
         vars(again)["calibration_"] = model.calibration_
     if np.array_equal(again.labels_, model.labels_) and np.allclose(again.view_weights_, model.view_weights_):

@@ -17,6 +17,7 @@ from latefusion.estimators.drift import Drift, find_drift
 from latefusion.estimators.matching import rows_of_ids, spelling_of
 from latefusion.metrics import ClusterMatch, match_clusters
 from latefusion.results import ResultTable
+from latefusion.summaries import hint_line
 from latefusion.types import Views
 from latefusion.validation.frames import columns_of, is_frame, select_columns
 from latefusion.validation.hints import Hints
@@ -121,7 +122,8 @@ class Update:
         if n_known:
             listed = f": {shown_list(moved.tolist())}" if len(moved) else ""
             notes.append(f"Moved: {len(moved)} of {n_known} known samples are in another cluster{listed}.")
-        return [*notes, *self.match.notes, *self.drift.notes]
+        hints = hint_line(self.model)
+        return [*notes, *([] if hints is None else [hints]), *self.match.notes, *self.drift.notes]
 
     def to_frame(self) -> Any:
         """All samples as a pandas data frame: label, cluster before, change and novelty.
@@ -311,7 +313,7 @@ class UpdateMixin:
 def _kept_hints(n_before: int, kept: Hints | None) -> str:
     """Which hints of the old model are used, in a sentence."""
     n_kept = 0 if kept is None else len(kept.rows)
-    return f"Hints: those of the old model were used again, for {n_kept} of its {n_before} samples with hints."
+    return f"The hints of the old model were given again, for {n_kept} of its {n_before} samples with hints."
 
 
 def _select(frame: Any, known: Iterable[Any]) -> Any:
