@@ -162,6 +162,7 @@ def run(options: argparse.Namespace) -> None:
         if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 explanation = explain_views(model, intervals=options.report is not None)
+        outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False, as_given=False))
     if options.color_by:
@@ -169,7 +170,6 @@ def run(options: argparse.Namespace) -> None:
             chosen_columns(gather(model, views, single_views=False), options.color_by)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
-    outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):

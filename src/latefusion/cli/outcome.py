@@ -22,12 +22,11 @@ from latefusion.types import MultiViewDataset
 
 # Parameters in messages, as the command line calls them.
 WORDS = (
-    (r"survival=\('([^']*)', '([^']*)'\)", r"--survival '\1' '\2'"),
     (r"survival=\(time, event\)", "--survival TIME EVENT"),
     (r"survival contains", "--survival contains"),
     (r" in `(clusters|comparison)`\.", r": --json prints all, in outcome.\1."),
     (r"To test it, give columns=\{[^}]*\}\.", "To test it, use `latefusion.outcome` in Python with columns=."),
-    (r", or give a dict of arrays in the order of the samples", ""),
+    (r", set them as its index, or give a dict of arrays in the order of the samples", ""),
     (r"Fit the model on data frames with ids as their index, or give", "Add a column of ids to all files, or give"),
 )
 
