@@ -281,8 +281,8 @@ def test_hints_of_samples_that_are_still_there_are_used_again(tmp_path):
     loaded = lf.load(tmp_path / "hinted.model").update(later)
     np.testing.assert_array_equal(loaded.labels, update.labels)
     assert note in loaded.notes
-    for given in ({"y": {}}, {"y": pd.Series(hints, index=ids).iloc[order]}):
-        again = model.update(later, **given)
+    for hint in ({"y": {}}, {"y": pd.Series(hints, index=ids).iloc[order]}):
+        again = model.update(later, **hint)
         assert not any("hints of the old model" in one for one in again.notes)
     np.testing.assert_array_equal(again.labels, update.labels)
     assert len(model.update(later, y={}).moved) > 50

@@ -24,7 +24,7 @@ from latefusion.cli.answers import (
     put_labels,
     written_line,
 )
-from latefusion.cli.arguments import add_seed_argument, file_path, number_or_auto
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.inputs import (
     add_file_arguments,
     in_words_of_the_command_line,
@@ -57,12 +57,13 @@ A table that `latefusion cluster -o` wrote is one clustering. In other tables ev
 Labels are numbers or words. Samples may be missing from files; an empty label, or a negative number, means no cluster.
 Samples are matched by id, as `latefusion cluster` does.
 
-with others: adjusted Rand index of the clustering and the consensus of the others. changed: share of the labels that
-change without the clustering. advice: remove it if it has no more in common with the others than chance; it is optional
-if few labels change without it.
+with others: adjusted Rand index of the clustering and the consensus of the others, without those to remove. changed:
+share of the labels that change without the clustering. advice: remove it if it has no more in common with the others
+than chance; it is optional if few labels change without it.
 
 examples:
   latefusion consensus kmeans.csv snf.csv leiden.csv -o labels.csv
+  latefusion consensus a.csv b.csv -k 2-6                      the best of 2 to 6 clusters
   latefusion consensus runs.csv -k 5 --save groups.model       every column of runs.csv is a clustering
   latefusion consensus clinic.csv --column 'subtype_*'         only these columns
   latefusion consensus a.csv b.csv --unassigned 0 --unassigned noise
@@ -91,14 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a label of samples without a cluster, such as 0 or noise; may be repeated (default: negative numbers). "
         "Empty cells always mean no cluster",
     )
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_or_auto,
-        default="auto",
-        metavar="K",
-        help="number of clusters: a number (5), or auto (default)",
-    )
+    add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--weights",
         choices=["auto", "equal"],

@@ -172,7 +172,7 @@ def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known:
         reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
         label_path = None if label_file is None else Path(label_file)
         data = load_clustering_paths(available.files, reading, columns or None, unassigned, label_path, known)
-    return Input(data, [str(one.message) for one in caught if issubclass(one.category, UserWarning)], {})
+    return Input(data, [translated(str(one.message)) for one in caught if issubclass(one.category, UserWarning)], {})
 
 
 def label_options(labels: str | None) -> dict[str, Any]:
@@ -216,6 +216,7 @@ def translated(message: str) -> str:
     message = message.replace("color_by contains", "--color-by contains")
     message = message.replace("with columns=", "with --column NAME")
     message = message.replace("pass unassigned=[]", "name the label of samples without a cluster with --unassigned")
+    message = message.replace("unassigned=", "--unassigned ")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
 
 
