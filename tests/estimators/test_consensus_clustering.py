@@ -394,12 +394,15 @@ def test_a_partition_that_new_samples_lack_is_unassigned_for_them():
     series = {"a": pd.Series(A), "b": pd.Series(A // 2), "points": pd.DataFrame(np.eye(A.max() + 1)[A])}
     model = lf.consensus(series, 3, kind={"points": "embedding"}, random_state=0)
     new = {"b": series["b"][:4], "a": series["a"][:4]}
-    unknown = pd.DataFrame(np.full((4, A.max() + 1), np.nan))
+    unknown = pd.DataFrame(np.zeros((4, A.max() + 1)))
     expected = model.transform({**new, "points": unknown})
     np.testing.assert_array_equal(model.transform(new), expected)
     assert not model.new_views(new).arrays[2].nnz
     given = model.given_views(new)
-    assert [one.shape[0] for one in given.arrays] == [4, 4, 4]
+    assert [one.shape for one in given.arrays] == [(4, 1), (4, 1), (4, 3)]
+    np.testing.assert_array_equal(model.predict(given), model.predict(new))
+    given = model.given_views({"points": series["points"]})
+    np.testing.assert_array_equal(model.predict(given), model.predict({"points": series["points"]}))
 
 
 def test_numbers_to_choose_from():

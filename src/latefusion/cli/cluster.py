@@ -44,6 +44,7 @@ from latefusion.cli.inputs import (
     translated,
     with_columns,
 )
+from latefusion.cli.labels import describe_scores
 from latefusion.cli.outcome import (
     add_outcome_arguments,
     check_outcome,
@@ -148,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
         "missing_columns": options.missing_columns,
     }
     with progress("reading", quiet=options.quiet):
-        data, notes, hints = read(options)
+        data, notes, hints, known = read(options)
         views = with_columns(data)
         if parameters["views"] is not None:
             views = one_table(views)
@@ -181,6 +182,7 @@ def run(options: argparse.Namespace) -> None:
                 views,
                 options.report,
                 target=known_classes(data),
+                annotation=known.annotation,
                 color_by=options.color_by or None,
                 outcome=outcome,
                 files=input_files(options),
@@ -189,12 +191,13 @@ def run(options: argparse.Namespace) -> None:
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
                 loading=loading_code(
-                    reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                    reproducible(options.files), **table_arguments(options), **label_options(options.labels, known)
                 ),
                 force=options.force,
             )
     summary = summarize(model, found.novelty)
-    answer = describe(model, summary, data, options) | {"membership": membership_of(found)}
+    answer = describe(model, summary, data, options)
+    answer |= {"membership": membership_of(found), "labels": known.scores(model.labels_)}
     if options.explain:
         answer["dropping"] = [
             {**one._asdict(), "worse": one.advice == "remove", "text": str(one)} for one in explanation.verdicts or ()
@@ -283,10 +286,7 @@ def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     if answer["dropping"]:
         worse = [one["view"] for one in answer["dropping"] if one["worse"]]
         lines.append(f"Try without {', '.join(worse)}." if worse else "No view reduces the stability. Keep all views.")
-    if answer["scores"] is not None:
-        lines.append(
-            "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
-        )
+    lines += describe_scores(answer)
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines += ["", answer["outcome"]["text"], ""] if answer["outcome"] else []
     lines.append(written_line("Labels", answer, "labels.csv"))

@@ -35,6 +35,7 @@ from latefusion.cli.inputs import (
     table_arguments,
     translated,
 )
+from latefusion.cli.labels import describe_scores
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets.joining import other_spelling
@@ -116,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
         require_jinja2()
     unassigned = unassigned_labels(options.unassigned)
     with progress("reading", quiet=options.quiet):
-        data, notes, _ = read_clusterings(options, unassigned)
+        data, notes, _, known = read_clusterings(options, unassigned)
     notes = [*notes, *clustering_notes(data, options.files)]
     if data.views.n_views < 2:
         raise ValueError(
@@ -146,6 +147,7 @@ def run(options: argparse.Namespace) -> None:
                 data.views,
                 options.report,
                 target=known_classes(data),
+                annotation=known.annotation,
                 files=input_files(options),
                 explain=explanation,
                 warnings=noted,
@@ -156,7 +158,7 @@ def run(options: argparse.Namespace) -> None:
                     columns=options.column,
                     unassigned=unassigned,
                     **table_arguments(options),
-                    **label_options(options.labels),
+                    **label_options(options.labels, known),
                 ),
                 force=options.force,
             )
@@ -177,6 +179,7 @@ def run(options: argparse.Namespace) -> None:
         "membership": membership_of(found),
         "clusterings": clusterings_of(summary, explanation.verdicts),
         "scores": None if data.target is None else clustering_scores(data.target, model.labels_),
+        "labels": known.scores(model.labels_),
         "warnings": list(
             dict.fromkeys([*noted, *notes, *explanation.notes, *(translated(str(one.message)) for one in caught)])
         ),
@@ -263,10 +266,7 @@ def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     head = f"{answer['n_samples']} samples, {n_views} clusterings: {number} cluster{'s' * (number != 1)}"
     lines = [colored(head, "bold", sys.stdout), "", summary.body(), *membership_line(answer)]
     lines += [one["text"] for one in answer["clusterings"] if one.get("unrelated")]
-    if answer["scores"] is not None:
-        lines.append(
-            "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
-        )
+    lines += describe_scores(answer)
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines.append(written_line("Labels", answer, "labels.csv"))
     if answer["report"]:

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.cli.arguments import file_path
+from latefusion.cli.labels import tables_with
 from latefusion.datasets.files import check_file
 from latefusion.datasets.id_columns import listed
 from latefusion.datasets.options import TableOptions
 from latefusion.datasets.table_values import Table
-from latefusion.datasets.tables import files_in, has_sheets, is_table, label_table, read_frame, take_apart
+from latefusion.datasets.tables import is_table, label_table, read_frame
 from latefusion.types import Views
 from latefusion.validation.hints import is_unknown
 
@@ -153,7 +154,11 @@ def read_hint_classes(hints: str, files: Sequence[Path], reading: TableOptions, 
         tables = _tables_with(hints, files, reading)
     else:
         check_file(file)
-        tables = {str(file): label_table(file, reading._replace(label_column=None, hint_column=None))}
+        try:
+            tables = {str(file): label_table(file, reading._replace(label_column=None, left_out=()))}
+        except ValueError as error:  # the column of labels cannot be named here
+            advice = "Keep one column, or name it 'label'."
+            raise ValueError(re.sub("Keep one column, name it 'label', or give .*", advice, str(error))) from error
     known: dict[Any, tuple[Any, str]] = {}
     for name, table in tables.items():
         for sample, value in _classes(name, table, views):
@@ -197,9 +202,7 @@ def translated_hints(message: str) -> str:
 
 def _tables_with(column: str, files: Sequence[Path], reading: TableOptions) -> dict[str, Table]:
     """The tables that have a column, read with this column as classes."""
-    options = reading._replace(label_column=column, hint_column=None)
-    paths = [one for file in files for one in (files_in(file)[1].values() if file.is_dir() else [file])]
-    tables = {str(one): take_apart(one, options) for one in paths if is_table(one) and not has_sheets(one)}
+    tables = tables_with(column, files, reading)
     found = {name: table for name, table in tables.items() if table.labels is not None}
     if not found:
         columns = {Path(name).name: [str(one) for one in table.values.columns[:8]] for name, table in tables.items()}

@@ -264,8 +264,11 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         partitions, ids = read_partitions(X, list(self.view_names_))
         labels = {name: as_table(self._new_labels(name, one)) for name, one in partitions.items() if one is not None}
         n_samples = len(next(iter(labels.values())))
-        absent = np.full((n_samples, 1), None)
-        return Views({name: labels.get(name, absent) for name in partitions}, sample_ids=ids)
+        for name, given in zip(partitions, self.input_schema_.maps, strict=True):
+            # Unassigned samples have no label, or a row of zeros.
+            empty = np.full((n_samples, 1), None) if given.coding else np.zeros((n_samples, len(given.weights) - 1))
+            labels.setdefault(name, empty)
+        return Views({name: labels[name] for name in partitions}, sample_ids=ids)
 
     def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
         """Labels of every partition.
