@@ -72,12 +72,7 @@ def test_several_columns_are_what_annotation_is_in_python(truth, capsys):
     answer = answer_of(capsys, *COMMAND, "--labels", "clinic.csv", "--report", "page.html")
     assert [(one["column"], one["samples"]) for one in answer["labels"]] == [("subtype", 90), ("stage", 80)]
     assert answer["labels"][0]["ari"] == pytest.approx(scores_of(truth.set_index("patient")["subtype"], answer)["ari"])
-    assert (
-        answer["warnings"].count(
-            "Column 'code' looks like an id and is left out. To show it, use it as {'code': 'category'}."
-        )
-        <= 1
-    )
+    assert any(one.startswith("Column 'code' looks like an id and is left out.") for one in answer["warnings"])
     assert any(one.startswith("--labels: no scores for 'age' (numbers or dates).") for one in answer["warnings"])
     page = Path("page.html").read_text(encoding="utf-8")
     part = page[page.index('<section id="annotation"') :]

@@ -156,20 +156,21 @@ def test_inputs_and_other_files_are_not_overwritten(folder, capsys):
     (folder / "page.html").write_text("<!doctype html><p>mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     files = ["late.model", "genes.csv", "proteins.csv"]
-    for words in (
-        [*files, "-o", "page.html"],
-        [*files, "-o", "late.model", "--force"],
-        [*files, "-o", "genes.csv", "--force"],
-        [*files, "-o", "none/page.html"],
-        ["genes.csv", "proteins.csv", "-o", "new.html"],
-        ["nothing.model", "proteins.csv", "-o", "new.html"],
-        ["one.model", "proteins.csv", "-o", "new.html"],
-        [*files, "-o", "new.html", "--labels", "nothing.csv"],
+    for words, message in (
+        ([*files, "-o", "page.html"], "-o 'page.html' exists and is not a report of latefusion"),
+        ([*files, "-o", "late.model", "--force"], "-o 'late.model' ends in '.model', but a report"),
+        ([*files, "-o", "genes.csv", "--force"], "-o 'genes.csv' ends in '.csv', but a report"),
+        ([*files, "-o", "none/page.html"], "'none/page.html' cannot be written: the folder 'none' does not exist"),
+        (["genes.csv", "proteins.csv", "-o", "new.html"], "'genes.csv' is not a model file"),
+        (["nothing.model", "proteins.csv", "-o", "new.html"], "File not found: 'nothing.model'"),
+        (["one.model", "proteins.csv", "-o", "new.html"], "View 'genes' does not have the columns"),
+        ([*files, "-o", "new.html", "--labels", "nothing.csv"], "File not found: 'nothing.csv'"),
     ):
         assert main(["report", *words, "--quiet"]) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
         assert one_line(captured.err)
+        assert message in captured.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     with pytest.raises(SystemExit) as stop:
         main(["report", *files])

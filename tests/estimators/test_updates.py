@@ -305,3 +305,27 @@ def test_pairs_and_hints_of_a_single_class_or_of_no_sample_are_kept_as_far_as_th
     update = model.update(others)
     assert "The hints of the old model were given again, for 0 of its 60 samples with hints." in update.notes
     assert not hasattr(update.model, "hints_")
+
+
+def test_no_views_are_named():
+    data = lf.datasets.make_views(30, 3, random_state=0)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    for call in (model.update, model.predict, model.fit):
+        with pytest.raises(ValueError, match=r"^X is None\. Give GlobalAlignmentClustering the views"):
+            call(None)
+
+
+def test_categories_that_the_old_model_does_not_know_are_used_by_the_new_one():
+    rng = np.random.default_rng(0)
+    groups = np.arange(120) % 3
+    table = pd.DataFrame({"dose": 4 * groups + rng.standard_normal(120), "site": np.array(list("abc"))[groups]})
+    views = {
+        "first": table,
+        "second": pd.DataFrame(4 * np.eye(3)[groups] + rng.standard_normal((120, 3))).add_prefix("x"),
+    }
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
+    views["first"] = table.assign(site=table["site"].where(np.arange(120) % 4 > 0, "d"))
+    message = r"such as 'd', in 30 rows\. The old model takes them as missing\. The new model uses them\."
+    with pytest.warns(UserWarning, match=message):
+        update = model.update(views)
+    assert "d" in update.model.input_schema_.views[0].table.codings[1].levels

@@ -125,7 +125,7 @@ def leave_one_partition_out(
         others = [view for view in range(len(maps)) if view != position]
         kept, found = consensus_of(others)
         pair = _common(own, kept, found)
-        p_value = _independence(*pair, N_PERMUTATIONS) if pair else np.nan
+        p_value = np.nan if pair is None else _independence(*pair, N_PERMUTATIONS)
         if p_value > LEVEL:
             p_value = min(p_value, _nearest_association(own, [partitions[view] for view in others]))
         n_changed = np.count_nonzero(match_labels(labels[kept], found) != labels[kept])
@@ -170,18 +170,20 @@ def _labels_of(views: Views, maps: Sequence[GivenMap], options: FusionOptions) -
     return fuse_partitions(views, maps, replace(options, numbers=(min(*options.numbers, n_groups),))).labels
 
 
-def _common(own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]) -> list[NDArray[np.intp]]:
-    """A partition and labels of some samples, where both are known; none for fewer than two samples."""
+def _common(
+    own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """A partition and labels of some samples, where both are known; None for fewer than two samples."""
     codes = None if own.labels is None else own.labels[kept]
     if codes is None or np.count_nonzero(codes >= 0) < 2:
-        return []
-    return [codes[codes >= 0], found[codes >= 0]]
+        return None
+    return codes[codes >= 0], found[codes >= 0]
 
 
 def _agreement(own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]) -> float:
     """Adjusted Rand index of a partition and labels of some samples."""
     pair = _common(own, kept, found)
-    return adjusted_rand(*pair) if pair else np.nan
+    return np.nan if pair is None else adjusted_rand(*pair)
 
 
 def _nearest_association(own: PartitionLabels, others: Sequence[PartitionLabels]) -> float:

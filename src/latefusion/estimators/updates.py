@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -219,7 +220,11 @@ class UpdateMixin:
         check_is_fitted(self)
         self._check_no_kernels()
         X = _named_views(X, list(map(str, self.view_names_)))
-        views = self.new_views(X)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            views = self.new_views(X)
+        for one in caught:
+            warnings.warn(_of_old_model(str(one.message)), one.category, stacklevel=2)
         self._check_all_views(views)
         X = self._with_known_columns(X)
         predicted = np.asarray(to_numpy(self.predict_views(views, confidence=False, novelty=False)[0]))
@@ -308,6 +313,14 @@ class UpdateMixin:
                 f"update needs all views of the model, but {absent} is missing for all samples. Fit a new model on the "
                 f"other views, and compare with lf.match."
             )
+
+
+def _of_old_model(message: str) -> str:
+    """A warning about new samples; the new model is fitted with categories that the old one does not know."""
+    if "categories that were not in the training samples" not in message:
+        return message
+    used = "The old model takes them as missing. The new model uses them."
+    return message.replace("They are taken as missing.", used)
 
 
 def _kept_hints(n_before: int, kept: Hints | None) -> str:
