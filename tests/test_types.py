@@ -150,3 +150,11 @@ def test_views_in_notebooks_are_a_table_of_escaped_names():
     assert "3 samples, 2 views" in page
     assert "<td>a&lt;b&gt;</td><td>4</td><td>3</td><td>ndarray</td><td>float64</td>" in page
     assert "<td>c</td><td>2</td><td>2</td><td>ndarray</td><td>float32</td>" in page
+
+
+def test_a_name_is_not_an_index():
+    views = Views({"rna": np.eye(3), "protein": np.ones((3, 2))})
+    with pytest.raises(
+        IndexError, match=r"indexed by samples, not by 'rna'\. A single view is dict\(views.items\(\)\)\['rna'\]"
+    ):
+        views["rna"]

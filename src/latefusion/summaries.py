@@ -179,7 +179,10 @@ def hint_line(model: Any) -> str | None:
         return None
     ids = getattr(model, "sample_ids_", None)
     overruled = result.overruled
-    line = f"Hints: {len(result.samples)} samples, {int(result.kept.sum())} kept, {len(overruled)} overruled"
+    n_samples, n_kept = len(result.samples), int(result.kept.sum())
+    line = f"Hints: {n_samples} samples, {n_kept} kept, {len(overruled)} overruled"
+    if not result.followed:
+        line = f"Hints: {n_samples} samples, not used; {n_kept} agree with the clusters, {len(overruled)} do not"
     if len(overruled):
         line += (
             f" ({'row ' if ids is None else ''}{shown_list((overruled if ids is None else ids[overruled]).tolist())})"

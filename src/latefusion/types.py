@@ -173,6 +173,10 @@ class Views:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Views:
+        if isinstance(key, str):
+            raise IndexError(
+                f"Views are indexed by samples, not by {key!r}. A single view is dict(views.items())[{key!r}]."
+            )
         if isinstance(key, tuple):
             if len(key) != 2 or not (key[1] is Ellipsis or key[1] == slice(None)):
                 raise IndexError("Views are indexed by samples only. Use `arrays` or `items()` to access single views.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from latefusion.cli import main
-from latefusion.cli.arguments import file_path, number_of_clusters, number_or_auto, positive_number, seed
+from latefusion.cli.arguments import file_path, number_of_clusters, positive_number, seed
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,3 @@ def test_an_empty_name_is_not_the_current_folder(capsys):
             main(words)
         assert stop.value.code == 2
         assert "the name of a file or folder is empty" in capsys.readouterr().err
-
-
-def test_a_number_or_auto_is_not_a_list():
-    assert (number_or_auto("5"), number_or_auto("auto")) == (5, "auto")
-    for text in ("2-5", "2,4", "0", "", "five"):
-        with pytest.raises(argparse.ArgumentTypeError, match="is not a number such as 5, or auto"):
-            number_or_auto(text)

@@ -202,12 +202,76 @@ def test_nothing_is_written_over_and_nothing_is_left_behind(folder, capsys):
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-@pytest.mark.parametrize("words", [["-k", "2-5"], ["-k", "0"], ["-k", "x"], ["--weights", "mine"], ["--seed", "x"]])
-def test_wrong_words(folder, capsys, words):
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-k", "0"], "argument -k/--clusters: the number of clusters must be at least 1, got 0"),
+        (["-k", "x"], "argument -k/--clusters: 'x' is not a number such as 5"),
+        (["-k", "5-2"], "argument -k/--clusters: the range 5-2 is empty"),
+        (["--weights", "mine"], "argument --weights: invalid choice: 'mine'"),
+        (["--seed", "x"], "argument --seed: must be an integer from 0 to"),
+    ],
+)
+def test_wrong_words(folder, capsys, words, message):
     with pytest.raises(SystemExit) as stop:
         main(["consensus", *FILES, *words])
     assert stop.value.code == 2
-    assert words[0] in capsys.readouterr().err
+    assert f"latefusion consensus: error: {message}" in capsys.readouterr().err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("words", "number"), [("2-4", 3), ("2,4", 2), ("4-6", 4)])
+def test_numbers_to_choose_from(folder, capsys, words, number):
+    answer = answer_of(capsys, *FILES, "-k", words, "--save", "m.model")
+    assert answer["n_clusters"] == number
+    assert answer_of(capsys, "m.model", *FILES, command="predict")["samples"] == answer["samples"]
+
+
+def test_the_advice_and_the_warning_agree_if_all_clusterings_are_noise(folder, capsys):
+    rng = np.random.default_rng(7)
+    for name in "ab":
+        pd.DataFrame({"id": IDS, "label": rng.integers(3, size=90)}).to_csv(f"{name}.csv", index=False)
+    answer = answer_of(capsys, "a.csv", "b.csv", "-k", "3")
+    assert [(one["advice"], one["unrelated"]) for one in answer["clusterings"]] == [("remove", True)] * 2
+    assert any("Their consensus has no meaning" in one for one in answer["warnings"])
+
+
+def test_files_of_all_commands_are_clusterings(folder, capsys):
+    """The columns that `update -o` adds are no clusterings."""
+    table = pd.read_csv("kmeans.csv").assign(novelty=0.5, before=0, change="kept").drop(columns="confidence")
+    table.assign(confidence=0.25).to_csv("updated.csv", index=False)
+    table.assign(membership=0.9, membership_0=0.9, membership_1=0.1).to_csv("members.csv", index=False)
+    answer = answer_of(capsys, "updated.csv", "members.csv", "snf.csv")
+    assert [one["name"] for one in answer["clusterings"]] == ["updated", "members", "snf"]
+
+
+def test_new_samples_may_lack_a_clustering(folder, capsys):
+    assert main(["consensus", *FILES, "--save", "m.model", "--quiet"]) == 0
+    answer = answer_of(capsys, "m.model", "snf.csv", "kmeans.csv", command="predict")
+    assert "View 'leiden' is missing for all samples. They are labeled by the other views." in answer["warnings"]
+    series = {
+        "kmeans": pd.read_csv("kmeans.csv", index_col=0)["label"],
+        "snf": pd.read_csv("snf.csv", sep=";", index_col=0)["group"],
+    }
+    model = lf.load("m.model")
+    expected = pd.Series(model.predict({**series, "leiden": pd.Series(np.nan, index=IDS)}), index=IDS)
+    np.testing.assert_array_equal(model.predict(series), expected)
+    assert expected[answer["samples"]["id"]].tolist() == answer["samples"]["label"]
+    assert adjusted_rand(TRUTH, expected) > 0.6
+    assert main(["report", "m.model", "kmeans.csv", "snf.csv", "-o", "page.html", "--quiet"]) == 0
+    assert 'id="clusters"' in (folder / "page.html").read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match=r"fitted on the partitions .*; got \['kmeans', 'other'\]\. Give some or all"):
+        model.predict({"kmeans": series["kmeans"], "other": series["snf"]})
+
+
+def test_an_unassigned_label_that_no_file_has_is_noted(folder, capsys):
+    answer = answer_of(capsys, *FILES, "--unassigned", "nothere", "--unassigned", "0", "--unassigned", "low")
+    notes = [one for one in answer["warnings"] if "--unassigned" in one]
+    assert notes == ["--unassigned 'nothere': no clustering has this label. Check its spelling."]
+    with (
+        pytest.warns(UserWarning, match="unassigned='nothere': no clustering has this label"),
+        pytest.warns(UserWarning, match="Left out: 2 samples"),
+    ):
+        lf.datasets.load_clusterings(FILES, unassigned=["nothere", 0])
 
 
 def test_wrong_input(folder, capsys):

@@ -69,6 +69,7 @@ def test_json_has_the_hints(folder, capsys):
     assert found["kept"] + len(found["overruled"]) == 30
     assert sorted(found["classes"]) == ["S0", "S1", "S2"]
     assert sorted(found["classes"].values()) == [0, 1, 2]
+    assert found["pairs"] == {"kept": 0, "all": 0}
     assert answer_of(capsys, *COMMAND)["hints"] is None
 
 
@@ -116,11 +117,70 @@ def test_wrong_hints_are_errors_in_the_words_of_the_command_line(folder, capsys)
         ("--hints", "all.csv"): "--hints 'all.csv' has a class for all 150 samples",
         ("--hints", "none.csv"): "--hints 'none.csv' contains no class",
         ("--hints", "strange.csv"): "--hints names 30 samples that do not exist: 'xp",
-        ("--hints", "one.csv"): "--hints contains only the class 'S0' beside unknown classes",
+        ("--hints", "one.csv"): "To put samples into one cluster, use --must-link.",
         ("--hints", FILES[0]): f"'{FILES[0]}' is given as a view and as --hints",
         ("--hints", "known.csv", "--labels", "known.csv"): "--hints and --labels both name 'known.csv'",
         ("--hints", "known.csv", "-k", "2"): "--hints contains 3 classes ('S0', 'S1', 'S2'), but there are at most 2",
         ("--hints", "known.csv", "--method", "SimpleMKKM"): "--hints requires --method late-fusion",
+        ("--hints", "known.csv", "-k", "2", "--method", "lam"): "at most 2 clusters. Raise -k, or merge classes",
         ("--hints", "known.csv", "-o", "known.csv"): "would overwrite the input 'known.csv'",
     }.items():
         assert message in refusal(capsys, *COMMAND, *words)
+
+
+def pairs_of(hints):
+    """Chains of the samples with a class, and pairs of samples with different classes."""
+    ids = [f"p{row:03d}" for row in range(150)]
+    chains = [np.flatnonzero(hints == one) for one in range(3)]
+    must = [(ids[rows[0]], ids[one]) for rows in chains for one in rows[1:]]
+    return must, [(ids[chains[one][0]], ids[chains[other][0]]) for one, other in ((0, 1), (0, 2), (1, 2))]
+
+
+def test_pairs_in_tables_are_those_of_python(folder, capsys):
+    must, cannot = pairs_of(HINTS)
+    pd.DataFrame(must, columns=["one", "other"]).to_csv("must.csv", index=False)
+    pd.DataFrame(cannot).to_csv("cannot.tsv", index=False, header=False, sep="\t")
+    words = ("--must-link", "must.csv", "--cannot-link", "cannot.tsv")
+    answer = answer_of(capsys, *COMMAND, *words)
+    assert answer["hints"]["pairs"]["all"] == len(must) + 3  # the first row of a table without names is a pair, too
+    assert answer["hints"]["followed"]
+    tables = {file.removesuffix(".csv"): pd.read_csv(file, index_col="patient") for file in FILES}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, must_link=must, cannot_link=cannot)
+    labels = pd.Series(model.labels_, index=model.sample_ids_)
+    found = pd.Series(answer["samples"]["label"], index=answer["samples"]["id"])
+    assert lf.metrics.adjusted_rand(labels[found.index], found) == 1
+
+
+def test_ids_of_pairs_are_text(folder, capsys):
+    """007 is not 7, in both columns."""
+    rng = np.random.default_rng(0)
+    ids = [f"{row:03d}" for row in range(20)]
+    for name in "ab":
+        table = pd.DataFrame(rng.standard_normal((20, 3)) + 9 * (np.arange(20) % 2)[:, None])
+        table.add_prefix(name).assign(id=ids)[["id", *(f"{name}{one}" for one in range(3))]].to_csv(
+            f"{name}.csv", index=False
+        )
+    Path("pairs.csv").write_text("first,second\n001,007\n 002 ,004\n")
+    assert answer_of(capsys, "cluster", "a.csv", "b.csv", "-k", "2", "--must-link", "pairs.csv")["hints"]["pairs"] == {
+        "kept": 2,
+        "all": 2,
+    }
+
+
+def test_wrong_pairs_are_errors_in_the_words_of_the_command_line(folder, capsys):
+    Path("three.csv").write_text("a,b,c\np000,p001,x\n")
+    Path("strange.csv").write_text("a,b\np000,zoe\n")
+    Path("pair.csv").write_text("a,b\np000,p001\n")
+    for words, message in {
+        ("--must-link", "three.csv"): "--must-link: 'three.csv' has the columns 'a', 'b', 'c'. Keep two",
+        ("--cannot-link", "strange.csv"): "--cannot-link names 1 sample that does not exist: 'zoe'",
+        ("--must-link", "pair.csv", "--cannot-link", "pair.csv"): "--cannot-link contradicts the other hints: sample",
+        ("--must-link", "nothing.csv"): "File not found: 'nothing.csv'",
+        ("--must-link", FILES[0]): f"'{FILES[0]}' is given as a view and as --must-link. Remove it from the views.",
+        ("--must-link", "pair.csv", "--method", "SimpleMKKM"): "--must-link requires --method late-fusion",
+        ("--must-link", "pair.csv", "--save", "pair.csv"): "would overwrite the input 'pair.csv'",
+    }.items():
+        assert message in refusal(capsys, *COMMAND, *words)
+    for file in FILES:
+        pd.read_csv(file).drop(columns="patient").to_csv(file, index=False)
+    assert "--must-link names samples by their ids, but" in refusal(capsys, *COMMAND, "--must-link", "pair.csv")

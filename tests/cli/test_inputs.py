@@ -34,7 +34,7 @@ def options(*words):
 
 
 def test_columns_keep_their_names(files):
-    data, notes, _ = read(options(*files))
+    data, notes, *_ = read(options(*files))
     views = with_columns(data)
     assert notes == []
     assert list(views.arrays[0].columns) == [f"genes_{place}" for place in range(10)]

@@ -71,6 +71,23 @@ def test_text_and_json_have_the_outcome(clinic, capsys):
     assert [row["cluster"] for row in found["survival"]] == [0, 1, 2]
 
 
+def test_odd_events_do_not_cost_the_survival_or_are_named(clinic, capsys):
+    clinic.loc[20, "vital_status"] = "lost"
+    clinic.to_csv("odd.csv", index=False)
+    answer = answer_of(capsys, "--outcome", "odd.csv")
+    assert answer["outcome"]["tests"][0]["n_samples"] == 86
+    (note,) = [one for one in answer["outcome"]["notes"] if "'lost'" in one]
+    assert note.startswith("Column 'vital_status' has the value 'lost' in 1 row, such as sample 'p020', which is not")
+    clinic.replace({"Dead": "mort", "Alive": "vivant"}).to_csv("words.csv", index=False)
+    answer = answer_of(capsys, "--outcome", "words.csv")
+    assert [row["column"] for row in answer["outcome"]["tests"]] == ["age", "stage"]
+    (note,) = [one for one in answer["warnings"] if one.startswith("Survival is not tested: the columns 'days' and")]
+    assert note.endswith("Events are 0/1, True/False or words such as dead/alive. Recode the column.")
+    assert main([*COMMAND, "--outcome", "words.csv"]) == 0
+    assert f"Note: {note}\n" in capsys.readouterr().out
+    assert "--outcome needs a file: standard input" in refusal(capsys, "--outcome", "-")
+
+
 def test_the_clusters_are_those_without_the_outcome(clinic, capsys):
     with_outcome, without = (answer_of(capsys, *words) for words in (("--outcome", "clinic.csv"), ()))
     assert with_outcome["samples"] == without["samples"]
@@ -141,7 +158,6 @@ def test_files_that_are_no_tables_are_refused(clinic, capsys):
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("survival=('OS.time', 'OS') was", "--survival 'OS.time' 'OS' was"),
         ("Give survival=(time, event) to", "Give --survival TIME EVENT to"),
         ("2 more columns in `comparison`.", "2 more columns: --json prints all, in outcome.comparison."),
         (

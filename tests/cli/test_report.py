@@ -10,6 +10,7 @@ import pytest
 import latefusion as lf
 from latefusion.cli import main
 from tests.cli.shell import one_line, write_tables
+from tests.hinted import two_clusterings
 
 
 @pytest.fixture(scope="module")
@@ -155,20 +156,21 @@ def test_inputs_and_other_files_are_not_overwritten(folder, capsys):
     (folder / "page.html").write_text("<!doctype html><p>mine")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     files = ["late.model", "genes.csv", "proteins.csv"]
-    for words in (
-        [*files, "-o", "page.html"],
-        [*files, "-o", "late.model", "--force"],
-        [*files, "-o", "genes.csv", "--force"],
-        [*files, "-o", "none/page.html"],
-        ["genes.csv", "proteins.csv", "-o", "new.html"],
-        ["nothing.model", "proteins.csv", "-o", "new.html"],
-        ["one.model", "proteins.csv", "-o", "new.html"],
-        [*files, "-o", "new.html", "--labels", "nothing.csv"],
+    for words, message in (
+        ([*files, "-o", "page.html"], "-o 'page.html' exists and is not a report of latefusion"),
+        ([*files, "-o", "late.model", "--force"], "-o 'late.model' ends in '.model', but a report"),
+        ([*files, "-o", "genes.csv", "--force"], "-o 'genes.csv' ends in '.csv', but a report"),
+        ([*files, "-o", "none/page.html"], "'none/page.html' cannot be written: the folder 'none' does not exist"),
+        (["genes.csv", "proteins.csv", "-o", "new.html"], "'genes.csv' is not a model file"),
+        (["nothing.model", "proteins.csv", "-o", "new.html"], "File not found: 'nothing.model'"),
+        (["one.model", "proteins.csv", "-o", "new.html"], "View 'genes' does not have the columns"),
+        ([*files, "-o", "new.html", "--labels", "nothing.csv"], "File not found: 'nothing.csv'"),
     ):
         assert main(["report", *words, "--quiet"]) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
         assert one_line(captured.err)
+        assert message in captured.err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     with pytest.raises(SystemExit) as stop:
         main(["report", *files])
@@ -214,3 +216,20 @@ def test_outcome_and_colours_reach_the_page_of_training_and_of_new_samples(folde
     )
     assert "--color-by contains 'nowhere'" in capsys.readouterr().err
     assert not (folder / "no.html").exists()
+
+
+def test_a_model_with_hints_is_fitted_again_with_them(tmp_path, monkeypatch, capsys):
+    """So the page has the importance of the views, and describes the clusters of the model file."""
+    monkeypatch.chdir(tmp_path)
+    problem = two_clusterings()
+    files = [f"{name}.csv" for name in problem.views.names]
+    ids = pd.Index([f"p{row:03d}" for row in range(150)], name="id")
+    for file, array in zip(files, problem.views.arrays, strict=True):
+        pd.DataFrame(array, index=ids).add_prefix(file[5]).to_csv(file)
+    known = pd.Series(problem.hints(40), index=ids, name="class")
+    known[known >= 0].to_csv("known.csv")
+    assert main(["cluster", *files, "-k", "3", "--hints", "known.csv", "--save", "hinted.model", "--quiet"]) == 0
+    assert main(["report", "hinted.model", *reversed(files), "-o", "page.html", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert not any("fitted with hints" in one or "gives other clusters" in one for one in answer["warnings"])
+    assert "change of stability without it" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """`latefusion update`: what changed, in text, JSON and files; nothing that was read is overwritten."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 import latefusion as lf
 from latefusion.cli import main
 from tests.cli.shell import latefusion, one_line
+from tests.hinted import two_clusterings
 
 FILES = ("new/genes.csv", "new/proteins.csv")
 
@@ -162,3 +164,61 @@ def test_tables_without_ids(folder, capsys):
     assert main(["update", "plain.model", *other, "-o", "now.csv"]) == 0
     assert "The samples have no ids in both tables" in capsys.readouterr().out
     assert set(pd.read_csv("now.csv")["change"]) == {"new"}
+
+
+@pytest.fixture
+def hinted(monkeypatch, tmp_path):
+    """A model that follows hints, and tables in which 20 of its samples are gone."""
+    monkeypatch.chdir(tmp_path)
+    problem = two_clusterings()
+    ids = [f"p{row:03d}" for row in range(150)]
+    files = [f"{name}.csv" for name in problem.views.names]
+    (tmp_path / "new").mkdir()
+    for file, array in zip(files, problem.views.arrays, strict=True):
+        table = pd.DataFrame(array, index=pd.Index(ids, name="id")).add_prefix(file[0])
+        table.to_csv(file)
+        table.iloc[20:].to_csv(f"new/{file}")
+    known = pd.Series(problem.hints(60), index=pd.Index(ids, name="id"), name="class")
+    known[known >= 0].to_csv("known.csv")
+    words = ["-k", "3", "--method", "gam", "--hints", "known.csv", "--save", "hinted.model", "--quiet"]
+    assert main(["cluster", *files, *words]) == 0
+    return ["update", "hinted.model", *(f"new/{file}" for file in files)], known
+
+
+def test_hints_are_kept_or_given_again(hinted, capsys):
+    words, known = hinted
+    n_left = int((known[20:] >= 0).sum())
+    assert main([*words, "--json", "-o", "kept.csv"]) == 0
+    kept = json.loads(capsys.readouterr().out)
+    assert len(kept["moved"]) <= 2
+    assert (kept["hints"]["samples"], kept["hints"]["followed"], kept["vanished"]) == (n_left, True, [])
+    assert f"The hints of the old model were given again, for {n_left} of its 60 samples with hints." in kept["notes"]
+    known[20:][known[20:] >= 0].to_csv("later.csv")
+    assert main([*words, "--hints", "later.csv", "-o", "given.csv"]) == 0
+    printed = capsys.readouterr().out
+    assert f"Hints: {n_left} samples, " in printed
+    assert "hints of the old model" not in printed
+    assert Path("given.csv").read_text() == Path("kept.csv").read_text()
+    pd.DataFrame({"one": ["p021"], "other": ["p022"]}).to_csv("pair.csv", index=False)
+    assert main([*words, "--must-link", "pair.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["hints"]["pairs"]["all"] == 1
+
+
+def test_advice_of_an_update_can_be_followed(hinted, trained, capsys):
+    words, known = hinted
+    assert main([*words, "--hints", "known.csv"]) == 1
+    assert "--hints names " in capsys.readouterr().err
+    (known[20:] * 2 + np.arange(130) % 2)[known[20:] >= 0].to_csv("six.csv")
+    assert main([*words, "--hints", "six.csv"]) == 1
+    err = capsys.readouterr().err
+    assert "--hints contains 6 classes" in err
+    assert err.endswith("Merge classes, or fit a new model with `latefusion cluster` and a larger -k.\n")
+    pd.read_csv(trained / FILES[0]).rename(columns={"genes_0": "other"}).to_csv("new/genes.csv", index=False)
+    err = refusal(capsys, str(trained / "groups.model"), "new/genes.csv", str(trained / FILES[1]))
+    assert "does not have the columns ['genes_0']" in err
+    assert err.endswith("Add them, or fit a new model with `latefusion cluster`.\n")
+    np.savetxt("one.csv", np.repeat([0, 1], 20), header="a", comments="")
+    np.savetxt("two.csv", np.repeat([0, 1], 20), header="b", comments="")
+    assert main(["consensus", "one.csv", "two.csv", "--save", "consensus.model", "--quiet"]) == 0
+    err = refusal(capsys, "consensus.model", "one.csv", "two.csv", "--hints", "b")
+    assert "--hints requires a model of late-fusion, LF-MVC-GAM, LF-MVC-LAM, but 'consensus.model' contains" in err

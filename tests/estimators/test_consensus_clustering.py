@@ -278,8 +278,10 @@ def test_bad_new_samples_are_named():
     model = lf.consensus({"a": A, "b": A // 2}, 2, random_state=0)
     with pytest.raises(ValueError, match="'a' has the label 9"):
         model.predict({"a": [0, 9], "b": [0, 1]})
-    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\]; got \['a'\]"):
-        model.predict({"a": [0, 1]})
+    with pytest.raises(ValueError, match=r"partitions \['a', 'b'\]; got \['a', 'c'\]\. Give some or all\."):
+        model.predict({"a": [0, 1], "c": [0, 1]})
+    with pytest.raises(ValueError, match="unassigned in every partition; the first is sample 1"):
+        model.predict({"a": [0, -1]})
     with pytest.raises(ValueError, match="unassigned in every partition; the first is sample 1"):
         model.predict([[0, -1], [0, -1]])
 
@@ -386,3 +388,34 @@ def test_given_views_are_partitions_that_can_be_divided(truth, labelings):
     again = lf.consensus(views[:150], 4, random_state=0)
     np.testing.assert_array_equal(again.labels_, half.labels_)
     np.testing.assert_array_equal(again.predict(views[150:]), half.predict(views[150:]))
+
+
+def test_a_partition_that_new_samples_lack_is_unassigned_for_them():
+    series = {"a": pd.Series(A), "b": pd.Series(A // 2), "points": pd.DataFrame(np.eye(A.max() + 1)[A])}
+    model = lf.consensus(series, 3, kind={"points": "embedding"}, random_state=0)
+    new = {"b": series["b"][:4], "a": series["a"][:4]}
+    unknown = pd.DataFrame(np.zeros((4, A.max() + 1)))
+    expected = model.transform({**new, "points": unknown})
+    np.testing.assert_array_equal(model.transform(new), expected)
+    assert not model.new_views(new).arrays[2].nnz
+    given = model.given_views(new)
+    assert [one.shape for one in given.arrays] == [(4, 1), (4, 1), (4, 3)]
+    np.testing.assert_array_equal(model.predict(given), model.predict(new))
+    given = model.given_views({"points": series["points"]})
+    np.testing.assert_array_equal(model.predict(given), model.predict({"points": series["points"]}))
+
+
+def test_numbers_to_choose_from():
+    """The choice among some numbers is that among all, if it is one of them."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(4, size=200)
+    runs = [np.where(rng.random(200) < 0.1, rng.integers(4, size=200), truth) for _ in range(4)]
+    free = lf.consensus(runs, random_state=0)
+    assert free.n_clusters_ == 4
+    for numbers in (range(2, 7), [6, 4], (4,), np.array([3, 4])):
+        model = lf.consensus(runs, numbers, random_state=0)
+        np.testing.assert_array_equal(model.labels_, free.labels_)
+    assert lf.consensus(runs, [7, 9], random_state=0).n_clusters_ == 7
+    assert lf.consensus(runs, [2, 3], random_state=0).n_clusters_ in (2, 3)
+    with pytest.raises(ValueError, match="a range or list of integers >= 2; got range"):
+        lf.consensus(runs, range(1, 3))

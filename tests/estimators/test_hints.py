@@ -56,12 +56,36 @@ def test_the_model_is_a_function_of_the_views(estimator):
 @every
 @pytest.mark.parametrize(
     "hints",
-    [{}, {"y": DATA.hidden}, {"y": np.full(150, -1)}, {"must_link": [], "cannot_link": []}, {"must_link": [(3, 3)]}],
+    [
+        {},
+        {"y": DATA.hidden},
+        {"y": DATA.hidden.astype(str)},
+        {"y": np.full(150, -1)},
+        {"y": ["-1"] * 150},
+        {"y": {}},
+        {"must_link": [], "cannot_link": []},
+        {"must_link": [(3, 3)]},
+    ],
 )
 def test_without_hints_nothing_changes(estimator, hints):
+    """Neither the clusters nor what the model says about hints, which is nothing, as `oob_score_` of scikit-learn."""
     model = fit(estimator, DATA.views, HINTS)
     equal(model.fit(DATA.views, **hints), fit(estimator))
-    assert not hasattr(model, "hints_")
+    assert "hints_" not in vars(model)
+    assert model.summary().hints is None
+
+
+@every
+def test_unknown_classes_in_words(estimator):
+    words = np.where(OTHERS, "-1", np.array(["c", "a", "b"])[np.maximum(HINTS, 0)])
+    equal(fit(estimator, DATA.views, words), fit(estimator, DATA.views, HINTS))
+
+
+@every
+@pytest.mark.parametrize("y", [DATA.hidden[:3], DATA.hidden[:149], HINTS[:149]], ids=["three", "known", "unknown"])
+def test_classes_of_another_number_of_samples_are_refused(estimator, y):
+    with pytest.raises(ValueError, match=rf"y has shape \({len(y)},\), but there are 150 samples"):
+        fit(estimator, DATA.views, y)
 
 
 @every
@@ -71,6 +95,9 @@ def test_random_hints_change_nothing(estimator, seed):
     model = fit(estimator, DATA.views, np.where(OTHERS, -1, rng.integers(0, 3, 150)))
     equal(model, fit(estimator))
     assert not model.hints_.followed
+    n_equal = model.hints_.kept.sum()
+    line = f"Hints: 30 samples, not used; {n_equal} agree with the clusters, {30 - n_equal} do not (row "
+    assert model.summary().hints.startswith(line)
     assert "The clusters are those without hints" in repr(model.summary())
 
 
@@ -106,6 +133,10 @@ def test_hints_by_sample_id(estimator):
     equal(fit(estimator, frames, known.to_dict()), reference)
     with pytest.raises(ValueError, match="y names 1 sample that does not exist: 'zoe'"):
         fit(estimator, frames, {"zoe": 0, "p000": 1})
+    twice = pd.concat([known, pd.Series(2, index=known.index[:1])])
+    for one in (twice, twice[::-1]):
+        with pytest.raises(ValueError, match=f"y names sample {known.index[0]!r} 2 times"):
+            fit(estimator, frames, one)
     overruled = [ids[row] for row in reference.hints_.overruled]
     assert all(repr(one) in repr(reference.summary()) for one in overruled[:3])
 

@@ -64,7 +64,7 @@ def test_a_partition_that_is_constant_here_is_left_out(partitions, weights):
     without = fuse_partitions(
         given([one[1:] for one in partitions])[0],
         refitted,
-        options.without(5) if weights is None else replace(options, weights=weights[:5]),
+        options.only(range(5)),
     )
     np.testing.assert_array_equal(found.labels, without.labels)
     np.testing.assert_allclose(found.votes, without.votes, atol=1e-12)
@@ -90,7 +90,7 @@ def test_groups_are_the_different_rows(partitions):
     expected = len(np.unique(np.column_stack(partitions[:2]), axis=0))
     assert count_groups(csr_array(columns), maps) == expected
     with pytest.raises(ValueError, match=f"distinguish only {expected} groups"):
-        fuse_partitions(views, maps, replace(OPTIONS, n_clusters=expected + 1))
+        fuse_partitions(views, maps, replace(OPTIONS, numbers=(expected + 1,)))
 
 
 def test_agreement_is_one_for_the_same_clustering_and_small_for_noise(truth, seed):

@@ -34,10 +34,12 @@ def test_verdicts_are_those_of_a_consensus_of_the_others(labelings):
     for name, verdict in by_name(model).items():
         rest = {key: one for key, one in labelings.items() if key != name}
         found = lf.consensus(rest, 3, weights="equal", random_state=0).labels_
+        rest.pop("noise", None)
+        related = lf.consensus(rest, 3, weights="equal", random_state=0).labels_
         changed = np.mean(match_labels(model.labels_, found) != model.labels_)
         assert verdict.changed == pytest.approx(changed)
         assert verdict.n_changed == round(changed * 300)
-        assert verdict.agreement == pytest.approx(adjusted_rand(labelings[name], found))
+        assert verdict.agreement == pytest.approx(adjusted_rand(labelings[name], related))
 
 
 def test_noise_is_unrelated_and_clusterings_of_the_same_clusters_are_not(labelings):
@@ -47,6 +49,19 @@ def test_noise_is_unrelated_and_clusterings_of_the_same_clusters_are_not(labelin
     assert "no more in common with the others than chance. Remove it." in str(found["noise"])
     assert {one.advice for name, one in found.items() if name != "noise"} <= {"keep", "optional"}
     assert all(one.p_value <= 0.01 for name, one in found.items() if name != "noise")
+
+
+@pytest.mark.filterwarnings("ignore:The consensus depends on single clusterings")
+def test_noise_does_not_change_the_agreement_of_the_others(truth, seed):
+    """The consensus of one clustering and noise would not be one that a third one can agree with."""
+    rng = np.random.default_rng(seed + 1)
+    pair = {"kmeans": noisy(truth, 0.2, rng), "snf": noisy(truth, 0.2, rng)}
+    alone = by_name(lf.consensus(pair, 3, random_state=0))
+    found = by_name(lf.consensus({"random": rng.integers(3, size=300), **pair}, 3, random_state=0))
+    assert [found[name].unrelated for name in ("random", *pair)] == [True, False, False]
+    for name, one in alone.items():
+        assert found[name].agreement == pytest.approx(one.agreement)
+    assert abs(found["random"].agreement) < 0.05
 
 
 def test_names_of_clusters_and_the_order_of_clusterings_do_not_matter(labelings, seed):
@@ -72,7 +87,11 @@ def test_if_no_clustering_agrees_with_the_others_all_of_them_do_not(seed):
     model = lf.consensus([rng.integers(3, size=200) for _ in range(2)], 3, random_state=0)
     with pytest.warns(UserWarning, match="Their consensus has no meaning"):
         verdicts = model.leave_one_view_out()
-    assert not any(one.unrelated for one in verdicts)
+    assert [(one.unrelated, one.advice) for one in verdicts] == [(True, "remove")] * 2
+    assert all(one.p_value > 0.01 for one in verdicts)
+    assert all(
+        str(one).endswith("It has no more in common with the others than chance. Remove it.") for one in verdicts
+    )
 
 
 def test_samples_that_are_in_one_clustering_only_are_excluded(truth):

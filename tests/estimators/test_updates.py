@@ -257,4 +257,75 @@ def test_hints_are_given_again_and_keep_the_ids_of_their_clusters():
     rows = update.model.hints_.samples[update.model.hints_.kept]
     clusters = update.model.hints_.clusters[update.model.hints_.kept]
     np.testing.assert_array_equal(update.labels[rows], clusters)
-    assert any("hints of the old model were not used" in note for note in model.update(tables).notes)
+
+
+def test_hints_of_samples_that_are_still_there_are_used_again(tmp_path):
+    problem = two_clusterings()
+    ids = np.array([f"p{row:03d}" for row in range(150)])
+    tables = {name: pd.DataFrame(array, index=ids) for name, array in problem.views.items()}
+    hints = problem.hints(60)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, pd.Series(hints, index=ids))
+    order = np.random.default_rng(0).permutation(150)[:130]
+    later = {name: table.iloc[order] for name, table in tables.items()}
+    update = model.update(later)
+    expected = lf.GlobalAlignmentClustering(3, random_state=0).fit(later, hints[order])
+    np.testing.assert_array_equal(update.model.consensus_, expected.consensus_)
+    assert update.model.hints_.followed
+    assert len(update.moved) <= 2
+    np.testing.assert_array_equal(update.model.cluster_ids_, [0, 1, 2])
+    n_kept = int(np.sum(hints[order] >= 0))
+    note = f"The hints of the old model were given again, for {n_kept} of its 60 samples with hints."
+    assert note in update.notes
+    assert any(one.startswith(f"Hints: {n_kept} samples, ") for one in update.notes)
+    lf.save(model, tmp_path / "hinted.model")
+    loaded = lf.load(tmp_path / "hinted.model").update(later)
+    np.testing.assert_array_equal(loaded.labels, update.labels)
+    assert note in loaded.notes
+    for hint in ({"y": {}}, {"y": pd.Series(hints, index=ids).iloc[order]}):
+        again = model.update(later, **hint)
+        assert not any("hints of the old model" in one for one in again.notes)
+    np.testing.assert_array_equal(again.labels, update.labels)
+    assert len(model.update(later, y={}).moved) > 50
+
+
+def test_pairs_and_hints_of_a_single_class_or_of_no_sample_are_kept_as_far_as_they_go():
+    problem = two_clusterings()
+    ids = np.array([f"p{row:03d}" for row in range(150)])
+    tables = {name: pd.DataFrame(array, index=ids) for name, array in problem.views.items()}
+    hints = problem.hints(60)
+    pairs = {"must_link": [("p000", "p001"), ("p002", "p149")], "cannot_link": [("p003", "p004")]}
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, **pairs)
+    found = model.update({name: table.iloc[:-1] for name, table in tables.items()}).model.hints_.hints
+    np.testing.assert_array_equal(found.must_link, [[0, 1]])
+    np.testing.assert_array_equal(found.cannot_link, [[3, 4]])
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(tables, pd.Series(hints, index=ids))
+    rows = np.flatnonzero(hints <= 0)
+    assert model.update({name: table.iloc[rows] for name, table in tables.items()}).model.hints_.classes == [0]
+    others = {name: table.iloc[np.flatnonzero(hints < 0)] for name, table in tables.items()}
+    update = model.update(others)
+    assert "The hints of the old model were given again, for 0 of its 60 samples with hints." in update.notes
+    assert not hasattr(update.model, "hints_")
+
+
+def test_no_views_are_named():
+    data = lf.datasets.make_views(30, 3, random_state=0)
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views)
+    for call in (model.update, model.predict, model.fit):
+        with pytest.raises(ValueError, match=r"^X is None\. Give GlobalAlignmentClustering the views"):
+            call(None)
+
+
+def test_categories_that_the_old_model_does_not_know_are_used_by_the_new_one():
+    rng = np.random.default_rng(0)
+    groups = np.arange(120) % 3
+    table = pd.DataFrame({"dose": 4 * groups + rng.standard_normal(120), "site": np.array(list("abc"))[groups]})
+    views = {
+        "first": table,
+        "second": pd.DataFrame(4 * np.eye(3)[groups] + rng.standard_normal((120, 3))).add_prefix("x"),
+    }
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(views)
+    views["first"] = table.assign(site=table["site"].where(np.arange(120) % 4 > 0, "d"))
+    message = r"such as 'd', in 30 rows\. The old model takes them as missing\. The new model uses them\."
+    with pytest.warns(UserWarning, match=message):
+        update = model.update(views)
+    assert "d" in update.model.input_schema_.views[0].table.codings[1].levels

@@ -110,6 +110,16 @@ def test_a_comparison_is_a_sequence_of_its_rows():
     assert comparison[:1] == (ROWS[0],)
 
 
+def test_columns_are_selected_by_name():
+    comparison = Comparison(ROWS)
+    assert list(comparison.columns) == ["method", "accuracy", "agreement", "clusters", "seconds", "note"]
+    assert comparison["seconds"].tolist() == [0.25, 1.0]
+    assert comparison["method"].tolist() == ["first <b>", "second"]
+    np.testing.assert_array_equal(comparison["accuracy"], [0.5, np.nan])
+    with pytest.raises(KeyError, match=r"Unknown column 'time'\. The columns are method, accuracy"):
+        comparison["time"]
+
+
 def test_records_survive_json_and_the_frame_has_a_column_per_score():
     comparison = Comparison(ROWS)
     records = comparison.records()

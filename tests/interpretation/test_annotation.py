@@ -34,11 +34,16 @@ def test_frames_are_matched_by_id_in_any_order(named):
     np.testing.assert_array_equal(np.delete(found["size"].values, 7), np.delete(np.arange(90.0), 7))
 
 
+def test_a_list_of_another_length_is_called_what_it_is(named):
+    with pytest.raises(ValueError, match=r"^The annotation has 3 values for 90 samples\. Give one per sample\.$"):
+        read_annotation([1, 2, 3], named)
+
+
 @pytest.mark.parametrize("name", ["stage", None])
 def test_series_and_arrays_are_one_column(named, name):
     series = pd.Series(["a", "b"] * 45, index=IDS, name=name)
     (column,) = read_annotation(series[::-1], named).columns
-    assert column.name == (name or "annotation")
+    assert column.name == (name or "values")
     assert words_of(column).tolist() == ["a", "b"] * 45
     (plain,) = read_annotation(["a", "b"] * 45, named).columns
     assert words_of(plain).tolist() == ["a", "b"] * 45

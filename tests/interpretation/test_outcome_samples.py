@@ -82,11 +82,32 @@ def test_repeated_ids_are_refused(frame):
         match_table(frame, IDS, 6)
     with pytest.raises(ValueError, match="2 times in its index"):
         match_table(frame.set_index("patient"), IDS, 6)
+    frame["patient"] = [*IDS[:2], *IDS[:2], *IDS[:2]]
+    with pytest.raises(ValueError, match="in column 'patient', and 1 other id more than once"):
+        match_table(frame, IDS, 6)
 
 
 def test_a_table_without_ids_is_refused_for_samples_with_ids():
     with pytest.raises(ValueError, match=r"no column of ids \(its columns are 'empty', 'age'\).*such as 'TCGA-00'"):
         match_table(pd.DataFrame({"empty": [np.nan, np.nan], "age": [1.0, 2.0]}), IDS, 6)
+
+
+@pytest.mark.parametrize("first", [[414.79, 3.5, 2.25], [414, 3, 2], ["Dead", "Alive", "Alive"], ["1.5", "2", "3"]])
+def test_values_are_not_called_ids(first):
+    """A frame with the default index has none; its first column is not a candidate, whatever it contains."""
+    with pytest.raises(ValueError, match=r"has no column of ids \(its columns are 'time', 'sex'\)") as error:
+        match_table(pd.DataFrame({"time": first, "sex": ["f", "f", "m"]}), ["p0", "p1", "p2"], 3)
+    assert "Add a column of ids, set them as its index, or give a dict of arrays" in str(error.value)
+    with pytest.raises(ValueError, match="Its column 'nr' has ids like '7', '8', '9'"):
+        match_table(pd.DataFrame({"nr": [7, 8, 9]}), ["1", "2", "3"], 3)
+
+
+def test_a_single_column_may_be_a_series_or_an_array():
+    age = pd.Series([2.0, 0.0, 1.0], index=["c", "a", "b"], name="age")
+    assert values_of(match_table(age, ["a", "b", "c"], 3)) == [0, 1, 2]
+    assert values_of(match_table([5, 6, 7], ["a", "b", "c"], 3), "values") == [5, 6, 7]
+    with pytest.raises(ValueError, match=r"^The outcome table has 2 values for 3 samples\. Give one per sample\.$"):
+        match_table([5, 6], ["a", "b", "c"], 3)
 
 
 def test_samples_without_ids_are_matched_by_order_with_a_note(frame):
@@ -110,7 +131,7 @@ def test_arrays_are_in_the_order_of_the_samples():
     [
         ({"age": [1, 2]}, r"one value per sample \(3\), but column 'age' has 2 values"),
         ({}, "it has no columns"),
-        (np.zeros((3, 2)), "must be a data frame with sample ids, or a dict of arrays.*got ndarray"),
+        (np.zeros((3, 2)), "must be a data frame or series with sample ids, or a dict of arrays.*got ndarray"),
         (pd.DataFrame({"id": []}), "has 0 rows and 1 columns. Give one row per sample"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "several columns of the same name"),
         (

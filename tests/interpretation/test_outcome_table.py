@@ -89,8 +89,11 @@ def test_words_among_times_and_events_are_noted():
     time = ["[Not Available]" if row == 3 else f"{row} days" for row in range(N)]
     event = ["Unknown" if row == 5 else "Dead" if row % 2 else "Alive" for row in range(N)]
     notes = read({"time": time, "status": event}).notes
-    assert any("'[Not Available]' and other words in 1 rows" in note for note in notes)
-    assert any("'status' contains 'Unknown' in 1 rows. It is taken as missing" in note for note in notes)
+    assert "Column 'time' contains '[Not Available]' in 1 row. It is taken as missing." in notes
+    assert "Column 'status' contains 'Unknown' in 1 row. It is taken as missing." in notes
+    notes = read({"time": with_value(time, 7, "none"), "status": with_value(event, 6, "unknown")}).notes
+    assert "Column 'time' contains '[Not Available]' and other words in 2 rows. They are taken as missing." in notes
+    assert "Column 'status' contains 'Unknown' in 2 rows. It is taken as missing." in notes
 
 
 def with_value(values, row, value):
@@ -101,12 +104,9 @@ def with_value(values, row, value):
 
 INVALID = [
     (-TIMES, EVENTS, "'time' has 12 negative or infinite times, such as -1 for sample 'p0'. Times must be finite"),
-    (TIMES, EVENTS + 1, "'status' has the value '2' in 6 rows, such as sample 'p1'"),
-    (
-        TIMES,
-        with_value(["dead", "alive"] * 6, 4, "maybe"),
-        "'status' has the value 'maybe' in 1 rows, such as sample 'p4'",
-    ),
+    (TIMES, EVENTS * 2, "'status' has the value '2' in 6 rows, such as sample 'p1', which is not an event"),
+    (TIMES, ["mort", "vivant"] * 6, "'status' has the value 'mort' and other values in 12 rows, such as sample 'p0'"),
+    (TIMES, ["dead", "vivant", "dead"] * 4, "'status' has the value 'vivant' in 4 rows, such as sample 'p1'"),
     (["long"] * N, EVENTS, "'time' should contain times as numbers, but has 'long'"),
     (list(np.arange(N).astype("datetime64[D]").astype(object)), EVENTS, "'time' contains dates. Give the time under"),
     ([None] * N, EVENTS, "No sample has both a time in 'time' and an event in 'status'"),
@@ -120,8 +120,38 @@ def test_invalid_survival_is_an_error_if_it_was_asked_for_and_a_note_if_it_was_r
         read(table, survival=("time", "status"))
     found = read(table)
     assert found.survival is None
-    assert f"survival=('time', 'status') was recognized but cannot be used. {error.value}" in found.notes
+    assert found.problem == (f"Survival is not tested: the columns 'time' and 'status' cannot be used. {error.value}")
+    assert found.notes[0] == found.problem
     assert "time" not in [column.name for column in found.columns]  # a rank test would ignore the censoring
+
+
+def test_unusable_events_with_a_sure_name_are_not_tested_as_categories():
+    """They would count as a column in which clusters differ."""
+    table = {"OS.time": TIMES, "OS": ["mort", "vivant"] * 6, "age": TIMES[::-1] + 0.5}
+    assert [column.name for column in read(table).columns] == ["age"]
+    table = {"days": TIMES, "status": ["active", "gone"] * 6}  # perhaps customers
+    assert [column.name for column in read(table).columns] == ["status"]
+
+
+@pytest.mark.parametrize("given", [None, ("OS.time", "OS")])
+@pytest.mark.parametrize(
+    "events", [EVENTS.astype(int), ["Dead", "Alive"] * 6, [True, False] * 6], ids=["0/1", "words", "bool"]
+)
+def test_a_single_odd_event_is_missing_with_a_note(events, given):
+    """As a single wrong time; it must not cost the other samples."""
+    found = read({"OS.time": TIMES, "OS": with_value(events, 3, "lost")}, survival=given)
+    assert np.isnan(found.survival.time).tolist() == [row == 3 for row in range(N)]
+    expected = read({"OS.time": TIMES, "OS": with_value(events, 3, None)}, survival=given)
+    np.testing.assert_array_equal(found.survival.event, expected.survival.event)
+    assert found.problem == ""
+    assert (
+        "Column 'OS' has the value 'lost' in 1 row, such as sample 'p3', which is not an event and is taken as "
+        "missing. Events are 0/1, True/False or words such as dead/alive. Correct it."
+    ) in found.notes
+    two = read(
+        {"OS.time": TIMES, "OS": with_value(with_value(events, 3, "lost"), 5, "moved"), "age": TIMES[::-1] + 0.5}
+    )
+    assert two.survival is None  # more than a tenth
 
 
 def test_single_negative_times_are_missing_with_a_note():
@@ -136,9 +166,15 @@ def test_single_negative_times_are_missing_with_a_note():
     )
 
 
-def test_codes_one_and_two_are_explained():
-    with pytest.raises(ValueError, match="If 2 means that the event happened, subtract 1"):
-        read({"time": TIMES, "status": EVENTS + 1}, survival=("time", "status"))
+@pytest.mark.parametrize("codes", [EVENTS + 1, (EVENTS + 1).astype(int).astype(str), with_value(EVENTS + 1, 2, None)])
+def test_codes_one_and_two_are_those_of_r(codes):
+    found = read({"time": TIMES, "status": list(codes)})
+    known = ~np.isnan(found.survival.time)
+    assert found.survival.event[known].tolist() == (EVENTS[known] == 1).tolist()
+    assert any(
+        "contains 1 and 2, which are taken as censored and event, as in R. If 1 means" in note for note in found.notes
+    )
+    assert read({"time": TIMES, "status": np.ones(N)}).survival.event.all()  # 1 alone is an event
 
 
 def test_all_censored_is_a_note():
@@ -221,6 +257,19 @@ def test_constant_empty_text_and_id_columns_are_named():
         "remarks": "text",
     }.items():
         assert any(note.startswith(f"Column '{name}'") and words in note for note in found.notes), name
+
+
+def test_columns_of_two_rows_are_not_called_ids_or_categories():
+    """Numbers that differ are numbers, however few there are."""
+    present = np.arange(N) < 2
+    table = pd.DataFrame({"age": [61.0, 72.0], "stage": ["I", "II"]}, index=["p0", "p1"])
+    found = read(table)
+    assert [(column.name, column.kind) for column in found.columns] == [("age", "number")]
+    np.testing.assert_array_equal(found.present, present)
+    assert (
+        "Column 'stage' has 2 different values in 2 rows and is not tested. To test it, give "
+        "columns={'stage': 'category'}."
+    ) in found.notes
 
 
 def test_columns_can_be_chosen_with_their_kinds():

@@ -217,8 +217,45 @@ def test_clusters_of_one_sample_and_without_events_are_noted(clinic):
 def test_clusters_that_are_not_in_the_table_are_noted(clinic):
     labels = np.repeat([0, 1, 2], 30)
     found = lf.outcome(labels, clinic[:60], sample_ids=IDS, n_permutations=19)
-    assert any(note.startswith("Cluster 2: no sample in the outcome table") for note in found.notes)
+    assert "Cluster 2: no sample in the outcome table. Left out." in found.notes
     assert found.comparison["clusters"].tolist() == [2]
+
+
+def test_a_table_with_very_few_samples_is_noted(clinic):
+    labels = np.repeat([0, 1], 45)
+    two = clinic.iloc[[0, 60]].assign(OS=[True, False])
+    found = lf.outcome(labels, two, sample_ids=IDS, n_permutations=19)
+    assert any(
+        note == "Only 2 of 90 samples are in the outcome table. So few samples cannot show a difference between "
+        "clusters. Check the ids."
+        for note in found.notes
+    )
+    assert "All events are in cluster 0: its hazard ratio cannot be estimated (inf)." in found.notes
+    assert not any(
+        "Only" in note or "cannot be estimated" in note for note in lf.outcome(labels, clinic, sample_ids=IDS).notes
+    )
+
+
+def test_survival_that_is_not_tested_is_a_warning(model, clinic):
+    """A note among many is not enough: the main question of the table has no answer."""
+    words = clinic.assign(OS=np.where(clinic["OS"], "mort", "vivant"))
+    with pytest.warns(UserWarning, match=r"^Survival is not tested: the columns 'OS.time' and 'OS' cannot be used\."):
+        found = lf.outcome(model, words, n_permutations=19)
+    assert found.survival is None
+    assert found.tests["column"].tolist() == ["age", "sex"]
+    odd = clinic.assign(OS=clinic["OS"].astype(object).where(np.arange(N) != 7, "lost"))
+    assert lf.outcome(model, odd, n_permutations=19).tests["n_samples"].tolist() == [N - 1, N, N]
+
+
+def test_the_outcome_may_be_a_series(model, clinic):
+    ages = clinic.set_index("patient")["age"]
+    found = lf.outcome(model, ages[::-1], n_permutations=19)
+    assert found.tests["column"].tolist() == ["age"]
+    np.testing.assert_array_equal(
+        found.tests["p"], lf.outcome(model, clinic, columns=["age"], survival=False, n_permutations=19).tests["p"]
+    )
+    with pytest.raises(ValueError, match=r"The outcome table has 3 values for 90 samples\. Give one per sample"):
+        lf.outcome(model, [1.0, 2.0, 3.0])
 
 
 def test_all_censored_keeps_the_curves(model, clinic):

@@ -6,7 +6,7 @@ import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.metrics import adjusted_rand, pairwise_agreement, subspace_agreement
+from latefusion.metrics import adjusted_rand, observed_agreement, pairwise_agreement, subspace_agreement
 from tests.properties import examples
 
 
@@ -60,3 +60,11 @@ def test_pairs_are_compared_by_the_samples_that_both_know():
 def test_nothing_in_common_is_not_a_number():
     table = pairwise_agreement([np.array([0, 1, -1, -1]), np.array([-1, -1, 0, 1])])
     assert np.isnan(table[0, 1])
+
+
+def test_a_view_that_no_sample_has_does_not_agree():
+    """It is not known, and neither 0 nor 1."""
+    partition = np.linalg.qr(np.random.default_rng(0).standard_normal((6, 2)))[0]
+    mask = np.array([[True, False]] * 6)
+    assert np.isnan(observed_agreement(partition, partition, mask, 1))
+    assert observed_agreement(partition, partition, mask, 0) == pytest.approx(1.0)

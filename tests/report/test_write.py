@@ -169,3 +169,14 @@ def test_a_page_shows_verdicts_on_clusterings(agreed, labelings, tmp_path, text_
     assert "agreement with the others" in text
     assert "Adjusted Rand index of the clustering and the consensus of the others" in text
     assert "Stability is" not in text
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("new", [False, True])
+def test_a_view_of_the_model_that_is_not_given_is_no_arithmetic_error(tmp_path, new):
+    """Its agreement with the consensus is not known, and its columns have no variance."""
+    data = lf.datasets.make_views(60, 3, random_state=0)
+    model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
+    views = {data.views.names[0]: data.views.arrays[0]}
+    page = write_report(model, views, tmp_path / "one.html", new=new, baselines=False, explain=False)
+    assert 'id="clusters"' in page.read_text(encoding="utf-8")

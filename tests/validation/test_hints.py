@@ -16,6 +16,9 @@ IDS = np.array(["ann", "bob", "cem", "dov", "eve"])
         [1.0, np.nan, 0.0, 1.0, -1.0],
         ["b", None, "a", "b", " "],
         ["b", "", "a", "b", np.nan],
+        ["b", "-1", "a", "b", " -1 "],
+        np.array(["b", -1, "a", "b", -1]),
+        np.array([b"b", b"-1", b"a", b"b", b"-1"]),
         np.array([7, -1, -3, 7, -1]),
         [True, None, False, True, None],
         pd.Series(["b", pd.NA, "a", "b", None]),
@@ -50,8 +53,48 @@ def test_complete_classes_are_recognized_without_a_check(y):
 
 
 def test_unknown_values():
-    assert all(map(is_unknown, [-1, -1.0, None, np.nan, "", "  ", pd.NA, pd.NaT]))
-    assert not any(map(is_unknown, [0, 1, "-1", "a", False, True, -2]))
+    assert all(map(is_unknown, [-1, -1.0, None, np.nan, "", "  ", "-1", b"-1", pd.NA, pd.NaT]))
+    assert not any(map(is_unknown, [0, 1, "-2", "a", False, True, -2]))
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0], [0, 1, 0, 1, 0, 1], [0, 1, -1], np.zeros((4, 2)), 3])
+def test_classes_of_another_number_of_samples_are_refused_even_if_all_are_known(y):
+    with pytest.raises(ValueError, match=r"y has shape \(.*\), but there are 5 samples\. Give one class per sample"):
+        read_hints(y, None, None, 5, IDS)
+
+
+def test_samples_with_two_classes_are_refused_whatever_their_order():
+    """The last one must not win, and repeated ids must not count as classes of all samples."""
+    twice = [1, 2, 1], ["ann", "bob", "bob"]
+    for values, ids in (twice, (twice[0][::-1], twice[1][::-1]), ([1, 2, 2], twice[1]), ([0, 1, -1], twice[1])):
+        with pytest.raises(ValueError, match=r"y names sample 'bob' 2 times, with the classes .*\. Sample ids must be"):
+            read_hints(pd.Series(values, index=ids), None, None, 5, IDS)
+    half = pd.Series([0, 1, 0, 1, 0], index=["ann", "ann", "bob", "bob", "cem"])
+    with pytest.raises(ValueError, match="y names sample 'ann' 2 times, with the classes 0, 1"):
+        read_hints(half, None, None, 5, IDS)
+
+
+def test_what_is_no_list_of_pairs_is_shown_as_it_was_given():
+    for given, shown in (
+        (("ann", "bob"), "'ann'"),
+        ("ann", "'ann'"),
+        ([("ann", "bob", "cem")], r"\('ann', 'bob', 'cem'\)"),
+        ({"ann": "bob"}, r"\{'ann': 'bob'\}"),
+        (["ab"], "'ab'"),
+    ):
+        message = rf"must_link must be a list of pairs of samples, such as \[\('ann', 'bob'\)\]; got {shown}, which"
+        with pytest.raises(ValueError, match=message):
+            read_hints(None, given, None, 5, IDS)
+
+
+def test_hints_of_samples_among_others():
+    hints = read_hints(["a", "a", None, "b", None], [("bob", "cem")], [("cem", "eve")], 5, IDS)
+    moved = hints.take(np.array([-1, 3, 2, -1, 1]))
+    np.testing.assert_array_equal(moved.codes, [-1, 1, -1, -1, 0])
+    np.testing.assert_array_equal(moved.must_link, [[4, 2]])
+    assert moved.cannot_link.shape == (0, 2)
+    assert hints.take(np.full(3, -1)) is None
+    assert read_hints(moved, None, None, 5) is moved
 
 
 def test_must_links_are_transitive_and_join_classes():
@@ -84,7 +127,7 @@ def test_samples_without_ids_are_named_by_row():
         (([0, -1, "a", -1, -1], None, None), r"both numbers \(0\) and words \('a'\)"),
         (([0, -1, 1.5, -1, -1], None, None), r"y has the value 1\.5 for sample 'cem', but classes must be whole"),
         (([1, -1, 1, -1, -1], None, None), r"only the class 1 beside unknown classes .* If -1 is a class"),
-        ((None, [("ann", "bob", "cem")], None), r"must_link must be a list of pairs of samples; got \['ann', 'bob'"),
+        ((None, [("ann", "bob", "cem")], None), r"such as \[\('ann', 'bob'\)\]; got \('ann', 'bob', 'cem'\)"),
         ((None, ["ann"], None), r"must_link must be a list of pairs"),
         ((None, None, [("bob", "bob")]), r"cannot_link contains sample 'bob' with itself"),
         (

@@ -48,13 +48,6 @@ def add_clusters_argument(parser: argparse.ArgumentParser, default: str | None, 
     )
 
 
-def number_or_auto(text: str) -> Any:
-    """The value of ``n_clusters`` where it cannot be a list: an int, or "auto"."""
-    if text == "auto" or (text.isdecimal() and int(text) >= 1):
-        return text if text == "auto" else int(text)
-    raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 5, or auto")
-
-
 def number_of_clusters(text: str) -> Any:
     """The value of ``n_clusters``: an int for 5, a list for 2,4,6, a range for 2-8, or "auto"."""
     if text == "auto":

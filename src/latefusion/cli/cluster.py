@@ -27,7 +27,7 @@ from latefusion.cli.answers import (
 )
 from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.columns import add_column_arguments, column_kinds, one_table, view_columns, view_weights
-from latefusion.cli.hints import add_hints_argument, check_hints
+from latefusion.cli.hints import add_hints_argument, check_hints, hint_record
 from latefusion.cli.inputs import (
     OURS,
     add_file_arguments,
@@ -44,6 +44,7 @@ from latefusion.cli.inputs import (
     translated,
     with_columns,
 )
+from latefusion.cli.labels import describe_scores
 from latefusion.cli.outcome import (
     add_outcome_arguments,
     check_outcome,
@@ -84,6 +85,7 @@ examples:
   latefusion cluster customers.csv reviews.csv --category zip --drop note   words, dates and gaps are fine
   latefusion cluster survey.csv --missing-values 99 --missing-columns allow --save survey.model
   latefusion cluster rna.csv adt.csv --hints known.csv         classes of some samples are known
+  latefusion cluster rna.csv adt.csv --must-link pairs.csv     samples of a pair belong together
   latefusion cluster rna.csv clinic.csv --weight rna=2         rna counts twice as much
   latefusion cluster rna.csv adt.csv --outcome clinic.csv      do the clusters differ in survival, age, stage?
   latefusion cluster all.csv --views auto                      views of one table, by kind of column
@@ -129,13 +131,11 @@ def run(options: argparse.Namespace) -> None:
     """Read the files, cluster the samples, write and print the results."""
     estimator = find_method(options.method)
     check_outputs(options, input_files(options))
-    check_hints(options)
+    check_hints(options, f"--method {NAMES}, got {options.method!r}", supported=estimator in OURS.values())
     if options.explain and not hasattr(estimator, "leave_one_view_out"):
         raise ValueError(f"--explain requires --method late-fusion, got {options.method!r}.")
     if options.memberships and estimator not in OURS.values():
         raise ValueError(f"--memberships requires --method {NAMES}, got {options.method!r}.")
-    if options.hints is not None and estimator not in OURS.values():
-        raise ValueError(f"--hints requires --method {NAMES}, got {options.method!r}.")
     if options.report is not None:
         require_jinja2()
     elif options.color_by:
@@ -149,7 +149,7 @@ def run(options: argparse.Namespace) -> None:
         "missing_columns": options.missing_columns,
     }
     with progress("reading", quiet=options.quiet):
-        data, notes, hints = read(options)
+        data, notes, hints, known = read(options)
         views = with_columns(data)
         if parameters["views"] is not None:
             views = one_table(views)
@@ -159,10 +159,11 @@ def run(options: argparse.Namespace) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with progress(f"clustering {len(data.views)} samples", quiet=options.quiet), in_words_of_the_command_line():
-            model.fit(views, hints)
+            model.fit(views, **hints)
         if options.explain or options.report is not None:
             with progress("leaving out one view at a time", quiet=options.quiet):
                 explanation = explain_views(model, intervals=options.report is not None)
+        outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False, as_given=False))
     if options.color_by:
@@ -170,7 +171,6 @@ def run(options: argparse.Namespace) -> None:
             chosen_columns(gather(model, views, single_views=False), options.color_by)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
-    outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
     put_labels(found, options)
     if options.save is not None:
         with progress("writing the model", quiet=options.quiet):
@@ -182,6 +182,7 @@ def run(options: argparse.Namespace) -> None:
                 views,
                 options.report,
                 target=known_classes(data),
+                annotation=known.annotation,
                 color_by=options.color_by or None,
                 outcome=outcome,
                 files=input_files(options),
@@ -190,12 +191,13 @@ def run(options: argparse.Namespace) -> None:
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
                 loading=loading_code(
-                    reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                    reproducible(options.files), **table_arguments(options), **label_options(options.labels, known)
                 ),
                 force=options.force,
             )
     summary = summarize(model, found.novelty)
-    answer = describe(model, summary, data, options) | {"membership": membership_of(found)}
+    answer = describe(model, summary, data, options)
+    answer |= {"membership": membership_of(found), "labels": known.scores(model.labels_)}
     if options.explain:
         answer["dropping"] = [
             {**one._asdict(), "worse": one.advice == "remove", "text": str(one)} for one in explanation.verdicts or ()
@@ -237,7 +239,7 @@ def describe(
         "views": [{"name": one["view"], **{key: one.get(key) for key in VIEW_FACTS}} for one in summary.views],
         "columns": model.column_kinds_,
         "column_summary": dict(summary.columns),
-        "hints": None if summary.hints is None else hint_record(model),
+        "hints": hint_record(model),
         "reasons": list(summary.reasons),
         "alternatives": [_alternative(one) for one in getattr(model, "alternatives_", ())],
         "scores": None if data.target is None else clustering_scores(data.target, np.asarray(model.labels_)),
@@ -248,20 +250,6 @@ def describe(
         "model": None if options.save is None else str(options.save),
         "can_predict": can_predict(model),
         "report": None if options.report is None else str(options.report),
-    }
-
-
-def hint_record(model: Any) -> dict[str, Any]:
-    """The hints of a model, in types of JSON."""
-    result, ids = model.hints_, getattr(model, "sample_ids_", None)
-    named = result.overruled if ids is None else ids[result.overruled]
-    return {
-        "samples": len(result.samples),
-        "kept": int(result.kept.sum()),
-        "overruled": named.tolist(),
-        "followed": result.followed,
-        "classes": dict(zip(map(str, result.classes.tolist()), result.class_clusters.tolist(), strict=True)),
-        "text": result.reason,
     }
 
 
@@ -298,10 +286,7 @@ def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     if answer["dropping"]:
         worse = [one["view"] for one in answer["dropping"] if one["worse"]]
         lines.append(f"Try without {', '.join(worse)}." if worse else "No view reduces the stability. Keep all views.")
-    if answer["scores"] is not None:
-        lines.append(
-            "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
-        )
+    lines += describe_scores(answer)
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines += ["", answer["outcome"]["text"], ""] if answer["outcome"] else []
     lines.append(written_line("Labels", answer, "labels.csv"))

@@ -94,6 +94,11 @@ def run(options: argparse.Namespace) -> None:
     methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
     with progress("reading"):
         data = read(options).data if options.files else load_digits_views()
+    if options.files and options.labels is not None and data.target is None:
+        raise ValueError(
+            f"--labels {options.labels!r} has no class for some samples, and the scores of all methods need all "
+            f"classes. Add them, or leave --labels out."
+        )
     problem = complete_samples(_draw(data, options.samples, options.seed))
     problem = problem._replace(notes=[*problem.notes, *input_notes(problem)])
     n_clusters = _number(problem, options)

@@ -24,7 +24,7 @@ from latefusion.cli.answers import (
     put_labels,
     written_line,
 )
-from latefusion.cli.arguments import add_seed_argument, file_path, number_or_auto
+from latefusion.cli.arguments import add_clusters_argument, add_seed_argument, file_path
 from latefusion.cli.inputs import (
     add_file_arguments,
     in_words_of_the_command_line,
@@ -35,6 +35,7 @@ from latefusion.cli.inputs import (
     table_arguments,
     translated,
 )
+from latefusion.cli.labels import describe_scores
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets.joining import other_spelling
@@ -57,12 +58,13 @@ A table that `latefusion cluster -o` wrote is one clustering. In other tables ev
 Labels are numbers or words. Samples may be missing from files; an empty label, or a negative number, means no cluster.
 Samples are matched by id, as `latefusion cluster` does.
 
-with others: adjusted Rand index of the clustering and the consensus of the others. changed: share of the labels that
-change without the clustering. advice: remove it if it has no more in common with the others than chance; it is optional
-if few labels change without it.
+with others: adjusted Rand index of the clustering and the consensus of the others, without those to remove. changed:
+share of the labels that change without the clustering. advice: remove it if it has no more in common with the others
+than chance; it is optional if few labels change without it.
 
 examples:
   latefusion consensus kmeans.csv snf.csv leiden.csv -o labels.csv
+  latefusion consensus a.csv b.csv -k 2-6                      the best of 2 to 6 clusters
   latefusion consensus runs.csv -k 5 --save groups.model       every column of runs.csv is a clustering
   latefusion consensus clinic.csv --column 'subtype_*'         only these columns
   latefusion consensus a.csv b.csv --unassigned 0 --unassigned noise
@@ -91,14 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a label of samples without a cluster, such as 0 or noise; may be repeated (default: negative numbers). "
         "Empty cells always mean no cluster",
     )
-    parser.add_argument(
-        "-k",
-        "--clusters",
-        type=number_or_auto,
-        default="auto",
-        metavar="K",
-        help="number of clusters: a number (5), or auto (default)",
-    )
+    add_clusters_argument(parser, "auto", "auto")
     parser.add_argument(
         "--weights",
         choices=["auto", "equal"],
@@ -122,7 +117,7 @@ def run(options: argparse.Namespace) -> None:
         require_jinja2()
     unassigned = unassigned_labels(options.unassigned)
     with progress("reading", quiet=options.quiet):
-        data, notes, _ = read_clusterings(options, unassigned)
+        data, notes, _, known = read_clusterings(options, unassigned)
     notes = [*notes, *clustering_notes(data, options.files)]
     if data.views.n_views < 2:
         raise ValueError(
@@ -152,6 +147,7 @@ def run(options: argparse.Namespace) -> None:
                 data.views,
                 options.report,
                 target=known_classes(data),
+                annotation=known.annotation,
                 files=input_files(options),
                 explain=explanation,
                 warnings=noted,
@@ -162,7 +158,7 @@ def run(options: argparse.Namespace) -> None:
                     columns=options.column,
                     unassigned=unassigned,
                     **table_arguments(options),
-                    **label_options(options.labels),
+                    **label_options(options.labels, known),
                 ),
                 force=options.force,
             )
@@ -183,6 +179,7 @@ def run(options: argparse.Namespace) -> None:
         "membership": membership_of(found),
         "clusterings": clusterings_of(summary, explanation.verdicts),
         "scores": None if data.target is None else clustering_scores(data.target, model.labels_),
+        "labels": known.scores(model.labels_),
         "warnings": list(
             dict.fromkeys([*noted, *notes, *explanation.notes, *(translated(str(one.message)) for one in caught)])
         ),
@@ -269,10 +266,7 @@ def text_of(summary: ClusteringSummary, answer: Mapping[str, Any]) -> str:
     head = f"{answer['n_samples']} samples, {n_views} clusterings: {number} cluster{'s' * (number != 1)}"
     lines = [colored(head, "bold", sys.stdout), "", summary.body(), *membership_line(answer)]
     lines += [one["text"] for one in answer["clusterings"] if one.get("unrelated")]
-    if answer["scores"] is not None:
-        lines.append(
-            "Agreement with the known classes: " + ", ".join(f"{k} {v:.3f}" for k, v in answer["scores"].items())
-        )
+    lines += describe_scores(answer)
     lines += [f"{colored('Note:', 'yellow', sys.stdout)} {one}" for one in answer["warnings"]]
     lines.append(written_line("Labels", answer, "labels.csv"))
     if answer["report"]:

@@ -20,11 +20,19 @@ from scipy.sparse import issparse
 
 from latefusion.baselines import METHODS
 from latefusion.cli.arguments import file_path
-from latefusion.cli.hints import hint_file, read_hint_classes, translated_hints
+from latefusion.cli.hints import hint_file, hint_files, read_hints, translated_hints
+from latefusion.cli.labels import (
+    Known,
+    add_labels_argument,
+    label_file,
+    read_labels,
+    tables_with,
+    with_target,
+)
 from latefusion.cli.standard_input import standard_input
 from latefusion.datasets.clusterings import load_clustering_paths
 from latefusion.datasets.collection import load_paths
-from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
+from latefusion.datasets.files import SINGLE_CELL_SUFFIXES, check_file
 from latefusion.datasets.id_columns import row_position
 from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
@@ -64,13 +72,16 @@ class Input(NamedTuple):
     data : MultiViewDataset
     notes : list of str
         How views were normalized, and possible mistakes.
-    hints : dict or None
-        Known classes by sample id or row number, if there are hints.
+    hints : dict
+        Hints as arguments of `fit`; empty without hints.
+    known : Known
+        What `--labels` says. Classes of all samples are the target of the data set, too.
     """
 
     data: MultiViewDataset
     notes: list[str]
-    hints: dict[Any, Any] | None = None
+    hints: dict[str, Any]
+    known: Known = Known()
 
 
 DATA_FILES = "data files, one per view or with several views each; - is a table from standard input"
@@ -83,11 +94,7 @@ def add_file_arguments(
     parser.add_argument("files", type=file_path, nargs=least, metavar="FILE", help=files)
     add_table_arguments(parser)
     if labels:
-        parser.add_argument(
-            "--labels",
-            metavar="COLUMN|FILE",
-            help="known classes, for scores and the report only: a column, or a table with ids",
-        )
+        add_labels_argument(parser)
 
 
 def add_table_arguments(parser: argparse.ArgumentParser) -> None:
@@ -125,63 +132,82 @@ def table_arguments(options: argparse.Namespace) -> dict[str, Any]:
 
 def input_files(options: argparse.Namespace) -> list[Path]:
     """All files that a command reads."""
-    named = label_options(getattr(options, "labels", None)).get("label_file")
-    hints = hint_file(getattr(options, "hints", None))
+    named = label_file(getattr(options, "labels", None))
     others = [getattr(options, name, None) for name in ("model", "outcome")]
     return [
         *options.files,
         *(one for one in others if one is not None),
-        *([Path(named)] if named else []),
-        *([hints] if hints else []),
+        *([] if named is None else [named]),
+        *hint_files(options).values(),
     ]
 
 
 def read(options: argparse.Namespace) -> Input:
-    """All files as one data set; `--labels` is a file if there is one of that name, else a column."""
+    """All files as one data set."""
     with standard_input(options) as available:
         return _read(available)
 
 
 def _read(options: argparse.Namespace) -> Input:
-    files, labels = options.files, label_options(getattr(options, "labels", None))
-    label_file, hints, classes = labels.get("label_file"), getattr(options, "hints", None), None
+    files, hints = options.files, getattr(options, "hints", None)
     with in_words_of_the_command_line():
-        reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
+        reading, labels = label_reading(options, files)
         if hints is not None and hint_file(hints) is None:
-            reading = reading._replace(hint_column=hints)
-        data = load_paths(files, reading, None if label_file is None else Path(label_file))
-        if hints is not None:
-            classes = read_hint_classes(hints, files, reading, data.views)
+            reading = reading._replace(left_out=(*reading.left_out, hints))
+        data = load_paths(files, reading)
+        found = read_hints(options, files, reading, data.views)
+        known = Known()
+        if labels is not None:
+            known = read_labels(labels, files, reading, data.views)
+            data = with_target(data, known.classes, labels)
     check_cells(data, files, reading)
     notes = shared_columns(data)
     if any(file.suffix.lower() in SINGLE_CELL_SUFFIXES for file in files):
         views, read_as = normalize_modalities(data.views)
         notes += [f"View {name!r}: {steps}." for name, steps in read_as.items()]
         data = MultiViewDataset(**{**vars(data), "views": views})
-    return Input(data, notes, classes)
+    return Input(data, [*notes, *known.notes], found, known)
 
 
-def read_clusterings(options: argparse.Namespace, unassigned: Any = None, known: Sequence[str] = ()) -> Input:
-    """All tables of labels as one data set; for ``known`` see `load_clustering_paths`."""
+def label_reading(options: argparse.Namespace, files: Sequence[Path]) -> tuple[TableOptions, str | None]:
+    """Options for reading tables, and `--labels` if it names a file or a column of tables, which is left out of views.
+
+    Columns of other files are found by their readers.
+    """
+    labels, reading = getattr(options, "labels", None), table_options(label_column=None, **table_arguments(options))
+    if labels is None or label_file(labels) is not None:
+        return reading, labels
+    for file in files:
+        check_file(file)
+    if any(table.labels is not None for table in tables_with(labels, files, reading).values()):
+        return reading._replace(left_out=(labels,)), labels
+    return reading._replace(label_column=labels), None
+
+
+def read_clusterings(options: argparse.Namespace, unassigned: Any = None, names: Sequence[str] = ()) -> Input:
+    """All tables of labels as one data set; ``names`` are those of the clusterings of a model."""
     with (
         standard_input(options) as available,
         in_words_of_the_command_line(),
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        labels = label_options(getattr(options, "labels", None))
-        label_file, columns = labels.get("label_file"), getattr(options, "column", None)
-        reading = table_options(label_column=labels.get("label_column"), **table_arguments(options))
-        label_path = None if label_file is None else Path(label_file)
-        data = load_clustering_paths(available.files, reading, columns or None, unassigned, label_path, known)
-    return Input(data, [str(one.message) for one in caught if issubclass(one.category, UserWarning)])
+        reading, labels = label_reading(options, available.files)
+        columns = getattr(options, "column", None) or None
+        data = load_clustering_paths(available.files, reading, columns, unassigned, known=names)
+        known = Known()
+        if labels is not None:
+            known = read_labels(labels, available.files, reading, data.views)
+            data = with_target(data, known.classes, labels)
+    notes = [translated(str(one.message)) for one in caught if issubclass(one.category, UserWarning)]
+    return Input(data, [*notes, *known.notes], {}, known)
 
 
-def label_options(labels: str | None) -> dict[str, Any]:
-    """Arguments of `load_files` for known classes in a column or a file."""
-    if labels is not None and (Path(labels).is_file() or is_table(Path(labels))):
-        return {"label_file": labels}
-    return {"label_column": labels}
+def label_options(labels: str | None, known: Known) -> dict[str, Any]:
+    """Arguments of `load_files` for classes of all samples in a column or a file."""
+    if known.annotation is not None:
+        return {}
+    return {"label_column" if label_file(labels) is None else "label_file": labels}
 
 
 @contextlib.contextmanager
@@ -218,6 +244,7 @@ def translated(message: str) -> str:
     message = message.replace("color_by contains", "--color-by contains")
     message = message.replace("with columns=", "with --column NAME")
     message = message.replace("pass unassigned=[]", "name the label of samples without a cluster with --unassigned")
+    message = message.replace("unassigned=", "--unassigned ")
     return message.replace("id_column", "--id").replace("label_column", "--labels")
 
 

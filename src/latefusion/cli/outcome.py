@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from latefusion.cli.arguments import file_path
+from latefusion.cli.standard_input import SIGN
 from latefusion.cli.terminal import progress
 from latefusion.datasets.files import check_file
 from latefusion.datasets.options import table_options
@@ -21,12 +22,11 @@ from latefusion.types import MultiViewDataset
 
 # Parameters in messages, as the command line calls them.
 WORDS = (
-    (r"survival=\('([^']*)', '([^']*)'\)", r"--survival '\1' '\2'"),
     (r"survival=\(time, event\)", "--survival TIME EVENT"),
     (r"survival contains", "--survival contains"),
     (r" in `(clusters|comparison)`\.", r": --json prints all, in outcome.\1."),
     (r"To test it, give columns=\{[^}]*\}\.", "To test it, use `latefusion.outcome` in Python with columns=."),
-    (r", or give a dict of arrays in the order of the samples", ""),
+    (r", set them as its index, or give a dict of arrays in the order of the samples", ""),
     (r"Fit the model on data frames with ids as their index, or give", "Add a column of ids to all files, or give"),
 )
 
@@ -55,6 +55,10 @@ def read_outcome(options: argparse.Namespace) -> Any:
             raise ValueError("--survival needs --outcome FILE, the table with these columns.")
         return None
     file = Path(options.outcome)
+    if str(file) == SIGN:
+        raise ValueError(
+            "--outcome needs a file: standard input (-) can only be a data file. Save the table to a file."
+        )
     check_file(file)
     if not is_table(file):
         raise ValueError(f"--outcome {str(file)!r} is not a table. Give a file such as .csv, .tsv, .parquet or .xlsx.")

@@ -36,6 +36,7 @@ from latefusion.cli.inputs import (
     read_clusterings,
     with_columns,
 )
+from latefusion.cli.labels import Known
 from latefusion.cli.terminal import colored, progress
 from latefusion.estimators import ConsensusClustering
 from latefusion.outputs import load, predicted_labels
@@ -79,12 +80,18 @@ class Opened(NamedTuple):
         What the model takes.
     notes : list of str
         How the files were read.
+    hints : dict
+        Arguments of `fit`.
+    known : Known
+        What `--labels` says.
     """
 
     model: Any
     data: MultiViewDataset
     views: Any
     notes: list[str]
+    hints: dict[str, Any]
+    known: Known
 
     @property
     def trained(self) -> tuple[str, ...]:
@@ -99,7 +106,7 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
         check(model)
         if options.missing_columns is not None:
             model.set_params(missing_columns=options.missing_columns)
-        data, notes, _ = read_for(model, options)
+        data, notes, hints, known = read_for(model, options)
         views, matched = with_columns(data), ""
         if getattr(model.input_schema_, "table_width", None) is None:
             views, matched = match_views(views, tuple(map(str, model.view_names_)))
@@ -108,7 +115,7 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
             views = one_table(views)
     if matched and not options.quiet:
         print(f"latefusion {options.command}: {matched}", file=sys.stderr)
-    return Opened(model, data, views, notes)
+    return Opened(model, data, views, notes, hints, known)
 
 
 def read_for(model: Any, options: argparse.Namespace) -> Input:
@@ -116,12 +123,12 @@ def read_for(model: Any, options: argparse.Namespace) -> Input:
     if not isinstance(model, ConsensusClustering):
         return read(options)
     names = list(map(str, model.view_names_))
-    data, notes, _ = read_clusterings(options, model.unassigned, names)
+    data, notes, hints, known = read_clusterings(options, model.unassigned, names)
     if set(names) < set(data.views.names):
         kept = {name: array for name, array in data.views.items() if name in names}
         mask = data.views.observed[:, [data.views.names.index(name) for name in kept]]
         data = MultiViewDataset(**{**vars(data), "views": Views(kept, mask=mask, sample_ids=data.views.sample_ids)})
-    return Input(data, notes)
+    return Input(data, notes, hints, known)
 
 
 @contextlib.contextmanager
@@ -147,7 +154,7 @@ def check_model(model: Any, options: argparse.Namespace) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read the model and the files, label the samples, write and print the results."""
     check_outputs(options, input_files(options))
-    model, data, views, notes = opened = open_files(options, lambda one: check_model(one, options))
+    model, data, views, notes, *_ = opened = open_files(options, lambda one: check_model(one, options))
     trained = opened.trained
     with warnings_as_lines(options), progress(f"labeling {len(views)} samples", quiet=options.quiet):
         found = predicted_labels(model, views, memberships=options.memberships).called(data.id_name)

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Read the model and the files, compare the features, write and print the results."""
     check_outputs(options, input_files(options), PROFILES)
-    model, data, views, notes = open_files(options, check_is_fitted)
+    model, data, views, notes, *_ = open_files(options, check_is_fitted)
     with warnings_as_lines(options), progress(f"comparing {len(views)} samples", quiet=options.quiet):
         features = described(data)
         found = latefusion.profiles(

@@ -27,6 +27,7 @@ from latefusion.cli.inputs import (
     table_arguments,
     translated,
 )
+from latefusion.cli.labels import Known
 from latefusion.cli.outcome import add_outcome_arguments, compare_outcome, read_outcome
 from latefusion.cli.predict import Opened, absences, open_files
 from latefusion.cli.standard_input import reproducible
@@ -91,7 +92,7 @@ def run(options: argparse.Namespace) -> None:
     require_jinja2()
     clinic = read_outcome(options)
     opened = in_order_of_fit(open_files(options, check_is_fitted))
-    model, data, views, notes = opened
+    model, data, views, notes, _, known = opened
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with in_words_of_the_command_line():
@@ -124,6 +125,7 @@ def run(options: argparse.Namespace) -> None:
                 views,
                 options.output,
                 target=known_classes(data),
+                annotation=known.annotation,
                 color_by=options.color_by or None,
                 outcome=outcome,
                 files=[file for file in input_files(options) if file != options.model],
@@ -133,7 +135,7 @@ def run(options: argparse.Namespace) -> None:
                 baselines=not options.quick,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=_loading(model, options),
+                loading=_loading(model, options, known),
                 fitting=f"model = lf.load({str(options.model)!r})" if is_new else None,
                 new=is_new,
                 force=options.force,
@@ -153,7 +155,7 @@ def run(options: argparse.Namespace) -> None:
 
 def in_order_of_fit(opened: Opened) -> Opened:
     """The views and the samples in the order of the training data, if they are the same."""
-    model, data, views, _ = opened
+    model, data, views, *_ = opened
     if not isinstance(views, Views):
         return opened
     names = [name for name in opened.trained if name in views.names]
@@ -185,10 +187,8 @@ def are_training_views(model: Any, views: Any) -> bool:
 
 def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
     """The model with the data of `fit`, which its file does not contain, and a note if it finds other clusters."""
-    if hasattr(model, "hints_"):
-        note = "The model was fitted with hints, which its file does not contain. The report leaves out the importance "
-        return model, [note + "of the views."]
-    again = clone(model).fit(views)
+    hints = [model.hints_.hints] if hasattr(model, "hints_") else []
+    again = clone(model).fit(views, *hints)
     if "calibration_" in vars(model):
         vars(again)["calibration_"] = model.calibration_
     if np.array_equal(again.labels_, model.labels_) and np.allclose(again.view_weights_, model.view_weights_):
@@ -199,9 +199,9 @@ def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
     ]
 
 
-def _loading(model: Any, options: argparse.Namespace) -> str:
+def _loading(model: Any, options: argparse.Namespace, known: Known) -> str:
     """Python code that reads the files as this command does."""
-    given = {**table_arguments(options), **label_options(options.labels)}
+    given = {**table_arguments(options), **label_options(options.labels, known)}
     if isinstance(model, ConsensusClustering):
         given |= {"reader": "load_clusterings", "unassigned": model.unassigned}
     return loading_code(reproducible(options.files), **given)

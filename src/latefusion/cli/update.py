@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import latefusion
 from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels, written_line
 from latefusion.cli.arguments import file_path
-from latefusion.cli.inputs import add_file_arguments, described, empty_cells, input_files, table_arguments
+from latefusion.cli.hints import add_hints_argument, check_hints, hint_record
+from latefusion.cli.inputs import OURS, add_file_arguments, described, empty_cells, input_files, table_arguments
 from latefusion.cli.predict import Opened, open_files, warnings_as_lines
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
@@ -27,7 +29,8 @@ from latefusion.report.reproduce import loading_code
 EXAMPLES = """\
 The files contain all samples to cluster now: old ones, new ones, or both. Samples are recognized by their ids. Files
 are matched with the views of the model as `latefusion predict` does. All views are needed. The parameters of the model
-are kept, and choices such as -k auto are made again. A cluster keeps its id if it has more than half of the samples of
+are kept, and choices such as -k auto are made again. So are hints, for samples that are still there, unless --hints,
+--must-link or --cannot-link give new ones. A cluster keeps its id if it has more than half of the samples of
 an old cluster, or if more than half of its samples come from it.
 
 -o writes the columns of `latefusion cluster`, with the novelty by the old model, and two more: before (cluster by the
@@ -36,8 +39,17 @@ old model) and change (kept, moved or new). No input is overwritten: --save need
 examples:
   latefusion update groups.model new/genes.csv new/proteins.csv -o labels.csv --save new.model
   latefusion update groups.model new/genes.csv new/proteins.csv --report page.html
+  latefusion update groups.model new/genes.csv new/proteins.csv --hints known.csv
   latefusion update groups.model new/genes.csv new/proteins.csv --json > changes.json
 """
+
+
+NEW_FIT = "fit a new model with `latefusion cluster`"
+# Advice about parameters, and what to do instead.
+ADVICE = {
+    "or take their values as missing with missing_columns='allow'": f"or {NEW_FIT}",
+    "Raise n_clusters, or merge classes": f"Merge classes, or {NEW_FIT} and a larger -k",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "model", type=file_path, metavar="MODEL", help="model file written by `latefusion cluster --save`"
     )
     add_file_arguments(parser, labels=False)
+    add_hints_argument(parser)
     add_answer_arguments(parser, "id, label, confidence, novelty, cluster before and change of every sample")
     parser.add_argument("--save", type=file_path, metavar="FILE", help="write the new model, with the ids that stay")
     parser.add_argument("--report", type=file_path, metavar="FILE", help="write a report of the new model (.html)")
@@ -57,10 +70,16 @@ def run(options: argparse.Namespace) -> None:
     if options.report is not None:
         require_jinja2()
     options.missing_columns = None  # all columns are needed
-    opened = open_files(options, check_can_predict)
-    with warnings_as_lines(options):
+
+    def check(model: Any) -> None:
+        check_can_predict(model)
+        what = f"a model of {', '.join(OURS)}, but {str(options.model)!r} contains a {type(model).__name__}"
+        check_hints(options, what, supported=isinstance(model, tuple(OURS.values())))
+
+    opened = open_files(options, check)
+    with warnings_as_lines(options), in_words_of_updates():
         with progress(f"clustering {len(opened.views)} samples", quiet=options.quiet):
-            update = opened.model.update(opened.views)
+            update = opened.model.update(opened.views, **opened.hints)
         with progress("checking the data", quiet=options.quiet):
             noted = data_warnings(gather(update.model, opened.views, single_views=False, as_given=False))
     found = fitted_labels(update.model).called(opened.data.id_name)
@@ -75,6 +94,18 @@ def run(options: argparse.Namespace) -> None:
         "warnings": list(dict.fromkeys([*noted, *opened.notes, *empty_cells(opened.data, update.model)]))
     }
     put_answer(answer, found, options, lambda answer: _text(update, answer))
+
+
+@contextlib.contextmanager
+def in_words_of_updates() -> Iterator[None]:
+    """Errors with advice that can be followed here: the parameters are those of the model."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        for words, possible in ADVICE.items():
+            message = message.replace(words, possible)
+        raise ValueError(message) from error
 
 
 def describe(update: Update, options: argparse.Namespace) -> dict[str, Any]:
@@ -106,6 +137,7 @@ def describe(update: Update, options: argparse.Namespace) -> dict[str, Any]:
             "p_novelty": drift.p_novelty,
             "p_sizes": drift.p_sizes,
         },
+        "hints": hint_record(update.model),
         "notes": update.notes,
         "output": None if options.output is None else str(options.output),
         "saved": None if options.save is None else str(options.save),

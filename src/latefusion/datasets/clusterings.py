@@ -36,9 +36,9 @@ from latefusion.datasets.tables import (
 from latefusion.encoding.label_coding import unassigned_samples
 from latefusion.types import MultiViewDataset, Views
 
-# The columns that `latefusion cluster -o` writes: the clustering, and what is known about every label.
+# The columns that `latefusion cluster` and `update -o` write: the clustering, and what is known about every label.
 WRITTEN_LABEL = "label"
-WRITTEN_BESIDE = ("confidence", "novelty", "membership")
+WRITTEN_BESIDE = ("confidence", "novelty", "before", "change", "membership")
 
 
 class Found(NamedTuple):
@@ -152,6 +152,8 @@ def load_clustering_paths(
         check_file(label_file)
         labeled = {str(label_file): label_table(label_file, options._replace(label_column=None))}
     target, target_names = target_of(labeled, views.sample_ids, len(views), parts)
+    if not known:  # new samples need not have all labels
+        _check_unassigned(views, unassigned)
     views, kept = _assigned(views, unassigned, [part.origin for part in parts.values()])
     return MultiViewDataset(
         views=views,
@@ -279,6 +281,16 @@ def _check_labels(column: Any, one: Found, name: Any, *, can_be_constant: bool) 
     if n_clusters < 2:
         found = f"only the label {str(assigned.iloc[0])!r}" if n_clusters else "no labels"
         raise ValueError(f"{where} has {found}. A clustering needs at least two clusters: leave it out.")
+
+
+def _check_unassigned(views: Views, unassigned: Any) -> None:
+    """Warn about labels of unassigned samples that no sample has."""
+    given = [unassigned] if isinstance(unassigned, str) or np.ndim(unassigned) == 0 else list(unassigned)
+    found = {str(one) for _, array in views.items() for one in array.iloc[:, 0].dropna().unique()}
+    found |= {one.removesuffix(".0") for one in found}
+    absent = dict.fromkeys(str(one) for one in given if one is not None and str(one) not in found)
+    for label in absent:
+        warnings.warn(f"unassigned={label!r}: no clustering has this label. Check its spelling.", stacklevel=4)
 
 
 def _assigned(views: Views, unassigned: Any, files: Sequence[str]) -> tuple[Views, NDArray[np.bool_]]:

@@ -136,7 +136,8 @@ def checked_ids(ids: IdColumn, file: Path, options: TableOptions) -> NDArray[Any
         if hasattr(ids.values, "index"):
             positions = [row_of(ids.values, row, file, options) for row in rows]
             where += f", in {positions[0]} and in {positions[1]}"
-        more = f", and {repeated.size - 1} other ids more than once" * (repeated.size > 1)
+        n_more = repeated.size - 1
+        more = f", and {n_more} other id{'s' * (n_more > 1)} more than once" * (n_more > 0)
         raise ValueError(
             f"{str(file)!r} has the sample id {str(seen[one])!r} {times[one]} times ({where}){more}. Sample ids must "
             f"be unique. Remove or merge the repeated rows, or give another column with id_column."

@@ -30,8 +30,8 @@ class TableOptions(NamedTuple):
         Whether columns are samples: in all tables, or in the given files.
     sheet : str or None
         Sheet of a workbook; None for its only one.
-    hint_column : str or None
-        Column with known classes of some samples, which is left out of the values.
+    left_out : tuple of str
+        Columns that are left out of the values, such as known classes of some samples.
     """
 
     id_column: str | None = None
@@ -40,7 +40,7 @@ class TableOptions(NamedTuple):
     decimal: str | None = None
     transpose: bool | tuple[Path, ...] = False
     sheet: str | None = None
-    hint_column: str | None = None
+    left_out: tuple[str, ...] = ()
 
     def transposed(self, file: Path) -> bool:
         """Whether the columns of a file are samples."""

@@ -209,8 +209,7 @@ def take_apart(file: Path, options: TableOptions, *, find_labels: bool = True) -
     else:
         ids = take_ids(frame, file, options, decimal)
         frame, ids = rows_with_ids(frame, ids, file, options)
-    if options.hint_column is not None and options.hint_column in frame.columns:
-        frame = frame.drop(columns=options.hint_column)
+    frame = frame.drop(columns=[name for name in options.left_out if name in frame.columns])
     label = label_name(frame, options) if find_labels else None
     labels = None if label is None else np.asarray(frame.pop(label))
     if options.transposed(file):

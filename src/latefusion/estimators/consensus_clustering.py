@@ -27,6 +27,7 @@ from latefusion.estimators.given_partitions import (
     partition_columns,
     read_partitions,
 )
+from latefusion.estimators.late_fusion import check_numbers
 from latefusion.estimators.new_samples import NewSamplesMixin
 from latefusion.estimators.partition_fusion import FusionOptions, fuse_partitions, partition_agreement
 from latefusion.estimators.partition_importance import (
@@ -60,10 +61,11 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
 
     Parameters
     ----------
-    n_clusters : int, "auto" or None, default="auto"
+    n_clusters : int, "auto", range or None, default="auto"
         Number of clusters. "auto" (or None) selects the number k after which the evidence decreases most: the
         eigenvalue of direction k - 1 of the mean co-membership, plus a quarter of the weighted share of partitions with
-        at least k clusters. At most the number of clusters of the finest partition.
+        at least k clusters. At most the number of clusters of the finest partition. A range or list selects among its
+        numbers.
     kind : {"auto", "labels", "memberships", "embedding"} or one of these per partition, default="auto"
         Kind of the partitions, see `GivenPartition`.
     unassigned : object or list of objects, default=None
@@ -155,7 +157,7 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None, "array-like", range],
         "kind": [StrOptions(set(KINDS)), list, tuple, Mapping],
         "unassigned": "no_validation",
         "weights": [StrOptions({"auto", "equal"}), "array-like", Mapping],
@@ -164,7 +166,7 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
 
     def __init__(
         self,
-        n_clusters: int | str | None = "auto",
+        n_clusters: Any = "auto",
         *,
         kind: Any = "auto",
         unassigned: Any = None,
@@ -233,8 +235,8 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         Parameters
         ----------
         X : as in `fit`
-            The same partitions of new samples, labels in the same coding; for a clusterer its labels or, where it has
-            `predict`, the features of the new samples.
+            Some or all of the partitions, of new samples, labels in the same coding; for a clusterer its labels or,
+            where it has `predict`, the features of the new samples.
 
         Returns
         -------
@@ -260,8 +262,13 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         """
         check_is_fitted(self)
         partitions, ids = read_partitions(X, list(self.view_names_))
-        labels = {name: as_table(self._new_labels(name, one)) for name, one in partitions.items()}
-        return Views(labels, sample_ids=ids)
+        labels = {name: as_table(self._new_labels(name, one)) for name, one in partitions.items() if one is not None}
+        n_samples = len(next(iter(labels.values())))
+        for name, given in zip(partitions, self.input_schema_.maps, strict=True):
+            # Unassigned samples have no label, or a row of zeros.
+            empty = np.full((n_samples, 1), None) if given.coding else np.zeros((n_samples, len(given.weights) - 1))
+            labels.setdefault(name, empty)
+        return Views({name: labels[name] for name in partitions}, sample_ids=ids)
 
     def partition_labels(self, X: Any) -> tuple[list[PartitionLabels], NDArray[Any] | None]:
         """Labels of every partition.
@@ -302,12 +309,17 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
             One per partition. `print` shows a sentence.
         """
         views = self._of_training("_given_columns")
-        options = replace(self._options(), n_clusters=int(self.n_clusters_))
+        options = replace(self._options(), numbers=(int(self.n_clusters_),))
         return leave_one_partition_out(views, self.input_schema_.maps, options, self.labels_)
 
     def _new_labels(self, name: str, one: Any) -> Any:
-        if name not in self.input_schema_.clusterers or len(getattr(one, "shape", ())) != 2 or one.shape[1] == 1:
-            return labels_of(one, name)
+        if (
+            one is None
+            or name not in self.input_schema_.clusterers
+            or len(getattr(one, "shape", ())) != 2
+            or one.shape[1] == 1
+        ):
+            return None if one is None else labels_of(one, name)
         if not hasattr(self, "_clusterers"):
             raise ValueError(
                 f"Partition {name!r} has {one.shape[1]} columns of features, but the clusterer that labels them is not "
@@ -356,9 +368,9 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         self._store_map(found.fitted, views, [Unchanged()] * self.n_views_, assigned_samples(views))
 
     def _options(self) -> FusionOptions:
-        n_clusters = int(self.n_clusters) if isinstance(self.n_clusters, Integral) else None
+        is_auto = self.n_clusters is None or isinstance(self.n_clusters, str)
         return FusionOptions(
-            n_clusters,
+            None if is_auto else tuple(check_numbers(self.n_clusters)),
             self._given_weights(),
             self.regularization,
             self.max_iter,
@@ -379,14 +391,14 @@ class ConsensusClustering(NewSamplesMixin, SummaryMixin, ClusterMixin, BaseEstim
         return given
 
 
-def consensus(partitions: Any, n_clusters: int | str | None = "auto", **options: Any) -> ConsensusClustering:
+def consensus(partitions: Any, n_clusters: Any = "auto", **options: Any) -> ConsensusClustering:
     """Consensus clustering in one line.
 
     Parameters
     ----------
     partitions : list or dict of partitions, data frame or array
         Labels, memberships, embeddings and fitted clusterers, in any mixture; see `ConsensusClustering.fit`.
-    n_clusters : int, "auto" or None, default="auto"
+    n_clusters : int, "auto", range or None, default="auto"
         Number of clusters; by default selected, see `ConsensusClustering`.
     **options : keyword arguments
         All other parameters of `ConsensusClustering`.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from latefusion.similarities.given import GivenMap
 from latefusion.types import Views
@@ -57,7 +58,10 @@ class PartitionSchema:
 
 
 def read_partitions(X: Any, names: Sequence[str] | None = None) -> tuple[dict[str, Any], NDArray[Any] | None]:
-    """Partitions by name, in the order of ``names`` if given, rows matched by sample id, and the ids."""
+    """Partitions by name, in the order of ``names`` if given, rows matched by sample id, and the ids.
+
+    Partitions among ``names`` that X does not contain are None.
+    """
     ids = X.sample_ids if isinstance(X, Views) else None
     if is_frame(X):
         X = {str(column): X[column] for column in columns_of(X)}
@@ -74,29 +78,37 @@ def read_partitions(X: Any, names: Sequence[str] | None = None) -> tuple[dict[st
         X = dict(zip(names, X, strict=True))
     named = named_views(X)
     if names is not None:
-        if set(named) != set(names):
+        strange = [name for name in named if name not in names]
+        if strange or not named:
             raise ValueError(
-                f"The consensus was fitted on the partitions {list(names)}; got {list(named)}. Give the same."
+                f"The consensus was fitted on the partitions {list(names)}; got {list(named)}. Give some or all."
             )
-        named = {name: named[name] for name in names}
-    if ids is not None:  # the rows are matched already
-        return {name: _plain(one) for name, one in named.items()}, ids
-    matched = match_rows(named, missing=True)  # a sample that is absent from a partition is unassigned there
-    aligned = {name: one.reindex(matched.index) for name, one in named.items()} if matched.rows else named
-    return {name: _plain(one) for name, one in aligned.items()}, matched.ids
+        named = {name: named[name] for name in names if name in named}
+    aligned = named
+    if ids is None:  # otherwise the rows are matched already
+        matched = match_rows(named, missing=True)  # a sample that is absent from a partition is unassigned there
+        aligned = {name: one.reindex(matched.index) for name, one in named.items()} if matched.rows else named
+        ids = matched.ids
+    found = {name: _plain(one) for name, one in aligned.items()}
+    return found if names is None else {name: found.get(name) for name in names}, ids
 
 
 def partition_columns(
     partitions: Sequence[Any], maps: Sequence[GivenMap], names: Sequence[str], ids: NDArray[Any] | None
 ) -> Views:
-    """The columns that describe every partition, for samples that are in at least one of them."""
-    columns = [given.columns(one) for given, one in zip(maps, partitions, strict=True)]
-    lengths = {str(name): one.shape[0] for name, one in zip(names, columns, strict=True)}
+    """The columns that describe every partition, for samples that are in at least one of them; None is unassigned."""
+    known = [None if one is None else given.columns(one) for given, one in zip(maps, partitions, strict=True)]
+    lengths = {str(name): one.shape[0] for name, one in zip(names, known, strict=True) if one is not None}
     if len(set(lengths.values())) > 1:
         raise ValueError(
             f"All partitions must contain the same samples, but their lengths differ: {lengths}. Mark missing "
             f"samples as unassigned."
         )
+    n_samples = next(iter(lengths.values()))
+    columns = [
+        csr_array((n_samples, len(given.weights))) if one is None else one
+        for given, one in zip(maps, known, strict=True)
+    ]
     views = Views(columns, names, sample_ids=ids)
     unassigned = np.flatnonzero(~assigned_samples(views).any(axis=1))
     if len(unassigned):

@@ -41,8 +41,8 @@ class FusionOptions:
 
     Attributes
     ----------
-    n_clusters : int or None
-        None to choose the number.
+    numbers : tuple of int or None
+        Numbers of clusters to choose from, ascending; None for all.
     weights : ndarray of shape (n_partitions,) or None
         Given weights; None for those by agreement.
     regularization, tol : float
@@ -51,7 +51,7 @@ class FusionOptions:
     random_state : int, RandomState or None
     """
 
-    n_clusters: int | None
+    numbers: tuple[int, ...] | None
     weights: NDArray[np.float64] | None
     regularization: float
     max_iter: int
@@ -60,10 +60,9 @@ class FusionOptions:
     n_init: int
     random_state: Any
 
-    def without(self, partition: int) -> FusionOptions:
-        """The options for all partitions but one."""
-        weights = None if self.weights is None else np.delete(self.weights, partition)
-        return replace(self, weights=weights)
+    def only(self, partitions: Sequence[int]) -> FusionOptions:
+        """The options for some of the partitions."""
+        return self if self.weights is None else replace(self, weights=self.weights[list(partitions)])
 
     def counts(self, spaces: Subspaces, n_samples: int) -> NDArray[np.float64]:
         """Weight of every partition."""
@@ -74,15 +73,19 @@ class FusionOptions:
         return self.weights / largest if largest > 0 else np.ones(len(self.weights))
 
     def number(self, values: NDArray[Any], widths: NDArray[np.intp], counts: NDArray[np.float64]) -> int:
-        """The number of clusters: given, or after which the evidence decreases most."""
-        if self.n_clusters is not None:
-            return int(self.n_clusters)
+        """The number of clusters after which the evidence decreases most."""
+        if self.numbers is not None and len(self.numbers) == 1:
+            return self.numbers[0]
         finest = int(widths.max())
         padded = np.concatenate([values, np.zeros(finest + 1)])[: finest + 1]
         # k clusters have k - 1 directions beside the constant one.
         as_fine = (widths >= np.arange(1, finest + 2)[:, None]) @ counts / counts.sum()
         evidence = padded + NUMBER_SHARE * as_fine
-        return 2 + int(np.argmax(evidence[:-1] - evidence[1:]))
+        decrease = evidence[:-1] - evidence[1:]  # after 2 clusters, 3, ...
+        possible = [one for one in self.numbers or range(2, finest + 2) if one < len(evidence) + 1]
+        if not possible:
+            return min(self.numbers or (2,))
+        return max(possible, key=lambda one: float(decrease[one - 2]))
 
     def starts(self, shared: NDArray[np.float64], n_clusters: int) -> list[NDArray[np.intp]]:
         """Labels of the rows of U; one result per start of k-means."""
@@ -142,8 +145,7 @@ def fuse_partitions(views: Views, maps: Sequence[GivenMap], options: FusionOptio
     """
     varying = [view for view, given in enumerate(maps) if given.weights.any()]
     used = [maps[view] for view in varying]
-    if options.weights is not None:
-        options = replace(options, weights=options.weights[varying])
+    options = options.only(varying)
     columns = hstack([views.arrays[view] for view in varying], format="csr")
     n_samples, width = columns.shape
     require_memory(

@@ -41,7 +41,8 @@ class PartitionVerdict(NamedTuple):
     n_changed : int
         Number of these samples.
     agreement : float
-        Adjusted Rand index of the partition and the consensus of the others; NaN for an embedding.
+        Adjusted Rand index of the partition and the consensus of the others, without those that are unrelated; NaN for
+        an embedding.
     p_value : float
         Permutation p-value of the hypothesis that the partition is independent of the consensus of the others. If it
         is larger, that of independence of the partition that it agrees with most, times the number of others. NaN for
@@ -49,7 +50,7 @@ class PartitionVerdict(NamedTuple):
     left_out : int
         Samples that have no other partition; they are excluded from all of the above.
     unrelated : bool
-        Whether the partition has no more in common with the others than chance, while some of the others have.
+        Whether the partition has no more in common with the others than chance.
     """
 
     view: str
@@ -113,13 +114,18 @@ def leave_one_partition_out(
         raise ValueError("There is only one partition, so that none can be left out.")
     assigned, verdicts = assigned_samples(views), []
     partitions = labels_of_columns(views, maps)
+
+    def consensus_of(used: Sequence[int]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        kept = np.flatnonzero(assigned[:, used].any(axis=1))
+        rest = Views([views.arrays[view] for view in used], [views.names[view] for view in used])[kept]
+        return kept, _labels_of(rest, [maps[view] for view in used], options.only(used))
+
     for position, own in enumerate(partitions):
         report_progress(f"without {own.name}", position / len(maps))
         others = [view for view in range(len(maps)) if view != position]
-        kept = np.flatnonzero(assigned[:, others].any(axis=1))
-        rest = Views([views.arrays[view] for view in others], [views.names[view] for view in others])[kept]
-        found = _labels_of(rest, [maps[view] for view in others], options.without(position))
-        agreement, p_value = _association(own, kept, found)
+        kept, found = consensus_of(others)
+        pair = _common(own, kept, found)
+        p_value = np.nan if pair is None else _independence(*pair, N_PERMUTATIONS)
         if p_value > LEVEL:
             p_value = min(p_value, _nearest_association(own, [partitions[view] for view in others]))
         n_changed = np.count_nonzero(match_labels(labels[kept], found) != labels[kept])
@@ -128,18 +134,24 @@ def leave_one_partition_out(
                 own.name,
                 float(n_changed / len(kept)),
                 int(n_changed),
-                agreement,
+                _agreement(own, kept, found),
                 p_value,
                 len(labels) - len(kept),
             )
         )
-    unrelated = [one.p_value > LEVEL for one in verdicts]
-    if all(unrelated):
+    verdicts = [one._replace(unrelated=bool(one.p_value > LEVEL)) for one in verdicts]
+    related = [position for position, one in enumerate(verdicts) if not one.unrelated]
+    if not related:
         warnings.warn(
             "No clustering has more in common with the others than chance. Their consensus has no meaning.",
             stacklevel=3,
         )
         return verdicts
+    if 1 < len(related) < len(maps):  # the consensus of one partition and noise says little about a third one
+        for position in related:
+            kept, found = consensus_of([view for view in related if view != position])
+            agreement = _agreement(partitions[position], kept, found)
+            verdicts[position] = verdicts[position]._replace(agreement=agreement)
     decisive = [one for one in verdicts if one.changed > DECISIVE_SHARE]
     if len(maps) > 2 and decisive:
         more = f", and {len(decisive) - 1} others have a similar effect" if len(decisive) > 1 else ""
@@ -148,25 +160,30 @@ def leave_one_partition_out(
             f"the labels change{more}. Some of the clusterings contradict each other.",
             stacklevel=3,
         )
-    return [one._replace(unrelated=found) for one, found in zip(verdicts, unrelated, strict=True)]
+    return verdicts
 
 
 def _labels_of(views: Views, maps: Sequence[GivenMap], options: FusionOptions) -> NDArray[np.intp]:
     """The consensus of some partitions, with fewer clusters if they do not distinguish so many."""
     n_groups = count_groups(hstack(views.arrays, format="csr"), maps)
-    assert options.n_clusters is not None
-    return fuse_partitions(views, maps, replace(options, n_clusters=min(options.n_clusters, n_groups))).labels
+    assert options.numbers is not None
+    return fuse_partitions(views, maps, replace(options, numbers=(min(*options.numbers, n_groups),))).labels
 
 
-def _association(own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]) -> tuple[float, float]:
-    """Adjusted Rand index of a partition and labels of some samples, and the p-value of independence."""
-    if own.labels is None:
-        return np.nan, np.nan
-    codes = own.labels[kept]
-    both = np.flatnonzero(codes >= 0)
-    if len(both) < 2:
-        return np.nan, np.nan
-    return adjusted_rand(codes[both], found[both]), _independence(codes[both], found[both], N_PERMUTATIONS)
+def _common(
+    own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """A partition and labels of some samples, where both are known; None for fewer than two samples."""
+    codes = None if own.labels is None else own.labels[kept]
+    if codes is None or np.count_nonzero(codes >= 0) < 2:
+        return None
+    return codes[codes >= 0], found[codes >= 0]
+
+
+def _agreement(own: PartitionLabels, kept: NDArray[np.intp], found: NDArray[np.intp]) -> float:
+    """Adjusted Rand index of a partition and labels of some samples."""
+    pair = _common(own, kept, found)
+    return np.nan if pair is None else adjusted_rand(*pair)
 
 
 def _nearest_association(own: PartitionLabels, others: Sequence[PartitionLabels]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,10 @@ from latefusion.estimators.drift import Drift, find_drift
 from latefusion.estimators.matching import rows_of_ids, spelling_of
 from latefusion.metrics import ClusterMatch, match_clusters
 from latefusion.results import ResultTable
+from latefusion.summaries import hint_line
 from latefusion.types import Views
 from latefusion.validation.frames import columns_of, is_frame, select_columns
+from latefusion.validation.hints import Hints
 from latefusion.validation.sample_ids import shown_list
 from latefusion.validation.views import fingerprint
 
@@ -120,7 +123,8 @@ class Update:
         if n_known:
             listed = f": {shown_list(moved.tolist())}" if len(moved) else ""
             notes.append(f"Moved: {len(moved)} of {n_known} known samples are in another cluster{listed}.")
-        return [*notes, *self.match.notes, *self.drift.notes]
+        hints = hint_line(self.model)
+        return [*notes, *([] if hints is None else [hints]), *self.match.notes, *self.drift.notes]
 
     def to_frame(self) -> Any:
         """All samples as a pandas data frame: label, cluster before, change and novelty.
@@ -181,7 +185,8 @@ class UpdateMixin:
             this model was fitted on are recognized by their ids. Kernels are refused, since this model cannot label the
             samples of another kernel.
         **hints : keyword arguments
-            ``y``, ``must_link`` and ``cannot_link`` of `fit`. Those of this model are not used again.
+            ``y``, ``must_link`` and ``cannot_link`` of `fit`. By default those of this model, for samples that are
+            still there; ``y={}`` is none.
 
         Returns
         -------
@@ -215,19 +220,25 @@ class UpdateMixin:
         check_is_fitted(self)
         self._check_no_kernels()
         X = _named_views(X, list(map(str, self.view_names_)))
-        views = self.new_views(X)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            views = self.new_views(X)
+        for one in caught:
+            warnings.warn(_of_old_model(str(one.message)), one.category, stacklevel=2)
         self._check_all_views(views)
         X = self._with_known_columns(X)
         predicted = np.asarray(to_numpy(self.predict_views(views, confidence=False, novelty=False)[0]))
         novelty = np.asarray(self.consensus_map_.novelty(views, self._present(views)))
+        rows, gone, remarks = self._known_rows(views, views.sample_ids)
+        old = vars(self).get("hints_")
+        if old is not None and all(one is None for one in hints.values()):
+            kept = old.hints.take(rows)
+            hints, remarks = {"y": kept}, (*remarks, _kept_hints(len(old.samples), kept))
         model = type(self)(**self.get_params(deep=False)).fit(X, **hints)
         labels, ids = np.asarray(to_numpy(model.labels_)), getattr(model, "sample_ids_", None)
         own = np.asarray(to_numpy(self.labels_))
         n_ids = number_of_ids(self.consensus_map_.rule, len(self.cluster_ids_))
         matched = match_clusters(predicted, labels, known=novelty <= 1, first=own, n_ids=n_ids)
-        rows, gone, remarks = self._known_rows(views, ids)
-        if hasattr(self, "hints_") and not hints:
-            remarks += ("The hints of the old model were not used. Give them to update again.",)
         known = rows >= 0
         before = np.where(known, own[np.maximum(rows, 0)], predicted)
         model._name_clusters(matched.names, n_ids)
@@ -302,6 +313,20 @@ class UpdateMixin:
                 f"update needs all views of the model, but {absent} is missing for all samples. Fit a new model on the "
                 f"other views, and compare with lf.match."
             )
+
+
+def _of_old_model(message: str) -> str:
+    """A warning about new samples; the new model is fitted with categories that the old one does not know."""
+    if "categories that were not in the training samples" not in message:
+        return message
+    used = "The old model takes them as missing. The new model uses them."
+    return message.replace("They are taken as missing.", used)
+
+
+def _kept_hints(n_before: int, kept: Hints | None) -> str:
+    """Which hints of the old model are used, in a sentence."""
+    n_kept = 0 if kept is None else len(kept.rows)
+    return f"The hints of the old model were given again, for {n_kept} of its {n_before} samples with hints."
 
 
 def _select(frame: Any, known: Iterable[Any]) -> Any:

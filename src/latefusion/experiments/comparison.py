@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 from latefusion.baselines import METHODS
 from latefusion.metrics import adjusted_rand, clustering_scores
 from latefusion.progress import progress_range, progress_steps
+from latefusion.results import ResultTable
 from latefusion.tables import Entry, Table, format_table
 from latefusion.types import Views
 
@@ -59,7 +60,8 @@ class ComparisonRow(NamedTuple):
 class Comparison(Sequence[ComparisonRow]):
     """The results of several methods, printed as a table.
 
-    A sequence of `ComparisonRow`. In a terminal it prints as text, in a notebook as an HTML table.
+    A sequence of `ComparisonRow`. Columns are selected by name: ``comparison["seconds"]``. In a terminal it prints
+    as text, in a notebook as an HTML table.
 
     Parameters
     ----------
@@ -83,8 +85,30 @@ class Comparison(Sequence[ComparisonRow]):
     @overload
     def __getitem__(self, position: slice) -> tuple[ComparisonRow, ...]: ...
 
-    def __getitem__(self, position: int | slice) -> ComparisonRow | tuple[ComparisonRow, ...]:
-        return self.rows[position]
+    @overload
+    def __getitem__(self, position: str) -> NDArray[Any]: ...
+
+    def __getitem__(self, position: int | slice | str) -> ComparisonRow | tuple[ComparisonRow, ...] | NDArray[Any]:
+        """A row by number, rows by a slice, or a column by name."""
+        return self.table()[position] if isinstance(position, str) else self.rows[position]
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns by name: "method", one per score, "clusters", "seconds" and "note"."""
+        return self.table().columns
+
+    def table(self) -> ResultTable:
+        """The rows as a table.
+
+        Returns
+        -------
+        ResultTable
+            Scores that a row does not have are NaN.
+        """
+        names, records = self._score_names(), self.records()
+        scores = {name: [record["scores"].get(name, np.nan) for record in records] for name in names}
+        others = {name: [record[name] for record in records] for name in ("clusters", "seconds", "note")}
+        return ResultTable({"method": [record["method"] for record in records], **scores, **others}, self.remarks)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -124,11 +148,7 @@ class Comparison(Sequence[ComparisonRow]):
         pandas.DataFrame
             Indexed by method, with one column per score, and the columns "clusters", "seconds" and "note".
         """
-        import pandas as pd
-
-        columns = ["method", *self._score_names(), "clusters", "seconds", "note"]
-        flat = [record | record["scores"] for record in self.records()]
-        return pd.DataFrame(flat, columns=columns).set_index("method").astype({"clusters": "Int64"})
+        return self.table().to_frame().set_index("method").astype({"clusters": "Int64"})
 
     def _score_names(self) -> list[str]:
         return [name for name in SCORES if any(name in row.scores for row in self.rows)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +15,9 @@ from latefusion.interpretation.outcome_samples import TABLE
 from latefusion.interpretation.outcome_table import OutcomeColumn, read_outcomes
 from latefusion.interpretation.shown_values import Unit
 from latefusion.results import ResultTable
-from latefusion.validation import is_frame
 
-# Names of known classes and of annotation that has no name.
-CLASSES, UNNAMED = "known class", "annotation"
+# Name of known classes.
+CLASSES = "known class"
 
 
 class Annotation(NamedTuple):
@@ -52,14 +51,29 @@ def read_annotation(given: Any, data: ModelData) -> Annotation:
     classes = () if data.target is None else (category_column(CLASSES, data.target.tolist()),)
     if given is None:
         return Annotation(classes)
-    if not is_frame(given) and not isinstance(given, Mapping):
-        given = {str(getattr(given, "name", None) or UNNAMED): given}
+    found = annotation_columns(given, data.ids, data.n_samples)
+    return found._replace(columns=(*classes, *found.columns))
+
+
+def annotation_columns(given: Any, ids: Any, n_samples: int) -> Annotation:
+    """Read annotation of some samples.
+
+    Parameters
+    ----------
+    given : as in `read_annotation`
+    ids : sequence of shape (n_samples,) or None
+    n_samples : int
+
+    Returns
+    -------
+    Annotation
+    """
     try:
-        found = read_outcomes(given, data.ids, np.ones(data.n_samples, dtype=bool), survival=False)
+        found = read_outcomes(given, ids, np.ones(n_samples, dtype=bool), survival=False)
     except ValueError as error:
         raise ValueError(_renamed(str(error))) from error
     notes = [_renamed(note) for note in found.notes]
-    return Annotation((*classes, *(one for one in found.columns if one.known.any())), tuple(notes))
+    return Annotation(tuple(one for one in found.columns if one.known.any()), tuple(notes))
 
 
 def _renamed(message: str) -> str:

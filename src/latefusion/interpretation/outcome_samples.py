@@ -14,13 +14,15 @@ from latefusion.datasets.joining import SPELLINGS
 from latefusion.datasets.labels import plain
 from latefusion.datasets.text_tables import ID_NAMES
 from latefusion.encoding.column_kinds import ID_NAME
-from latefusion.encoding.columns import Column, as_words, column_of, written_as
+from latefusion.encoding.columns import Column, as_words, column_of, parse_numbers, written_as
 from latefusion.validation import columns_of, is_frame
 from latefusion.validation.frames import check_columns, table_columns
 from latefusion.validation.sample_ids import ROWS_AND_COLUMNS, Coordinates, ids_of, shown_list
 
 # Ids that agree in fewer characters at their beginning may be different samples.
 LEAST_START = 4
+# Name of a single column that has none.
+SINGLE = "values"
 # How messages call the table.
 TABLE = "The outcome table"
 
@@ -50,7 +52,7 @@ def match_table(table: Any, ids: Any, n_samples: int) -> Matched:
 
     Parameters
     ----------
-    table : data frame, or mapping of str to array of shape (n_samples,)
+    table : data frame, mapping of str to array, series or array of shape (n_samples,)
         A frame has the sample ids as its index or in a column; arrays are in the order of the samples.
     ids : sequence of shape (n_samples,) or None
         Ids of the samples.
@@ -94,10 +96,13 @@ def _columns(table: Any, coordinates: Coordinates) -> dict[str, Column]:
 
 
 def _arrays(table: Any, ids: Any, n_samples: int) -> dict[str, Column]:
+    if np.ndim(table) == 1 and not isinstance(table, Mapping):
+        name = str(getattr(table, "name", None) or SINGLE)
+        return {name: column_of(aligned(TABLE, table, ids, n_samples).tolist())}
     if not isinstance(table, Mapping):
         raise ValueError(
-            f"{TABLE} must be a data frame with sample ids, or a dict of arrays in the order of the samples; got "
-            f"{type(table).__name__}."
+            f"{TABLE} must be a data frame or series with sample ids, or a dict of arrays in the order of the samples; "
+            f"got {type(table).__name__}."
         )
     lengths = {str(name): len(values) for name, values in table.items() if ids is None or ids_of(values) is None}
     wrong = [name for name, length in lengths.items() if length != n_samples]
@@ -185,10 +190,12 @@ def _chosen(
     best = max(shared, key=lambda name: shared[name], default=None)
     if shared and shared[best]:
         return best, candidates[best]
+    candidates = {name: texts for name, texts in candidates.items() if name is None or _may_be_ids(name, texts, wanted)}
     if not candidates:
         raise ValueError(
             f"{TABLE} has no column of ids (its columns are {shown_list(names)}), but the samples have ids such as "
-            f"{wanted[0]!r}. Add a column of ids, or give a dict of arrays in the order of the samples."
+            f"{wanted[0]!r}. Add a column of ids, set them as its index, or give a dict of arrays in the order of the "
+            f"samples."
         )
     first, hint = next(
         ((name, hint) for name in candidates if (hint := _difference(candidates[name], wanted))),
@@ -200,6 +207,15 @@ def _chosen(
         f"{TABLE} has no sample id in common with the clustering. Its {where} has ids like {shown_list(examples)}; the "
         f"samples are {shown_list(wanted)}. {hint}"
     )
+
+
+def _may_be_ids(name: str, texts: Sequence[str | None], wanted: Sequence[str]) -> bool:
+    """Whether a column without a common id may contain ids: by its name, or by values that differ in every row."""
+    if plain(name) in ID_NAMES or ID_NAME.search(name):
+        return True
+    known = [text for text in texts if text is not None]
+    are_numbers = not np.isnan(parse_numbers(known).values).any()
+    return len(set(known)) == len(texts) and (not are_numbers or any(one.isdecimal() for one in wanted))
 
 
 def _difference(texts: Sequence[str | None], wanted: Sequence[str]) -> str:
@@ -226,7 +242,8 @@ def _rows(texts: Sequence[str | None], wanted: Sequence[str], where: str) -> tup
     times = Counter(text for text in texts if text is not None)
     repeated = [text for text, count in times.items() if count > 1]
     if repeated:
-        more = f", and {len(repeated) - 1} other ids more than once" * (len(repeated) > 1)
+        n_more = len(repeated) - 1
+        more = f", and {n_more} other id{'s' * (n_more > 1)} more than once" * (n_more > 0)
         raise ValueError(
             f"{TABLE} has the sample id {repeated[0]!r} {times[repeated[0]]} times in {where}{more}. Sample ids must "
             f"be unique. Remove or merge the repeated rows."

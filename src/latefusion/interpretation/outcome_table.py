@@ -51,6 +51,12 @@ CENSORED = frozenset(
 UNKNOWN = frozenset({"unknown", "not available", "[not available]", "not reported", "[not applicable]"})
 # Words of a column of times must mostly be numbers, and numbers mostly valid.
 LEAST_NUMBERS = 0.5
+# A larger share of other words in a column of events may be one of its two values, written in an unknown way.
+MOST_WRONG_EVENTS = 0.1
+# Fewer different values may all be different by chance.
+LEAST_IDS = 5
+# Codes of events in R: censored, and event.
+R_CODES = {"1", "2"}
 
 
 class SurvivalTimes(NamedTuple):
@@ -108,12 +114,15 @@ class OutcomeTable(NamedTuple):
         Samples that are in the table.
     notes : tuple of str
         What was recognized, and what cannot be used.
+    problem : str
+        Why survival that was recognized is not tested; empty if it is, or if none was recognized.
     """
 
     survival: SurvivalTimes | None
     columns: tuple[OutcomeColumn, ...]
     present: NDArray[np.bool_]
     notes: tuple[str, ...]
+    problem: str = ""
 
 
 def read_outcomes(
@@ -147,7 +156,12 @@ def read_outcomes(
     held = {name: column.hidden(~assigned) for name, column in matched.columns.items()}
     _check_names(held, survival, columns)
     matched = matched._replace(columns=held, present=matched.present & assigned)
-    times, used, notes = _survival(matched, survival)
+    problem = ""
+    try:
+        times, used, notes = _survival(matched, survival)
+    except UnusableSurvival as error:
+        problem = str(error)
+        times, used, notes = None, error.columns, [problem]
     left = {name: column for name, column in held.items() if name not in used - set(columns or ())}
     wanted: dict[str, Any] = (
         dict.fromkeys(left) if columns is None else {name: None for name in columns if name in left}
@@ -162,7 +176,7 @@ def read_outcomes(
             tested.append(_spread(found, matched.present))
     if times is None and not tested:
         raise ValueError(" ".join([f"{TABLE} has no column that can be tested.", *matched.notes, *notes]))
-    return OutcomeTable(times, tuple(tested), matched.present, (*matched.notes, *notes))
+    return OutcomeTable(times, tuple(tested), matched.present, (*matched.notes, *notes), problem)
 
 
 def _check_names(held: Mapping[str, Column], survival: Any, columns: Any) -> None:
@@ -187,6 +201,17 @@ def _check_names(held: Mapping[str, Column], survival: Any, columns: Any) -> Non
 # Survival.
 
 
+class UnusableSurvival(ValueError):
+    """Columns that were recognized as survival, but have other values."""
+
+    def __init__(self, times: Sequence[str], event: str, error: ValueError) -> None:
+        pair = f"{' and '.join(map(repr, times))} and {event!r}"
+        super().__init__(f"Survival is not tested: the columns {pair} cannot be used. {error}")
+        # Events say little without their times; columns with less certain names may be something else.
+        is_sure = any(plain(name) in TIMES for name in times) or plain(event) in SURE_EVENTS
+        self.columns = {*times, *([event] if is_sure else [])}
+
+
 def _survival(matched: Matched, survival: Any) -> tuple[SurvivalTimes | None, set[str], list[str]]:
     """Times and events, the columns that contain survival, and notes."""
     if survival is False:
@@ -198,11 +223,10 @@ def _survival(matched: Matched, survival: Any) -> tuple[SurvivalTimes | None, se
     if found is None:
         return None, set(), _loose_times(matched)
     time_names, event_name = found
-    pair = f"survival=({time_names[0]!r}, {event_name!r})"
     try:
         times, notes = _read_survival(matched, time_names, event_name)
     except ValueError as error:
-        return None, {*time_names}, [f"{pair} was recognized but cannot be used. {error}"]
+        raise UnusableSurvival(time_names, event_name, error) from error
     notes.insert(0, f"Survival: times from {' and '.join(map(repr, time_names))}, events from {event_name!r}.")
     return times, {*time_names, event_name, *_other_times(matched, time_names[0], notes)}, notes
 
@@ -327,8 +351,8 @@ def _times(name: str, column: Column, names: Sequence[str]) -> tuple[NDArray[np.
         if len(bad):
             n_rows = int(column.counts()[bad].sum())
             notes.append(
-                f"Column {name!r} contains {column.words[bad[0]]!r:.40} and other words in {n_rows} rows. They are "
-                f"taken as missing."
+                f"Column {name!r} contains {column.words[bad[0]]!r:.40}{' and other words' * bool(len(bad) > 1)} in "
+                f"{counted_rows(n_rows)}. {'They are' if n_rows > 1 else 'It is'} taken as missing."
             )
         values = column.lookup(parsed.values)
     elif column.values.dtype.kind == "M":
@@ -357,24 +381,38 @@ def _events(name: str, column: Column, names: Sequence[str]) -> tuple[NDArray[np
         )
     words = as_words(column)
     assert words.words is not None
-    codes = np.array([_event_of(word) for word in words.words], dtype=np.float64)
-    wrong = [code for code in np.unique(words.values[words.values >= 0]) if np.isinf(codes[code])]
-    if wrong:
-        rows = np.flatnonzero(words.values == wrong[0])
-        hint = ""
-        if {words.words[code] for code in np.unique(words.values[words.values >= 0])} <= {"1", "2"}:
-            hint = " If 2 means that the event happened, subtract 1."
-        raise ValueError(
-            f"Column {name!r} has the value {words.words[wrong[0]]!r:.40} in {len(rows)} rows, such as "
-            f"{names[rows[0]]}, which is not an event. Events are 0/1, True/False or words such as dead/alive. Recode "
-            f"the column.{hint}"
-        )
-    unknown = words.lookup(np.isnan(codes).astype(np.float64), 0.0).astype(bool)
+    present = np.unique(words.values[words.values >= 0])
     notes = []
-    if unknown.any():
-        word = words.words[int(np.argmax(np.isnan(codes)))]
-        notes.append(f"Column {name!r} contains {word!r} in {unknown.sum()} rows. It is taken as missing.")
+    if {words.words[code] for code in present} == R_CODES:
+        codes = np.array([float(word) - 1 if word in R_CODES else np.nan for word in words.words])
+        notes.append(
+            f"Column {name!r} contains 1 and 2, which are taken as censored and event, as in R. If 1 means that the "
+            f"event happened, recode the column to 0/1."
+        )
+    else:
+        codes = np.array([_event_of(word) for word in words.words], dtype=np.float64)
+    unknown = [code for code in present if np.isnan(codes[code])]
+    if unknown:
+        count = int(np.isin(words.values, unknown).sum())
+        notes.append(
+            f"Column {name!r} contains {words.words[unknown[0]]!r} in {counted_rows(count)}. It is taken as missing."
+        )
+    wrong = [code for code in present if np.isinf(codes[code])]
+    if wrong:
+        rows = np.flatnonzero(np.isin(words.values, wrong))
+        value = f"{words.words[words.values[rows[0]]]!r:.40}{' and other values' * bool(len(wrong) > 1)}"
+        found = f"Column {name!r} has the value {value} in {counted_rows(len(rows))}, such as {names[rows[0]]}"
+        rule = "Events are 0/1, True/False or words such as dead/alive"
+        if len(rows) > MOST_WRONG_EVENTS * np.sum(words.values >= 0):
+            raise ValueError(f"{found}, which is not an event. {rule}. Recode the column.")
+        notes.append(f"{found}, which is not an event and is taken as missing. {rule}. Correct it.")
+        codes[wrong] = np.nan
     return words.lookup(codes), notes
+
+
+def counted_rows(number: int) -> str:
+    """A number of rows in words."""
+    return f"{number} row{'s' * (number != 1)}"
 
 
 def _event_of(word: str) -> float:
@@ -392,7 +430,8 @@ def _event_of(word: str) -> float:
 def _read_column(name: str, column: Column, wanted: Any, is_given: bool) -> tuple[OutcomeColumn | None, list[str]]:
     """A column of the samples that are in the table, or None with a note."""
     is_number = column.words is None and column.values.dtype.kind == "f"
-    if wanted is None and is_number and len(np.unique(column.values[~column.missing])) == 2:
+    known = column.values[~column.missing]
+    if wanted is None and is_number and len(np.unique(known)) == 2 < len(known):
         wanted = "category"  # 0/1 and other codes of two groups
     try:
         coding, notes = fit_column(name, column, wanted)
@@ -402,11 +441,10 @@ def _read_column(name: str, column: Column, wanted: Any, is_given: bool) -> tupl
         coding, notes = fit_column(name, column, "number" if is_number else "category")
     if isinstance(coding, Left):
         if coding.kind == "id":
-            return None, [
-                *notes,
-                f"Column {name!r} looks like an id and is not tested. To test it, give "
-                f"columns={{{name!r}: 'category'}}.",
-            ]
+            n_known = int(np.sum(~column.missing))
+            why = "looks like an id" if n_known >= LEAST_IDS else f"has {n_known} different values in {n_known} rows"
+            advice = f"To test it, give columns={{{name!r}: 'category'}}."
+            return None, [*notes, f"Column {name!r} {why} and is not tested. {advice}"]
         return None, [*notes, coding.note] if coding.note else notes
     if isinstance(coding, NumberCoding):
         return OutcomeColumn(name, coding.kind, coding.numbers(column), unit=coding.how), notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,8 @@ COMPARISON_NOTE = (
 # Findings with a larger adjusted p are not printed.
 LEVEL = 0.05
 SHOWN_FINDINGS = 10
+# Fewer samples in the table are perhaps a mistake.
+FEW_SAMPLES = 5
 # Columns of p-values that a comparison prints.
 SHOWN_COLUMNS = 6
 REWARDS = (
@@ -160,7 +163,7 @@ def outcome(
     ----------
     model_or_labels : fitted estimator, or array-like of shape (n_samples,)
         Labels -1, None and NaN are samples without a cluster.
-    table : data frame, or dict of str to array of shape (n_samples,)
+    table : data frame, dict of str to array, series or array of shape (n_samples,)
         A frame has the sample ids as its index or in a column, in any order; some may be absent. Series of pandas with
         ids are matched by id; other arrays are in the order of the samples. Kinds of columns are recognized as in views
         that are tables.
@@ -219,6 +222,8 @@ def outcome(
         raise ValueError(f"An outcome compares at least two clusters, but the labels have {found}.")
     seed = _seed(random_state)
     read = read_outcomes(table, ids, clustering.assigned, survival=survival, columns=columns)
+    if read.problem:
+        warnings.warn(read.problem, stacklevel=2)
     with progress_range(0.0, 0.3):
         curves, tests, findings = run_tests(OutcomeTester(clustering, n_permutations, seed), read)
     rivals = _rivals(model, views, baselines, others, ids, len(labels), seed)
@@ -380,12 +385,18 @@ def _cluster_notes(clustering: Clustering, table: OutcomeTable) -> list[str]:
     sizes = np.bincount(inside, minlength=len(clustering.clusters))
     notes = []
     for size, what in (
-        (0, "no sample in the outcome table and is left out"),
-        (1, "one sample only: its curve, median and hazard ratio say nothing about the cluster"),
+        (0, "no sample in the outcome table. Left out."),
+        (1, "one sample only. A curve, median or hazard ratio of one sample says nothing about its cluster."),
     ):
         names = [str(name) for name, own in zip(clustering.clusters, sizes, strict=True) if own == size]
         if names:
-            notes.append(f"Cluster{'s' * (len(names) > 1)} {', '.join(names)}: {what}.")
+            notes.append(f"Cluster{'s' * (len(names) > 1)} {', '.join(names)}: {what}")
+    if len(inside) < FEW_SAMPLES:
+        notes.insert(
+            0,
+            f"Only {len(inside)} of {clustering.assigned.sum()} samples are in the outcome table. So few samples "
+            f"cannot show a difference between clusters. Check the ids.",
+        )
     n_without = int(np.sum(~clustering.assigned))
     if n_without:
         notes.append(f"{n_without} of {len(clustering.codes)} samples have no cluster and are left out of all tests.")
@@ -397,6 +408,9 @@ def _cluster_notes(clustering: Clustering, table: OutcomeTable) -> list[str]:
         ]
         if without and events.any():
             notes.append(f"No event in cluster{'s' * (len(without) > 1)} {', '.join(without)}: hazard ratio 0.")
+        if np.count_nonzero(events) == 1 and len(events) > 1:
+            only = clustering.clusters[int(np.argmax(events))]
+            notes.append(f"All events are in cluster {only}: its hazard ratio cannot be estimated (inf).")
     return notes
 
 

@@ -74,8 +74,11 @@ def observed_agreement(
     Returns
     -------
     float
+        NaN if no sample has the view.
     """
     if mask is None or mask[:, view].all():
         return subspace_agreement(partition, consensus)
     observed = mask[:, view]
+    if not observed.any():
+        return np.nan
     return subspace_agreement(np.linalg.qr(partition[observed])[0], np.linalg.qr(consensus[observed])[0])

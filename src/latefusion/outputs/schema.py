@@ -72,6 +72,7 @@ from latefusion.similarities.graph import GraphExtension
 from latefusion.similarities.info import PartitionInfo
 from latefusion.similarities.kernel import KernelExtension, KernelPoints, PrecomputedExtension
 from latefusion.validation import InputSchema, ViewSchema
+from latefusion.validation.hints import Hints
 
 FORMAT_VERSION = 1
 
@@ -296,16 +297,23 @@ PARTS: dict[str, Part] = {
     ),
     "HintResult": _part(
         HintResult,
-        samples=Numbers,
+        hints=Hints,
         clusters=Numbers,
         kept=Flags,
-        classes=Values,
         class_clusters=Numbers,
         pairs_kept=int,
-        n_pairs=int,
         followed=bool,
         gain=float,
         standard_error=float,
+    ),
+    "Hints": _part(
+        Hints,
+        codes=Numbers,
+        classes=Values,
+        must_link=Numbers,
+        cannot_link=Numbers,
+        groups=Numbers,
+        apart=Numbers,
     ),
     "NumberOfClusters": _part(NumberOfClusters, evidence=tuple[NumberEvidence, ...], null=tuple[NumberEvidence, ...]),
     "NumberEvidence": _part(NumberEvidence, n_clusters=int, stability=float, standard_error=float, information=float),

@@ -54,18 +54,16 @@ class HintResult:
 
     Attributes
     ----------
-    samples : ndarray of int of shape (n_hinted,)
-        Row numbers of the samples with hints, in order.
+    hints : Hints
+        The hints themselves.
     clusters : ndarray of int of shape (n_hinted,)
-        The cluster that the hints of each of them stand for.
+        The cluster that the hints of each of the samples stand for.
     kept : ndarray of bool of shape (n_hinted,)
         Whether the sample is in this cluster; otherwise its hint was overruled.
-    classes : ndarray of shape (n_classes,)
-        The classes of the hints, sorted.
     class_clusters : ndarray of int of shape (n_classes,)
         The cluster of every class.
-    pairs_kept, n_pairs : int
-        Number of pairs (`must_link` and `cannot_link`) that the clusters satisfy, and of all pairs.
+    pairs_kept : int
+        Number of pairs (`must_link` and `cannot_link`) that the clusters satisfy.
     followed : bool
         Whether the hints changed the clustering. If not, it is the same as without hints.
     gain, standard_error : float
@@ -73,16 +71,29 @@ class HintResult:
         standard error of the difference.
     """
 
-    samples: NDArray[np.intp]
+    hints: Hints
     clusters: NDArray[np.intp]
     kept: NDArray[np.bool_]
-    classes: NDArray[Any]
     class_clusters: NDArray[np.intp]
     pairs_kept: int
-    n_pairs: int
     followed: bool
     gain: float
     standard_error: float
+
+    @property
+    def samples(self) -> NDArray[np.intp]:
+        """Row numbers of the samples with hints, in order."""
+        return self.hints.rows
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes of the hints, sorted."""
+        return self.hints.classes
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs (`must_link` and `cannot_link`)."""
+        return self.hints.n_pairs
 
     @property
     def overruled(self) -> NDArray[np.intp]:
@@ -178,15 +189,12 @@ def follow_hints(
         if len(np.unique(guided.labels)) < len(np.unique(labels)):
             guided = None
     final = labels if guided is None else guided.labels
-    pairs = np.concatenate([hints.must_link, hints.cannot_link])
     return guided, HintResult(
-        samples=rows,
+        hints=hints,
         clusters=wanted,
         kept=np.asarray(final[rows] == wanted),
-        classes=hints.classes,
         class_clusters=clusters[: len(hints.classes)],
         pairs_kept=int(_satisfied(hints, final).sum()),
-        n_pairs=len(pairs),
         followed=guided is not None,
         gain=gain,
         standard_error=error,

@@ -56,22 +56,29 @@ class Hints:
         """Samples with hints, in order."""
         return np.flatnonzero(self.groups >= 0)
 
+    @property
+    def n_pairs(self) -> int:
+        """Number of pairs of samples."""
+        return len(self.must_link) + len(self.cannot_link)
+
     def take(self, rows: NDArray[np.intp]) -> Hints | None:
         """The hints about some samples; None if there are none.
 
         Parameters
         ----------
         rows : ndarray of int of shape (n_used,)
+            Each row at most once; -1 stands for a sample without hints.
 
         Returns
         -------
         Hints or None
         """
         position = np.full(len(self.codes), -1, dtype=np.intp)
-        position[rows] = np.arange(len(rows))
+        here = rows >= 0
+        position[rows[here]] = np.flatnonzero(here)
         pairs = (position[one] for one in (self.must_link, self.cannot_link))
         must, cannot = (one[(one >= 0).all(axis=1)] for one in pairs)
-        return _grouped(self.codes[rows], self.classes, must, cannot)
+        return _grouped(np.where(here, self.codes[rows], -1), self.classes, must, cannot)
 
 
 def read_hints(y: Any, must_link: Any, cannot_link: Any, n_samples: int, ids: Any = None) -> Hints | None:
@@ -79,9 +86,10 @@ def read_hints(y: Any, must_link: Any, cannot_link: Any, n_samples: int, ids: An
 
     Parameters
     ----------
-    y : array-like of shape (n_samples,), series or mapping
-        Known classes. -1, None, NaN and empty text mean that the class is unknown. A series of pandas with sample ids
-        as its index, and a mapping from samples to classes, may contain only some of the samples.
+    y : array-like of shape (n_samples,), series, mapping or Hints
+        Known classes. -1 (also as text), None, NaN and empty text mean that the class is unknown. A series of pandas
+        with sample ids as its index, and a mapping from samples to classes, may contain only some of the samples. Hints
+        that were checked before are returned.
     must_link, cannot_link : sequence of pairs of samples, or None
     n_samples : int
     ids : ndarray of shape (n_samples,), default=None
@@ -96,9 +104,12 @@ def read_hints(y: Any, must_link: Any, cannot_link: Any, n_samples: int, ids: An
     Raises
     ------
     ValueError
-        For samples that do not exist, and for hints that contradict each other.
+        For samples that do not exist, a class for another number of samples, and hints that contradict each other.
     """
+    if isinstance(y, Hints):
+        return y
     if not has_hints(y, must_link, cannot_link):
+        _check_length(y, n_samples)
         return None
     where = Coordinates(ids)
     row_of = dict(zip(range(n_samples) if ids is None else ids.tolist(), range(n_samples), strict=True))
@@ -125,7 +136,7 @@ def has_hints(y: Any, must_link: Any = None, cannot_link: Any = None) -> bool:
     -------
     bool
     """
-    if must_link is not None or cannot_link is not None:
+    if must_link is not None or cannot_link is not None or isinstance(y, Hints):
         return True
     if y is None or isinstance(y, Mapping) or ids_of(y) is not None:
         return y is not None
@@ -149,11 +160,11 @@ def _unknown(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def is_unknown(value: Any) -> bool:
-    """Whether a value stands for an unknown class: -1, None, NaN and empty text."""
+    """Whether a value stands for an unknown class: -1, also as text, None, NaN and empty text."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):  # markers of pandas cannot be compared
         return True
-    if isinstance(value, (str, bytes)):
-        return not value.strip()
+    if isinstance(value, (str, bytes)):  # NumPy turns [-1, "a"] into words
+        return value.strip() in ("", b"", "-1", b"-1")
     return value != value or (not isinstance(value, (bool, np.bool_)) and value == UNKNOWN)
 
 
@@ -168,11 +179,8 @@ def _known_classes(y: Any, row_of: Mapping[Any, int], where: Coordinates) -> tup
         rows, values = _rows(ids_of(y).tolist(), "y", row_of, where), _as_array(y)
     else:
         rows, values = np.arange(len(row_of)), _as_array(y)
-        if values.shape != (len(row_of),):
-            raise ValueError(
-                f"y has shape {values.shape}, but there are {len(row_of)} samples. Give one class per sample, in their "
-                f"order, and -1, None or NaN for unknown classes."
-            )
+        _check_length(values, len(row_of), one_column=True)
+    _check_unique(rows, values, where)
     known = np.flatnonzero(~_unknown(values))
     if not len(known) or len(known) == len(row_of):
         return nothing
@@ -186,6 +194,28 @@ def _known_classes(y: Any, row_of: Mapping[Any, int], where: Coordinates) -> tup
         )
     nothing[0][rows[known]] = codes
     return nothing[0], classes
+
+
+def _check_length(y: Any, n_samples: int, *, one_column: bool = False) -> None:
+    """Raise an error if there is not one class per sample; further columns are refused if they are to be used."""
+    shape = (n_samples,) if y is None else _as_array(y).shape
+    if shape[:1] != (n_samples,) or (one_column and len(shape) > 1):
+        raise ValueError(
+            f"y has shape {shape}, but there are {n_samples} samples. Give one class per sample, in their order, and "
+            f"-1, None or NaN for unknown classes."
+        )
+
+
+def _check_unique(rows: NDArray[np.intp], values: NDArray[Any], where: Coordinates) -> None:
+    """Raise an error for a sample that is named more than once."""
+    order = np.argsort(rows, kind="stable")
+    again = order[1:][np.diff(rows[order]) == 0]
+    if len(again):
+        named = values[rows == rows[again[0]]].tolist()
+        raise ValueError(
+            f"y names {where.sample(int(rows[again[0]]))} {len(named)} times, with the classes {shown_list(named)}. "
+            f"Sample ids must be unique. Keep one class per sample."
+        )
 
 
 def _names(values: NDArray[Any], rows: NDArray[np.intp], where: Coordinates) -> NDArray[Any]:
@@ -231,10 +261,13 @@ def _rows(samples: Sequence[Any], name: str, row_of: Mapping[Any, int], where: C
 
 def _pairs(pairs: Any, name: str, row_of: Mapping[Any, int], where: Coordinates) -> Pairs:
     """Rows of pairs of samples; must-links of a sample with itself are left out."""
-    listed = [] if pairs is None else [list(one) if np.ndim(one) == 1 else [one] for one in pairs]
-    wrong = [one for one in listed if len(one) != 2]
+    listed: list[Any] = [] if pairs is None else [pairs] if isinstance(pairs, (str, bytes, Mapping)) else list(pairs)
+    wrong = [one for one in listed if isinstance(one, (str, bytes)) or np.shape(one) != (2,)]
     if wrong:
-        raise ValueError(f"{name} must be a list of pairs of samples; got {wrong[0]!r}, which is not a pair.")
+        raise ValueError(
+            f"{name} must be a list of pairs of samples, such as [({', '.join(map(shown, list(row_of)[:2]))})]; got "
+            f"{wrong[0]!r}, which is not a pair."
+        )
     found = _rows([one for pair in listed for one in pair], name, row_of, where).reshape(-1, 2)
     return found[found[:, 0] != found[:, 1]] if name == "must_link" else found
 

@@ -71,6 +71,10 @@ def open_input(X: Any, rules: InputRules, schema: InputSchema | None = None) -> 
     -------
     Given
     """
+    if X is None:
+        raise ValueError(
+            f"X is None. Give {rules.estimator} the views, such as a list or dict of arrays or data frames."
+        )
     if is_mudata(X):
         X = modality_views(X)
     if rules.views is None:
