@@ -13,7 +13,7 @@ from latefusion.selection.dependence import (
     FEWEST_SAMPLES,
     RELATED,
     _centered,
-    _standardized_product,
+    _Moments,
     unrelated_views,
     view_dependence,
 )
@@ -29,11 +29,13 @@ def noise(seed, n_samples=120, n_features=2):
 def test_moments_are_those_of_all_permutations():
     """Mean and variance of the closed form, against many permutations."""
     generator = np.random.default_rng(0)
-    points = [generator.standard_normal((40, 2)), generator.exponential(size=(40, 1))]
-    first, second = (_centered(one @ one.T) for one in points)
+    points = [generator.standard_normal((40, 2)), generator.exponential(size=(40, 1)), generator.random((40, 3))]
+    kernels = np.stack([one @ one.T for one in points])
+    moments = _Moments.of(kernels, np.ones(40, dtype=bool))
+    first, second = (_centered(one) for one in (kernels[0], kernels[1] + kernels[2]))
     drawn = np.array([np.sum(first * second[np.ix_(o, o)]) for o in (generator.permutation(40) for _ in range(20_000))])
     expected = (np.sum(first * second) - drawn.mean()) / drawn.std()
-    assert _standardized_product(first, second) == pytest.approx(expected, abs=0.05)
+    assert moments.standardized(0, [1, 2]) == pytest.approx(expected, abs=0.05)
 
 
 def test_views_of_the_same_clusters_are_related_and_noise_is_not():
@@ -42,6 +44,15 @@ def test_views_of_the_same_clusters_are_related_and_noise_is_not():
     assert np.all(found[2, :2] < RELATED)
     np.testing.assert_array_equal(found, found.T)
     np.testing.assert_array_equal(unrelated_views(found), [False, False, True])
+
+
+def test_a_mask_of_all_samples_changes_nothing():
+    views = [*VIEWS, noise(0)]
+    mask = np.ones((121, 3), dtype=bool)
+    mask[-1] = [True, False, False]  # one more sample, which has one view only
+    with_one_more = view_dependence([np.vstack([views[0], views[0][:1]]), *views[1:]], mask)
+    np.testing.assert_allclose(with_one_more[1, 2], view_dependence(views)[1, 2], rtol=1e-6)
+    np.testing.assert_allclose(with_one_more, view_dependence(views), rtol=0.1, atol=0.5)
 
 
 def test_rows_in_another_order_make_a_view_unrelated():

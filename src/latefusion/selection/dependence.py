@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,24 +65,28 @@ def view_dependence(
         rows = (np.cumsum(mask[:, view]) - 1)[samples[own]]
         if len(rows) >= FEWEST_SAMPLES:
             squared = _centered(_gaussian(coordinates[view][rows]))
-            squared = squared @ squared.T  # symmetric: half of the products are enough
+            squared = squared @ squared.T
             kernels[np.ix_([view], own, own)] = squared / (np.linalg.norm(squared) or 1.0)
-    found = np.full((len(kernels), len(kernels)), np.nan)
-    for one, other in combinations(range(len(kernels)), 2):
-        dependence = _dependence(kernels[one], kernels[other], observed[:, one] & observed[:, other])
-        found[one, other] = found[other, one] = dependence
+    n_views = len(kernels)
+    found = np.full((n_views, n_views), np.nan)
+    everything = np.ones(len(samples), dtype=bool)
+    complete = _Moments.of(kernels, everything) if observed.all() else None
+
+    def compare(common: NDArray[np.bool_], one: int, others: Sequence[int]) -> float:
+        """Dependence of a view on the sum of some others, on their common samples."""
+        if np.count_nonzero(common) < FEWEST_SAMPLES:
+            return np.nan
+        if complete is not None:
+            return complete.standardized(one, others)
+        moments = _Moments.of(np.stack([kernels[one], kernels[list(others)].sum(axis=0)]), common)
+        return moments.standardized(0, [1])
+
+    for one, other in combinations(range(n_views), 2):
+        found[one, other] = found[other, one] = compare(observed[:, one] & observed[:, other], one, [other])
     for view, own in enumerate(observed.T):
-        others = np.arange(len(kernels)) != view
-        common = own & observed[:, others].any(axis=1)
-        found[view, view] = _dependence(kernels[view], kernels[others].sum(axis=0), common)
+        others = [other for other in range(n_views) if other != view]
+        found[view, view] = compare(own & observed[:, others].any(axis=1), view, others)
     return found
-
-
-def _dependence(first: NDArray[np.float64], second: NDArray[np.float64], common: NDArray[np.bool_]) -> float:
-    """Dependence on the common samples."""
-    if np.count_nonzero(common) < FEWEST_SAMPLES:
-        return np.nan
-    return _standardized_product(*(_centered(one[np.ix_(common, common)]) for one in (first, second)))
 
 
 def unrelated_views(dependence: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -137,14 +142,42 @@ def _centered(kernel: NDArray[np.float64]) -> NDArray[np.float64]:
     return centered
 
 
-def _standardized_product(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
-    """⟨K, L⟩ less its mean, over its standard deviation, under permutations of the samples of one kernel."""
-    n = len(first)
-    moments = [(np.trace(one), np.sum(one**2), np.sum(np.diagonal(one) ** 2)) for one in (first, second)]
-    off = [(n - 1) * squares - trace**2 for trace, squares, _ in moments]
-    on = [n * (n + 1) * diagonal - (n - 1) * (trace**2 + 2 * squares) for trace, squares, diagonal in moments]
-    mean = moments[0][0] * moments[1][0] / (n - 1)
-    variance = 2 * off[0] * off[1] / ((n - 1) ** 2 * (n + 1) * (n - 2))
-    variance += on[0] * on[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
-    rounding = np.finfo(np.float64).eps * moments[0][1] * moments[1][1]
-    return float((np.sum(first * second) - mean) / np.sqrt(variance)) if variance > rounding else 0.0
+class _Moments(NamedTuple):
+    """What the test needs of centered kernels of the same samples.
+
+    Attributes
+    ----------
+    products : ndarray of shape (n_kernels, n_kernels)
+        Inner products ⟨K, L⟩.
+    diagonals : ndarray of shape (n_kernels, n_samples)
+    """
+
+    products: NDArray[np.float64]
+    diagonals: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, kernels: NDArray[np.float64], common: NDArray[np.bool_]) -> _Moments:
+        """Of the kernels of the common samples, centered on these."""
+        centered = np.stack([_centered(one[np.ix_(common, common)]) for one in kernels])
+        flat = centered.reshape(len(kernels), -1)
+        return cls(flat @ flat.T, np.diagonal(centered, axis1=1, axis2=2))
+
+    def standardized(self, one: int, others: Sequence[int]) -> float:
+        """⟨K, L⟩ less its mean, over its standard deviation, under permutations of the samples of K.
+
+        L is the sum of several kernels.
+        """
+        n, parts = self.diagonals.shape[1], ([one], list(others))
+        # Trace, squared entries, and squared entries of the diagonal.
+        moments = [
+            (diagonal.sum(), self.products[np.ix_(own, own)].sum(), np.sum(diagonal**2))
+            for own, diagonal in ((own, self.diagonals[own].sum(axis=0)) for own in parts)
+        ]
+        off = [(n - 1) * squares - trace**2 for trace, squares, _ in moments]
+        on = [n * (n + 1) * diagonal - (n - 1) * (trace**2 + 2 * squares) for trace, squares, diagonal in moments]
+        mean = moments[0][0] * moments[1][0] / (n - 1)
+        variance = 2 * off[0] * off[1] / ((n - 1) ** 2 * (n + 1) * (n - 2))
+        variance += on[0] * on[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
+        rounding = np.finfo(np.float64).eps * moments[0][1] * moments[1][1]
+        product = self.products[np.ix_(*parts)].sum()
+        return float((product - mean) / np.sqrt(variance)) if variance > rounding else 0.0
