@@ -121,7 +121,9 @@ def test_annotation_outcome_and_colours_reach_the_page(aligned, planted, tmp_pat
     )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     assert {"annotation", "outcome"} <= set(headings(path))
-    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == ["stage", "age", "column 3"]
+    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == [
+        "column 3", "stage", "age", "time", "event",
+    ]  # fmt: skip
     assert "a.csv" in text
     assert '<time datetime="2026-01-31">' in text
 

@@ -37,7 +37,6 @@ from latefusion.cli.inputs import (
     find_method,
     in_words_of_the_command_line,
     input_files,
-    known_classes,
     label_options,
     read,
     table_arguments,
@@ -51,6 +50,7 @@ from latefusion.cli.outcome import (
     describe_outcome,
     read_outcome,
 )
+from latefusion.cli.pages import check_colors, named_classes, with_outcome
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
@@ -60,7 +60,6 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import write_report
-from latefusion.report.colors import chosen_columns
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.selection.alternatives import Alternative
@@ -166,8 +165,7 @@ def run(options: argparse.Namespace) -> None:
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False, as_given=False))
     if options.color_by:
-        with in_words_of_the_command_line():
-            chosen_columns(gather(model, views, single_views=False), options.color_by)
+        check_colors(options, gather(model, views, single_views=False), data, clinic)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
     outcome = None if clinic is None else compare_outcome(model, views, clinic, options, seed=options.seed)
@@ -181,7 +179,7 @@ def run(options: argparse.Namespace) -> None:
                 model,
                 views,
                 options.report,
-                target=known_classes(data),
+                target=named_classes(data, options),
                 color_by=options.color_by or None,
                 outcome=outcome,
                 files=input_files(options),
@@ -189,8 +187,11 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(
-                    reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                loading=with_outcome(
+                    loading_code(
+                        reproducible(options.files), **table_arguments(options), **label_options(options.labels)
+                    ),
+                    options,
                 ),
                 force=options.force,
             )

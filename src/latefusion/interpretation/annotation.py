@@ -49,7 +49,7 @@ def read_annotation(given: Any, data: ModelData) -> Annotation:
     -------
     Annotation
     """
-    classes = () if data.target is None else (category_column(CLASSES, data.target.tolist()),)
+    classes = () if data.target is None else (category_column(data.target_name or CLASSES, data.target.tolist()),)
     if given is None:
         return Annotation(classes)
     if not is_frame(given) and not isinstance(given, Mapping):
@@ -65,6 +65,7 @@ def read_annotation(given: Any, data: ModelData) -> Annotation:
 def _renamed(message: str) -> str:
     """A message about the table of outcomes in the words of annotation."""
     renamed = message.replace(TABLE, "The annotation").replace("outcome table", "annotation")
+    renamed = renamed.replace("Left out of all tests: ", "Without annotation: ")
     renamed = renamed.replace("has no column that can be tested", "has no column that can be shown")
     return renamed.replace("is not tested. To test it, give columns=", "is left out. To show it, use it as ").replace(
         "is not tested", "is left out"
