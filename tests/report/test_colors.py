@@ -96,7 +96,7 @@ def test_outcomes_are_colours(customers):
     ]  # fmt: skip
     np.testing.assert_array_equal(columns["OS.time"].values, time)
     words = [columns["OS"].levels[code] for code in columns["OS"].values[np.arange(90) != 4]]
-    assert words == [("no event", "event")[one] for one in event[np.arange(90) != 4]]
+    assert words == [("no event", "event")[one] for one in event[np.arange(90) != 4].astype(int)]
     assert columns["OS"].values[4] == -1
     np.testing.assert_array_equal(columns["region"].values, [0, 1, -1] * 30)
     chosen = columns_of(data, known=known, color_by=["outcome: region", "spend"])

@@ -7,6 +7,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.interpretation.importance import explain_views
+from latefusion.progress import progress_listener
 from latefusion.report import write as module
 from latefusion.report import write_report
 
@@ -171,3 +172,23 @@ def test_a_page_shows_verdicts_on_clusterings(agreed, labelings, tmp_path, text_
     assert "agreement with the others" in text
     assert "Adjusted Rand index of the clustering and the consensus of the others" in text
     assert "Stability is" not in text
+
+
+def test_new_samples_may_lack_a_view(aligned, planted, tmp_path):
+    """Without a warning of NumPy about the mean of nothing."""
+    part = {"view_0": planted.views.arrays[0]}
+    path = write_report(aligned, part, tmp_path / "part.html", new=True, embedding="pca")
+    assert "of 90 new samples</h1>" in path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="X does not have the view 'view_1'"):
+        write_report(aligned, part, path)
+
+
+def test_progress_follows_the_maps(aligned, planted, tmp_path):
+    """Maps take most of the time."""
+    seen = []
+    with progress_listener(lambda message, fraction: seen.append((message, fraction))):
+        write_report(aligned, planted.views, tmp_path / "page.html", baselines=False, explain=False, embedding="pca")
+    fractions = [fraction for _, fraction in seen]
+    assert fractions == sorted(fractions)
+    maps = [message for message, _ in seen if message.startswith("map of")]
+    assert maps == ["map of the samples", "map of view_0", "map of view_1"]

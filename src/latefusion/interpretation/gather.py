@@ -184,6 +184,12 @@ def gather(
         found, are_fitted = recognized_labels(model, checked)
         labels = np.searchsorted(values, found)
     _check_length(len(checked), len(labels), "X")
+    absent = [] if new else [name for name, own in zip(checked.names, checked.observed.T, strict=True) if not own.any()]
+    if absent:
+        raise ValueError(
+            f"X does not have the view {absent[0]!r}, which the model was fitted on. Give all views, or new=True if X "
+            f"contains other samples."
+        )
     ids: Any = checked.sample_ids
     if isinstance(model, ConsensusClustering):
         opinions, ids = model.partition_labels(X)

@@ -42,7 +42,7 @@ def data_warnings(data: ModelData) -> list[str]:
     found = [*_one_view(data.views), *_missing_views(data), *_small_clusters(data)]
     used = getattr(data.model, "observed_", data.observed)
     for position, view in enumerate(data.views):
-        if view.kind == "features":
+        if view.kind == "features" and view.observed.any():
             found += zero_rows(view, np.asarray(used)[:, position]) if len(data.views) > 1 else []
             found += _columns(view, scaled=hasattr(data.model, "view_kinds_"))
     is_used = not hasattr(data.model, "unrelated_views_")

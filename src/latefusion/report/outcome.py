@@ -146,7 +146,7 @@ def _check_clusters(compared: Clustering, data: ModelData) -> None:
 def _in_words(note: str) -> str:
     """A note about tables of Python for readers of the page, which has other tables."""
     note = re.sub(r" in `(clusters|comparison)`\.", " (not shown).", note)
-    return re.sub("|".join(OUTCOME_TERMS), lambda name: name[0].replace("_", " "), note)
+    return re.sub(rf"\b({'|'.join(OUTCOME_TERMS)})\b", lambda name: name[0].replace("_", " "), note)
 
 
 def survival_chart(survival: SurvivalCurves, data: ModelData) -> SurvivalChart | None:
