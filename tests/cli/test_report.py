@@ -164,7 +164,9 @@ def test_inputs_and_other_files_are_not_overwritten(folder, capsys):
         "-o 'late.model' ends in '.model', but a report of latefusion is written as .html": [
             *files, "-o", "late.model", "--force",
         ],
-        "-o 'model.html' would overwrite the input 'model.html'": ["model.html", *files[1:], "-o", "model.html", "--force"],
+        "-o 'model.html' would overwrite the input 'model.html'": [
+            "model.html", *files[1:], "-o", "model.html", "--force",
+        ],
         "-o 'genes.csv' ends in '.csv', but a report of latefusion is written as .html": [
             *files, "-o", "genes.csv", "--force",
         ],
