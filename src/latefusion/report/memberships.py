@@ -54,6 +54,7 @@ def memberships_section(data: ModelData) -> MembershipsSection | None:
     chart = None
     if len(predicted) > 1:
         series = [("samples that kept their cluster", observed), ("ideal: as many as the membership", predicted)]
-        chart = line_chart(predicted, series, label="Calibration of memberships", x_name="membership")
+        rounded = [round(one, 2) for one in predicted]  # the ends are texts of the axis
+        chart = line_chart(rounded, series, label="Calibration of memberships", x_name="membership")
     doubtful = int(np.sum(data.membership < DOUBTFUL))
     return MembershipsSection(float(np.median(data.membership)), doubtful, repr(found), chart)

@@ -152,12 +152,13 @@ def _about_scores(data: ModelData) -> list[str]:
 
 def _about_outcome(outcome: Outcome) -> str:
     """In which columns the clusters differ."""
-    tests = outcome.tests
-    found = [str(name) for name, p in zip(tests["column"], tests["p_adjusted"], strict=True) if p <= LEVEL]
-    counted = f"of {len(tests)} column{'s' * (len(tests) != 1)} (adjusted p of at most {LEVEL:g})"
+    names, p = [str(name) for name in outcome.tests["column"]], outcome.tests["p_adjusted"]
+    found = [name for name, own in zip(names, p, strict=True) if own <= LEVEL]
     if not found:
-        return f"Outcome: the clusters differ significantly in none {counted}."
-    return f"Outcome: the clusters differ significantly in {len(found)} {counted}: {shorten(found, 5)}."
+        listed = shorten(names, 5)
+        return f"Outcome: the clusters do not differ significantly in {listed} (adjusted p above {LEVEL:g})."
+    counted = f"{len(found)} of {len(names)} column{'s' * (len(names) != 1)} with an adjusted p of at most {LEVEL:g}"
+    return f"Outcome: the clusters differ significantly in {shorten(found, 5)} ({counted})."
 
 
 class Cluster(NamedTuple):
