@@ -46,7 +46,7 @@ def add_color_argument(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="column of a view, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
+        help="column of a view, of --outcome or --labels, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
         "(default: the columns with the largest effects)",
     )
 
