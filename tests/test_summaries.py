@@ -151,3 +151,17 @@ def test_a_novelty_that_was_not_computed_is_not_mentioned(model):
 
 def test_missing_numbers_are_dashes():
     assert [two_digits(one) for one in (None, np.nan, 0.126, 0.0)] == ["–", "–", "0.13", "0.00"]
+
+
+def test_memberships_are_summarized_once_they_are_computed():
+    """A summary must not compute them, which takes several fits."""
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(VIEWS)
+    before = model.summary()
+    assert before.calibration is None
+    assert "membership" not in before.clusters.columns
+    memberships, after = model.memberships_, model.summary()
+    assert after.calibration is model.calibration_
+    own = [np.median(memberships[model.labels_ == one].max(axis=1)) for one in range(3)]
+    np.testing.assert_allclose(after.clusters["membership"], own)
+    for text in (repr(after), after._repr_html_(), model._repr_html_inner()):
+        assert repr(model.calibration_) in text

@@ -29,7 +29,7 @@ class ClusteringSummary:
     ----------
     n_samples : int
     clusters : ResultTable
-        Label, number and share of the samples, and median confidence of every cluster.
+        Label, number and share of the samples, and median confidence and membership of every cluster.
     views : ResultTable
         Columns or clusters, samples, kind of values, weight and agreement of every view, as far as the method has them.
     columns : dict of str to str
@@ -46,6 +46,8 @@ class ClusteringSummary:
         A sentence about other clusterings with the same score; empty if there are none.
     hints : str or None
         Which hints the clusters agree with, and whether they were followed; None without hints.
+    calibration : Calibration or None
+        How memberships were calibrated; None if they have not been computed.
     """
 
     n_samples: int
@@ -58,6 +60,7 @@ class ClusteringSummary:
     reasons: tuple[str, ...]
     alternatives: str
     hints: str | None = None
+    calibration: Any = None
 
     @property
     def head(self) -> str:
@@ -75,6 +78,7 @@ class ClusteringSummary:
                 f"{self.doubtful} of {self.n_samples} samples are below {LOW_CONFIDENCE}, between clusters."
             )
         notes += novelty_line(self.novel, self.n_samples, "other samples")
+        notes += [] if self.calibration is None else [repr(self.calibration)]
         return [*notes, *([] if self.hints is None else [self.hints]), *self.reasons]
 
     def to_frame(self) -> Any:
@@ -156,11 +160,12 @@ def summarize(model: Any, novelty: Any = None) -> ClusteringSummary:
     labels, confidence = np.asarray(to_numpy(model.labels_)), getattr(model, "confidence_", None)
     confidence = None if confidence is None else np.asarray(to_numpy(confidence))
     number, alternatives = getattr(model, "number_selection_", None), getattr(model, "alternatives_", ())
-    schemas = getattr(model.input_schema_, "views", ())
+    schemas, calibration = getattr(model.input_schema_, "views", ()), computed_calibration(model)
+    membership = None if calibration is None else to_numpy(model.memberships_).max(axis=1)
     chosen = (number, getattr(model, "selection_", None))
     return ClusteringSummary(
         n_samples=len(labels),
-        clusters=_clusters(labels, confidence),
+        clusters=_clusters(labels, {"confidence": confidence, "membership": membership}),
         views=_views(model),
         columns={view.name: view.table.summary for view in schemas if view.table is not None},
         confidence=None if confidence is None else float(np.median(confidence)),
@@ -169,7 +174,17 @@ def summarize(model: Any, novelty: Any = None) -> ClusteringSummary:
         reasons=tuple(one.reason for one in chosen if one is not None),
         alternatives=tie_note(alternatives) if alternatives else "",
         hints=hint_line(model),
+        calibration=calibration,
     )
+
+
+def computed_calibration(model: Any) -> Any:
+    """The calibration of the memberships of a model, None if it has not been computed.
+
+    Reading ``calibration_`` would compute it, which takes several fits.
+    """
+    stored = vars(model)
+    return stored.get("calibration_") or getattr(stored.get("_training_views"), "calibration", None)
 
 
 def hint_line(model: Any) -> str | None:
@@ -202,12 +217,13 @@ def novelty_line(novel: int | None, n_samples: int, others: str) -> list[str]:
     ]
 
 
-def _clusters(labels: Any, confidence: Any) -> ResultTable:
+def _clusters(labels: Any, certainty: Mapping[str, Any]) -> ResultTable:
     names, sizes = np.unique(labels, return_counts=True)
     columns: dict[str, Any] = {"cluster": names, "samples": sizes, "share": sizes / len(labels)}
-    if confidence is not None:
-        columns["confidence"] = np.array([np.median(confidence[labels == name]) for name in names], dtype=np.float64)
-    return ResultTable(columns, formats={"share": "{:.0%}".format, "confidence": two_digits})
+    for what, values in certainty.items():
+        if values is not None:
+            columns[what] = np.array([np.median(values[labels == name]) for name in names], dtype=np.float64)
+    return ResultTable(columns, formats={"share": "{:.0%}".format} | dict.fromkeys(certainty, two_digits))
 
 
 def _views(model: Any) -> ResultTable:

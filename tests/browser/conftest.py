@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.report import write_report
-from tests.browser.pages import write_forty, write_patients, write_strange_ids
+from tests.browser.pages import write_forty, write_patients, write_strange_ids, write_two
 
 FLAGS = (
     "--headless=new",
@@ -61,6 +62,10 @@ class Page:
         for kind in ("mouseMoved", *(("mousePressed", "mouseReleased") if click else ())):
             button = {"button": "left", "clickCount": 1} if click and kind != "mouseMoved" else {}
             self.command("Input.dispatchMouseEvent", type=kind, x=place["x"], y=place["y"], **button)
+
+    def printed(self):
+        """The page as PDF."""
+        return base64.b64decode(self.command("Page.printToPDF", printBackground=True)["data"])
 
     def text(self, name):
         return self.ask("return document.getElementById(arguments[0]).innerText", name)
@@ -157,6 +162,17 @@ def patients_data(patients_page):
 @pytest.fixture(scope="session")
 def forty(tmp_path_factory):
     return write_forty(tmp_path_factory.mktemp("forty") / "report.html")
+
+
+@pytest.fixture(scope="session")
+def two_page(tmp_path_factory):
+    return write_two(tmp_path_factory.mktemp("two") / "report.html")
+
+
+@pytest.fixture
+def two(two_page):
+    """Two clusters, hints, memberships."""
+    return two_page[0]
 
 
 @pytest.fixture(scope="session")

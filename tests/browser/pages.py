@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -29,6 +30,15 @@ def give_names(page, names):
             cluster,
             name,
         )
+
+
+def option_of(page, name):
+    """The value of a column in the list of colours."""
+    return page.ask(
+        """return Array.from(document.querySelectorAll("#colour option"))
+        .find((one) => one.textContent === arguments[0]).value""",
+        name,
+    )
 
 
 def patients_tables():
@@ -69,21 +79,23 @@ def patients_tables():
 
 
 def write_patients(path):
-    """The page, and what it is about: model, views, annotation."""
+    """The page, and what it is about: model, views, annotation, outcome."""
     views, known, survival = patients_tables()
     model = lf.GlobalAlignmentClustering(N_SUBTYPES, random_state=0).fit(views)
+    outcome = lf.outcome(model, survival, n_permutations=99)
     write_report(
         model,
         views,
         path,
         baselines=False,
         annotation=known.sample(frac=1.0, random_state=0),
-        outcome=lf.outcome(model, survival, n_permutations=99),
+        outcome=outcome,
+        color_by=["age", "income", "first seen", "region"],
         files=["data/rna.csv", "data/clinic.csv"],
         date=datetime.date(2026, 1, 31),
         embedding="pca",
     )
-    return model, views, known
+    return model, views, known, outcome
 
 
 def write_forty(path):
@@ -111,6 +123,36 @@ def write_forty(path):
         files=["/a/" + "very/" * 30 + "long.csv"] * 3,
         embedding="pca",
     )
+
+
+def write_two(path):
+    """Two clusters that overlap, with hints, memberships, classes and survival."""
+    data = lf.datasets.make_views(150, 2, n_views=2, n_features=5, separation=3.0, random_state=0)
+    hints = np.where(np.arange(150) % 10 == 0, data.target, -1)
+    hints[:2] = 1 - data.target[:2]
+    model = lf.GlobalAlignmentClustering(2, random_state=0).fit(data.views, hints)
+    assert len(model.memberships_) == 150
+    generator = np.random.default_rng(0)
+    clinic = {"time": generator.exponential(5, 150), "event": generator.random(150) < 0.7}
+    outcome = lf.outcome(model, clinic, n_permutations=99)
+    write_report(model, data.views, path, target=data.target, outcome=outcome, baselines=False)
+    return path, model
+
+
+class Reader(HTMLParser):
+    """Elements with attributes, and words, of a page; how a browser writes them makes no difference."""
+
+    def __init__(self, path):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.words = [], []
+        self.feed(path.read_text(encoding="utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, tuple(sorted((name, value or "") for name, value in attrs))))
+
+    def handle_data(self, data):
+        self.words += data.split()
 
 
 def write_strange_ids(path):

@@ -419,13 +419,13 @@ def test_known_classes_and_chosen_columns_are_in_the_report(folder, capsys):
     part = page[page.index('<section id="annotation"') :]
     assert all(f">{one}<" in part for one in classes)
     options = re.findall(r'<option value="column-\d+">(.*?)</option>', page)
-    assert options == ["known class", column]
+    assert options == [column, "subtype"]
 
 
 def test_columns_to_colour_by_are_checked_before_anything_is_written(folder, capsys):
     words = ["genes.csv", "proteins.csv", "-k", "3", "-o", "new.csv"]
     message = refusal(capsys, *words, "--report", "page.html", "--color-by", "unknown")
-    assert "--color-by contains 'unknown', which is not a column of a view" in message
+    assert "--color-by contains 'unknown', which is not a column. There are columns such as" in message
     assert "--color-by needs --report FILE" in refusal(capsys, *words, "--color-by", "unknown")
 
 

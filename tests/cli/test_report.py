@@ -1,5 +1,6 @@
 """`latefusion report`: the page of a saved model."""
 
+import html
 import json
 import re
 
@@ -154,18 +155,29 @@ def test_a_consensus_of_clusterings(folder, capsys):
 
 def test_inputs_and_other_files_are_not_overwritten(folder, capsys):
     (folder / "page.html").write_text("<!doctype html><p>mine")
+    (folder / "model.html").write_bytes((folder / "late.model").read_bytes())
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     files = ["late.model", "genes.csv", "proteins.csv"]
-    for words, message in (
-        ([*files, "-o", "page.html"], "-o 'page.html' exists and is not a report of latefusion"),
-        ([*files, "-o", "late.model", "--force"], "-o 'late.model' ends in '.model', but a report"),
-        ([*files, "-o", "genes.csv", "--force"], "-o 'genes.csv' ends in '.csv', but a report"),
-        ([*files, "-o", "none/page.html"], "'none/page.html' cannot be written: the folder 'none' does not exist"),
-        (["genes.csv", "proteins.csv", "-o", "new.html"], "'genes.csv' is not a model file"),
-        (["nothing.model", "proteins.csv", "-o", "new.html"], "File not found: 'nothing.model'"),
-        (["one.model", "proteins.csv", "-o", "new.html"], "View 'genes' does not have the columns"),
-        ([*files, "-o", "new.html", "--labels", "nothing.csv"], "File not found: 'nothing.csv'"),
-    ):
+    refused = {
+        "-o 'page.html' exists and is not a report of latefusion. Give another name, or add --force": [
+            *files, "-o", "page.html",
+        ],
+        "-o 'late.model' ends in '.model', but a report of latefusion is written as .html": [
+            *files, "-o", "late.model", "--force",
+        ],
+        "-o 'model.html' would overwrite the input 'model.html'": [
+            "model.html", *files[1:], "-o", "model.html", "--force",
+        ],
+        "-o 'genes.csv' ends in '.csv', but a report of latefusion is written as .html": [
+            *files, "-o", "genes.csv", "--force",
+        ],
+        "'none/page.html' cannot be written: the folder 'none' does not exist": [*files, "-o", "none/page.html"],
+        "'genes.csv' is not a model file": ["genes.csv", "proteins.csv", "-o", "new.html"],
+        "File not found: 'nothing.model' (a model file)": ["nothing.model", "proteins.csv", "-o", "new.html"],
+        "View 'genes' does not have the columns ['genes_0'": ["one.model", "proteins.csv", "-o", "new.html"],
+        "File not found: 'nothing.csv'": [*files, "-o", "new.html", "--labels", "nothing.csv"],
+    }  # fmt: skip
+    for message, words in refused.items():
         assert main(["report", *words, "--quiet"]) == 1
         captured = capsys.readouterr()
         assert captured.out == ""
@@ -233,3 +245,72 @@ def test_a_model_with_hints_is_fitted_again_with_them(tmp_path, monkeypatch, cap
     answer = json.loads(capsys.readouterr().out)
     assert not any("fitted with hints" in one or "gives other clusters" in one for one in answer["warnings"])
     assert "change of stability without it" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def customers(folder):
+    """A model of a table of several kinds of columns beside the genes."""
+    table = pd.read_csv("genes.csv")
+    rng = np.random.default_rng(0)
+    people = pd.DataFrame({"patient": table["patient"], "age": rng.integers(20, 80, len(table))})
+    people["site"] = rng.choice(["north", "south"], len(table))
+    people["spend"] = [f"${one:,}" for one in rng.integers(1000, 9000, len(table))]
+    people["since"] = (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, len(table)), "D")).strftime(
+        "%F"
+    )
+    people[5:].to_csv("people.csv", index=False)
+    words = ["-k", "3", "--method", "gam", "--save", "people.model", "--quiet"]
+    assert main(["cluster", "genes.csv", "people.csv", *words]) == 0
+    return people
+
+
+@pytest.mark.parametrize("column", ["spend", "people: site", "since", "age"])
+@pytest.mark.parametrize("words", [[], ["--quick"]])
+def test_columns_of_tables_are_colours(customers, capsys, column, words):
+    files = ["people.model", "genes.csv", "people.csv", "-o", "page.html"]
+    answer, _ = answer_of(capsys, *files, "--color-by", column, *words)
+    assert not answer["new"]
+    with open("page.html", encoding="utf-8") as stream:
+        text = stream.read()
+    assert f'<option value="column-0">{column.split(": ")[-1]}</option>' in text
+    assert text.count('<option value="column-') == 1
+
+
+def test_annotation_and_outcomes_are_colours_by_their_names(folder, capsys):
+    ids = pd.read_csv("genes.csv").iloc[:, 0]
+    stage = np.random.default_rng(0).choice(["I", "II"], len(ids))
+    pd.DataFrame({"id": ids, "stage": stage}).to_csv("clinic.csv", index=False)
+    words = ["late.model", "genes.csv", "proteins.csv", "-o", "page.html", "--quick", "--labels", "truth.csv"]
+    words += ["--outcome", "clinic.csv"]
+    answer_of(capsys, *words, "--color-by", "outcome: stage", "--color-by", "subtype")
+    text = (folder / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == ["stage", "subtype"]
+    (folder / "page.html").unlink()
+    assert main(["report", *words, "--color-by", "grade"]) == 1
+    assert "--color-by contains 'grade', which is not a column" in capsys.readouterr().err
+    assert not (folder / "page.html").exists()
+
+
+def test_hints_are_on_the_page(folder, capsys):
+    """Whether they were followed, and how many were kept: that is in the model file."""
+    truth = pd.read_csv("truth.csv")
+    truth[::6].to_csv("known.csv", index=False)
+    words = ["-k", "3", "--hints", "known.csv", "--save", "h.model", "--report", "h.html", "--quiet"]
+    assert main(["cluster", "genes.csv", "proteins.csv", *words]) == 0
+    answer, _ = answer_of(capsys, "h.model", "genes.csv", "proteins.csv", "-o", "again.html")
+    line = lf.load("h.model").summary().hints
+    assert line.startswith(f"Hints: {len(truth[::6])} samples")
+    for name in ("h.html", "again.html"):
+        text = html.unescape((folder / name).read_text(encoding="utf-8"))
+        assert line.replace("± ", "±\u00a0") in text
+    assert not any("fitted with hints" in one for one in answer["warnings"])
+
+
+def test_memberships_are_on_the_page_where_they_were_computed(folder, capsys):
+    files = ["genes.csv", "proteins.csv"]
+    words = ["-k", "3", "--method", "gam", "--memberships", "--save", "m.model", "--report", "m.html", "--quiet"]
+    assert main(["cluster", *files, *words]) == 0
+    answer_of(capsys, "m.model", *files, "-o", "again.html")
+    for name in ("m.html", "again.html"):
+        assert "Calibration of memberships: samples kept" in (folder / name).read_text(encoding="utf-8")
+    assert 'id="memberships"' not in (folder / "gam.html").read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """`latefusion update`: what changed, in text, JSON and files; nothing that was read is overwritten."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,8 +115,11 @@ def test_report(folder, capsys):
     pytest.importorskip("jinja2")
     assert main(["update", "groups.model", *FILES, "--report", "page.html"]) == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
-    for text in ("Appeared: 3", "have a novelty above 1;", "latefusion update groups.model", "The ids of clusters are"):
-        assert text in page
+    parts = {name: re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL) for name in ("update", "warnings")}
+    for text in ("Appeared: 3", "have a novelty above 1;", "Clusters keep their ids", "Moved: 0 of"):
+        assert text in parts["update"].group()
+        assert parts["warnings"] is None or text not in parts["warnings"].group()
+    assert "latefusion update groups.model" in page
     assert "Report: page.html" in capsys.readouterr().out
 
 

@@ -117,3 +117,7 @@ def test_a_calibration_describes_itself():
     assert (found.n_clusterings, found.n_samples) == (12, 2000)
     assert found.kept == pytest.approx(kept.mean() / 6)
     assert found.curve.error < 0.02
+    assert repr(found) == (
+        f"Calibration of memberships: samples kept their cluster in {kept.mean() / 6:.0%} of 12000 comparisons, in 12 "
+        f"clusterings of halves of 2000 samples. Mean difference of membership and this share: {found.curve.error:.3f}."
+    )

@@ -159,3 +159,13 @@ def test_methods_that_do_not_predict_have_labels_only(planted):
     found = gather_new(model, {name: one[10:40] for name, one in frames.items()})
     assert [found.clusters[one] for one in found.labels] == [str(one) for one in model.labels_[10:40]]
     assert found.consensus is None
+
+
+def test_the_training_samples_need_all_views(aligned, planted):
+    """The clusters of the fit are not those of one view alone."""
+    part = {"view_0": planted.views.arrays[0]}
+    with pytest.raises(
+        ValueError, match=r"X does not have the view 'view_1', which the model was fitted on. .* new=True"
+    ):
+        gather(aligned, part)
+    assert gather_new(aligned, part).observed.tolist() == [[True, False]] * 90

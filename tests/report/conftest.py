@@ -16,6 +16,7 @@ from latefusion.report.annotation import annotation_section
 from latefusion.report.downloads import downloads
 from latefusion.report.heatmap import heatmap, top_features
 from latefusion.report.html import render
+from latefusion.report.memberships import memberships_section
 from latefusion.report.reproduce import reproduction
 from latefusion.report.widgets import cluster_styles
 from tests.interpretation.conftest import (  # noqa: F401
@@ -37,7 +38,7 @@ def page_of():
         names, agreement = agreement_table(data)
         explanation = options.pop("explanation", Explanation())
         compared = options.pop("compared", None)
-        effects = model_effects(data)
+        effects = model_effects(data, test=True)
         clusters = sections_samples.clusters(data, traits_of(effects, data))
         given = {
             "data": data,
@@ -55,6 +56,8 @@ def page_of():
             "downloads": downloads(data, effects),
             "annotation": annotation_section(read_annotation(None, data), data),
             "outcome": None,
+            "update": None,
+            "memberships": memberships_section(data),
             "samples": sections_samples.samples_to_check(data),
             "views": sections_method.views_section(data, explanation, names, agreement),
             "baselines": sections_method.baselines_section(compared),

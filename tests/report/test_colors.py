@@ -9,7 +9,7 @@ import latefusion as lf
 from latefusion.interpretation.annotation import category_column
 from latefusion.interpretation.effects import model_effects
 from latefusion.interpretation.gather import gather
-from latefusion.report.colors import MOST_LEVELS, ColorColumn, color_columns
+from latefusion.report.colors import MOST_LEVELS, ColorColumn, color_columns, known_columns
 from latefusion.report.heatmap import top_features
 
 
@@ -62,8 +62,8 @@ def test_the_user_chooses(customers):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["age"], "'age', which is not a column of a view. The views have columns such as region, spend"),
-        (["region"], "several views. Write one of 'customers: region', 'numbers: region'"),
+        (["age"], "'age', which is not a column. There are columns such as region, spend"),
+        (["region"], "the name of several columns. Write one of 'customers: region', 'numbers: region'"),
         (["review"], "a column of text"),
         ("spend", r"must be a list of names of columns; got 'spend'. Write \['spend'\]"),
     ],
@@ -76,9 +76,40 @@ def test_names_that_cannot_be_used(customers, names, message):
 def test_annotation_comes_first(customers):
     data, _ = customers
     known = category_column("type", ["a", "b", None] * 30)
-    first = columns_of(data, annotation=[known])[0]
+    first = columns_of(data, known=known_columns([known]))[0]
     assert (first.group, first.name, first.levels) == ("annotation", "type", ("a", "b"))
     np.testing.assert_array_equal(first.values, [0, 1, -1] * 30)
+
+
+def test_outcomes_are_colours(customers):
+    """Also times and events, and a column that the user names comes first."""
+    data, _ = customers
+    generator = np.random.default_rng(0)
+    time, event = generator.exponential(9, 90).round(1), generator.random(90) < 0.5
+    time[4] = np.nan
+    clinic = {"OS.time": time, "OS": event, "age": np.arange(90.0) % 7, "region": ["a", "b", None] * 30}
+    found = lf.outcome(data.labels, clinic, n_permutations=9)
+    known = known_columns([category_column("type", ["a", "b", None] * 30)], found.table)
+    columns = {one.name: one for one in known}
+    assert [(one.group, one.name) for one in known] == [
+        ("annotation", "type"), *(("outcome", name) for name in clinic),
+    ]  # fmt: skip
+    np.testing.assert_array_equal(columns["OS.time"].values, time)
+    words = [columns["OS"].levels[code] for code in columns["OS"].values[np.arange(90) != 4]]
+    assert words == [("no event", "event")[one] for one in event[np.arange(90) != 4].astype(int)]
+    assert columns["OS"].values[4] == -1
+    np.testing.assert_array_equal(columns["region"].values, [0, 1, -1] * 30)
+    chosen = columns_of(data, known=known, color_by=["outcome: region", "spend"])
+    assert [one.name for one in chosen] == ["region", "spend", "type", "OS.time", "OS", "age"]
+    with pytest.raises(ValueError, match="'outcome: region', 'customers: region', 'numbers: region'"):
+        columns_of(data, known=known, color_by=["region"])
+
+
+def test_memberships_are_a_colour(gathered):
+    membership = np.linspace(0.3, 1, 90)
+    (column,) = known_columns(membership=membership)
+    assert (column.group, column.name, column.kind) == ("memberships", "membership", "number")
+    np.testing.assert_array_equal(column.values, membership)
 
 
 def test_values_of_missing_views_are_missing_and_sparse_views_are_read(incomplete):
@@ -103,16 +134,12 @@ def test_columns_of_equal_names_are_told_apart(gathered):
 def test_rare_categories_share_a_colour():
     values = np.concatenate([np.repeat(np.arange(60), 2), np.zeros(5, dtype=int), [-1]])
     data_column = category_column("many", [None if one < 0 else f"class {one:02}" for one in values])
-    found = color_columns(_Nothing(), [], [], [data_column])[0]
+    (found,) = known_columns([data_column])
     assert len(found.levels) == MOST_LEVELS
     assert found.levels[-1] == "other (21 categories)"
     assert found.levels[found.values[0]] == "class 00"
     assert found.values[-1] == -1
     assert (found.values == MOST_LEVELS - 1).sum() == 42
-
-
-class _Nothing:
-    views = ()
 
 
 def test_the_scale_covers_most_values_and_says_what_is_beyond():

@@ -19,7 +19,7 @@ from latefusion.interpretation.importance import Explanation
 from latefusion.interpretation.outcome_table import OutcomeColumn
 from latefusion.report import write_report
 from latefusion.report.annotation import annotation_section
-from latefusion.report.colors import color_columns
+from latefusion.report.colors import color_columns, known_columns
 from latefusion.report.html import FORBIDDEN, SCRIPTS, environment, json_text, render
 from latefusion.report.maps import draw
 from latefusion.report.outcome import outcome_section
@@ -86,7 +86,8 @@ def full_page(page_of, data, name):
         time_name=name,
         event_name=name,
     )
-    tested = outcome_section(replace(outcome, survival=survival, notes=(name,)), known)
+    compared = outcome.clustering._replace(clusters=tuple(known.clusters))
+    tested = outcome_section(replace(outcome, survival=survival, notes=(name,), clustering=compared), known)
     return page_of(
         known,
         annotation=annotation_section(annotation, known),
@@ -98,7 +99,7 @@ def full_page(page_of, data, name):
         method=name,
         explanation=Explanation(notes=(name,)),
         reproduce=reproduction(named(data, name), command=name, loading=f"views = {name!r}"),
-        drawing=draw(known, "pca", color_columns(known, [], [], columns)),
+        drawing=draw(known, "pca", color_columns(known, [], [], known_columns(columns))),
     )
 
 

@@ -56,7 +56,17 @@ def test_lengths_of_rows_do_not_matter(clusters):
 def test_the_reader_is_told_of_a_subset(clusters):
     assert "t-SNE of 40 random samples" in draw_map(clusters[0], "tsne", most=40).method
     assert draw_map(clusters[0], "tsne").method.startswith("t-SNE. ")
-    assert draw_map(clusters[0][:, :2]).method.startswith("PCA")
+    assert draw_map(clusters[0], "pca").method.startswith("PCA")
+    assert draw_map(clusters[0][:, :2]).method.startswith("Both components of the partition")
+
+
+def test_two_components_are_not_a_circle():
+    """Lengths of rows are shown: samples that differ only in them are apart."""
+    generator = np.random.default_rng(0)
+    rows = np.column_stack([generator.uniform(1, 3, 80), generator.choice([-1, 1], 80) + generator.normal(0, 0.1, 80)])
+    positions = draw_map(rows).positions
+    distances = np.linalg.norm(positions[:, None] - positions, axis=2)
+    np.testing.assert_allclose(distances, np.linalg.norm(rows[:, None] - rows, axis=2), atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(2, 1), (4, 7), (30, 1), (6, 3)])

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.metrics import kaplan_meier
-from latefusion.report.outcome import outcome_section, survival_chart, time_ticks
+from latefusion.report.outcome import MOST_COLOURED, outcome_section, survival_chart, time_ticks
 from latefusion.report.widgets import cluster_styles
 
 
@@ -72,6 +73,58 @@ def test_the_comparison_is_folded(page_of, section, aligned, planted, gathered, 
     html = section(page_of(gathered, outcome=outcome_section(found, gathered)), "outcome")
     folded = re.search(r'<details class="expert">.*?Does fusion help.*?</details>', html, re.DOTALL)
     assert folded
+
+
+def test_outcomes_of_another_clustering_are_refused(gathered, aligned, table):
+    """Also if its clusters have the same names and sizes, or if it is about fewer samples."""
+    labels = aligned.labels_.copy()
+    labels[[np.flatnonzero(labels == 0)[0], np.flatnonzero(labels == 1)[0]]] = 1, 0
+    with pytest.raises(ValueError, match=r"outcome is about another clustering: 2 of 90 samples .* the same model"):
+        outcome_section(lf.outcome(labels, table, n_permutations=9), gathered)
+    fewer = {name: values[:80] for name, values in table.items()}
+    with pytest.raises(ValueError, match="outcome is about 80 samples, but the report is about 90"):
+        outcome_section(lf.outcome(aligned.labels_[:80], fewer, n_permutations=9), gathered)
+    left_out = aligned.labels_.astype(object)
+    left_out[:5] = None
+    assert outcome_section(lf.outcome(left_out, table, n_permutations=9), gathered).chart
+
+
+def test_notes_have_no_names_of_python(page_of, section, text_of, gathered, aligned):
+    generator = np.random.default_rng(0)
+    table = {f"marker {one}": aligned.labels_ + generator.normal(0, 0.1, 90) for one in range(9)}
+    found = lf.outcome(aligned, table, n_permutations=99)
+    part = outcome_section(found, gathered)
+    (hidden,) = {note for one in part.tables for note in one.notes if "more with" in note}
+    assert re.fullmatch(r"\d+ more with an adjusted p of at most 0.05 \(not shown\)\.", hidden)
+    text = text_of(section(page_of(gathered, outcome=part), "outcome"))
+    for word in ("p_adjusted", "n_samples", "hazard_ratio", "`"):
+        assert word not in text
+    assert "p adjusted: false discovery rate" in text
+
+
+def test_clusters_of_tables_have_their_dots(page_of, section, gathered, found):
+    html = section(page_of(gathered, outcome=outcome_section(found, gathered)), "outcome")
+    heads = re.findall(r'<th scope="row">(.*?)</th>', html)
+    named = [head for head in heads if "cluster-id" in head]
+    assert len(named) >= 6  # numbers at risk and survival
+    assert all("<svg" in head for head in named)
+
+
+def test_of_many_curves_the_clearest_are_coloured(gathered):
+    """Cluster 7 dies first, cluster 11 last."""
+    generator = np.random.default_rng(0)
+    labels = np.arange(600) % 20
+    time = generator.exponential(np.where(labels == 7, 0.2, np.where(labels == 11, 20, 2)))
+    found = lf.outcome(labels, {"time": time, "event": np.ones(600)}, n_permutations=999)
+    data = replace(gathered, labels=labels, clusters=[str(one) for one in range(20)])
+    chart = survival_chart(found.survival, data)
+    coloured = {curve.name for curve in chart.curves if curve.is_coloured}
+    assert {"7", "11"} <= coloured
+    assert len(coloured) == MOST_COLOURED
+
+
+def test_few_curves_are_all_coloured(found, gathered):
+    assert all(curve.is_coloured for curve in outcome_section(found, gathered).chart.curves)
 
 
 def test_outcomes_of_other_clusters_are_refused(gathered, table):

@@ -75,6 +75,44 @@ def test_options_of_the_command_are_in_the_code(folder):
     assert labels_of(code) == pd.read_csv("l.csv")["label"].tolist()
 
 
+def test_the_outcome_is_in_the_code(folder, monkeypatch):
+    """Also for new samples, whose labels are compared."""
+    ids = pd.read_csv("genes.csv")["patient"]
+    generator = np.random.default_rng(0)
+    clinic = pd.DataFrame(
+        {"patient": ids, "days": generator.exponential(9, 60).round(2), "dead": generator.random(60) < 0.6}
+    )
+    clinic.assign(stage=generator.choice(["I", "II"], 60)).to_csv("clinic.csv", index=False)
+    words = ["-k", "3", "--method", "gam", "--save", "g.model", "--quiet"]
+    words += ["--outcome", "clinic.csv", "--survival", "days", "dead"]
+    assert main(["cluster", "genes.csv", "proteins.csv", *words, "--report", "page.html"]) == 0
+    (folder / "new").mkdir()
+    for name in ("genes.csv", "proteins.csv"):
+        pd.read_csv(name).sort_values("patient")[:40].to_csv(folder / "new" / name, index=False)
+    given = ["new/genes.csv", "new/proteins.csv", *words[-5:], "--quiet"]
+    assert main(["report", "g.model", *given, "-o", "new.html"]) == 0
+    for name in ("page.html", "new.html"):
+        labels_of(shown(folder / name, "code"))
+        for table in ("Survival of the clusters", "Do the clusters differ?", "What is different", "Does fusion help?"):
+            parts = [
+                re.findall(rf"<h3>{re.escape(table)}.*?</table>", (folder / one).read_text(encoding="utf-8"), re.DOTALL)
+                for one in (name, "report.html")
+            ]
+            assert parts[0] == parts[1]
+
+
+def test_code_of_annotation_and_outcome_says_where_to_load_them(gathered, aligned):
+    outcome = lf.outcome(aligned, {"age": np.arange(90) % 7}, n_permutations=9)
+    code = reproduction(gathered, annotated=True, outcome=outcome).code
+    for line in (
+        "annotation = ...  # Load the annotation here.",
+        "clinic = ...  # Load the table of the outcome here.",
+        "outcome = lf.outcome(model, clinic, survival=None)",
+        'write_report(model, views, "report.html", annotation=annotation, outcome=outcome)',
+    ):
+        assert line in code.splitlines()
+
+
 @pytest.mark.filterwarnings("ignore::FutureWarning:mudata")
 def test_modalities_are_normalised_as_on_the_command_line(folder):
     write_cells(folder)

@@ -3,18 +3,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import latefusion as lf
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.interpretation.gather import gather
 from latefusion.interpretation.importance import Explanation, Importance
 from latefusion.interpretation.traits import cluster_traits
 from latefusion.report import sections_samples
 from latefusion.report.baselines import Baselines
+from latefusion.summaries import hint_line
 
 NOTHING, UNEXPLAINED = Importance([], {}), Explanation()
 
 
-def summary(data, importance=NOTHING, explanation=UNEXPLAINED, baselines=None):
-    return " ".join(sections_samples.summary(data, importance, explanation, baselines))
+def summary(data, importance=NOTHING, explanation=UNEXPLAINED, baselines=None, outcome=None):
+    return " ".join(sections_samples.summary(data, importance, explanation, baselines, outcome))
 
 
 def test_facts_count(page_of, section, text_of, gathered):
@@ -159,3 +161,30 @@ def test_rare_patterns_are_counted(gathered, monkeypatch):
     views = [replace(first, observed=np.arange(90) >= 9), replace(second, observed=np.arange(90) < 80)]
     found = sections_samples.missing_views(replace(gathered, views=views))
     assert (found.patterns[0].size, found.n_more) == (71, 2)
+
+
+@pytest.mark.parametrize("n_different", [0, 2])
+def test_the_summary_has_a_sentence_about_the_outcome(aligned, gathered, n_different):
+    generator = np.random.default_rng(0)
+    table = {f"column {one}": generator.normal(size=90) + 5 * aligned.labels_ * (one < n_different) for one in range(4)}
+    outcome = lf.outcome(aligned, table, n_permutations=999)
+    expected = {
+        0: "do not differ significantly in column 0, column 1, column 2, column 3 (adjusted p above 0.05).",
+        2: "differ significantly in column 0, column 1 (2 of 4 columns with an adjusted p of at most 0.05).",
+    }
+    assert summary(gathered, outcome=outcome).endswith(f"Outcome: the clusters {expected[n_different]}")
+
+
+@pytest.mark.parametrize("wrong", [0, 3])
+def test_the_summary_says_what_became_of_hints(planted, wrong):
+    hints = np.full(90, -1)
+    chosen = np.arange(0, 90, 5)
+    hints[chosen] = planted.target[chosen]
+    hints[chosen[:wrong]] = (hints[chosen[:wrong]] + 1) % 3
+    model = lf.GlobalAlignmentClustering(3, random_state=0).fit(planted.views, hints)
+    data = gather(model, planted.views)
+    assert len(model.hints_.overruled) == wrong
+    line = hint_line(model)
+    assert model.hints_.reason in line
+    assert line in summary(data)
+    assert "Hints" not in summary(replace(data, model=lf.GlobalAlignmentClustering(3).fit(planted.views)))

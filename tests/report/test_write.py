@@ -7,6 +7,7 @@ import pytest
 
 import latefusion as lf
 from latefusion.interpretation.importance import explain_views
+from latefusion.progress import progress_listener
 from latefusion.report import write as module
 from latefusion.report import write_report
 
@@ -121,7 +122,9 @@ def test_annotation_outcome_and_colours_reach_the_page(aligned, planted, tmp_pat
     )  # fmt: skip
     text = path.read_text(encoding="utf-8")
     assert {"annotation", "outcome"} <= set(headings(path))
-    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == ["stage", "age", "column 3"]
+    assert re.findall(r'<option value="column-\d">(.*?)</option>', text) == [
+        "column 3", "stage", "age", "time", "event",
+    ]  # fmt: skip
     assert "a.csv" in text
     assert '<time datetime="2026-01-31">' in text
 
@@ -171,12 +174,21 @@ def test_a_page_shows_verdicts_on_clusterings(agreed, labelings, tmp_path, text_
     assert "Stability is" not in text
 
 
-@pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("new", [False, True])
-def test_a_view_of_the_model_that_is_not_given_is_no_arithmetic_error(tmp_path, new):
-    """Its agreement with the consensus is not known, and its columns have no variance."""
-    data = lf.datasets.make_views(60, 3, random_state=0)
-    model = lf.LateFusionClustering(3, random_state=0).fit(data.views)
-    views = {data.views.names[0]: data.views.arrays[0]}
-    page = write_report(model, views, tmp_path / "one.html", new=new, baselines=False, explain=False)
-    assert 'id="clusters"' in page.read_text(encoding="utf-8")
+def test_new_samples_may_lack_a_view(aligned, planted, tmp_path):
+    """Without a warning of NumPy about the mean of nothing."""
+    part = {"view_0": planted.views.arrays[0]}
+    path = write_report(aligned, part, tmp_path / "part.html", new=True, embedding="pca")
+    assert "of 90 new samples</h1>" in path.read_text(encoding="utf-8")
+    with pytest.raises(ValueError, match="X does not have the view 'view_1'"):
+        write_report(aligned, part, path)
+
+
+def test_progress_follows_the_maps(aligned, planted, tmp_path):
+    """Maps take most of the time."""
+    seen = []
+    with progress_listener(lambda message, fraction: seen.append((message, fraction))):
+        write_report(aligned, planted.views, tmp_path / "page.html", baselines=False, explain=False, embedding="pca")
+    fractions = [fraction for _, fraction in seen]
+    assert fractions == sorted(fractions)
+    maps = [message for message, _ in seen if message.startswith("map of")]
+    assert maps == ["map of the samples", "map of view_0", "map of view_1"]

@@ -46,8 +46,8 @@ def add_color_argument(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="COLUMN",
-        help="column of a view, or VIEW: COLUMN, that the maps of the report can be coloured by; may be repeated "
-        "(default: the columns with the largest effects)",
+        help="column of a view, of --outcome or of --labels, or VIEW: COLUMN, that the maps of the report can be "
+        "coloured by; may be repeated (default: the columns with the largest effects)",
     )
 
 

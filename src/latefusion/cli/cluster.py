@@ -37,7 +37,6 @@ from latefusion.cli.inputs import (
     find_method,
     in_words_of_the_command_line,
     input_files,
-    known_classes,
     label_options,
     read,
     table_arguments,
@@ -52,6 +51,7 @@ from latefusion.cli.outcome import (
     describe_outcome,
     read_outcome,
 )
+from latefusion.cli.pages import check_colors, named_classes, with_outcome
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
@@ -61,7 +61,6 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import write_report
-from latefusion.report.colors import chosen_columns
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.selection.alternatives import Alternative
@@ -167,8 +166,7 @@ def run(options: argparse.Namespace) -> None:
     with progress("checking the data", quiet=options.quiet):
         noted = data_warnings(gather(model, views, single_views=False, as_given=False))
     if options.color_by:
-        with in_words_of_the_command_line():
-            chosen_columns(gather(model, views, single_views=False), options.color_by)
+        check_colors(options, gather(model, views, single_views=False), known, clinic)
     with progress("calibrating memberships", quiet=options.quiet or not options.memberships):
         found = fitted_labels(model, memberships=options.memberships).called(data.id_name)
     put_labels(found, options)
@@ -181,7 +179,7 @@ def run(options: argparse.Namespace) -> None:
                 model,
                 views,
                 options.report,
-                target=known_classes(data),
+                target=named_classes(data, known),
                 annotation=known.annotation,
                 color_by=options.color_by or None,
                 outcome=outcome,
@@ -190,8 +188,11 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(
-                    reproducible(options.files), **table_arguments(options), **label_options(options.labels, known)
+                loading=with_outcome(
+                    loading_code(
+                        reproducible(options.files), **table_arguments(options), **label_options(options.labels, known)
+                    ),
+                    options,
                 ),
                 force=options.force,
             )

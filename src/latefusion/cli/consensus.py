@@ -29,13 +29,13 @@ from latefusion.cli.inputs import (
     add_file_arguments,
     in_words_of_the_command_line,
     input_files,
-    known_classes,
     label_options,
     read_clusterings,
     table_arguments,
     translated,
 )
 from latefusion.cli.labels import describe_scores
+from latefusion.cli.pages import named_classes
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets.joining import other_spelling
@@ -146,7 +146,7 @@ def run(options: argparse.Namespace) -> None:
                 model,
                 data.views,
                 options.report,
-                target=known_classes(data),
+                target=named_classes(data, known),
                 annotation=known.annotation,
                 files=input_files(options),
                 explain=explanation,

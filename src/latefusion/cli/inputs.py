@@ -156,7 +156,7 @@ def _read(options: argparse.Namespace) -> Input:
             reading = reading._replace(left_out=(*reading.left_out, hints))
         data = load_paths(files, reading)
         found = read_hints(options, files, reading, data.views)
-        known = Known()
+        known = Known(name=getattr(options, "labels", None))
         if labels is not None:
             known = read_labels(labels, files, reading, data.views)
             data = with_target(data, known.classes, labels)
@@ -195,7 +195,7 @@ def read_clusterings(options: argparse.Namespace, unassigned: Any = None, names:
         reading, labels = label_reading(options, available.files)
         columns = getattr(options, "column", None) or None
         data = load_clustering_paths(available.files, reading, columns, unassigned, known=names)
-        known = Known()
+        known = Known(name=getattr(options, "labels", None))
         if labels is not None:
             known = read_labels(labels, available.files, reading, data.views)
             data = with_target(data, known.classes, labels)

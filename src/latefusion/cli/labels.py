@@ -33,11 +33,14 @@ class Known(NamedTuple):
         Everything else: classes of some samples, and further columns.
     columns : Annotation
         The columns of the annotation, in the order of the samples.
+    name : str or None
+        The column of the classes.
     """
 
     classes: NDArray[Any] | None = None
     annotation: Any = None
     columns: Annotation = Annotation()
+    name: str | None = None
 
     @property
     def notes(self) -> list[str]:
@@ -106,10 +109,10 @@ def read_labels(labels: str, files: Sequence[Path], reading: TableOptions, views
     else:
         classes = None
     if not len(frame.columns):
-        return Known(classes)
+        return Known(classes, name=name)
     given = frame if views.sample_ids is not None else {str(one): frame[one].to_numpy() for one in frame.columns}
     found = with_words(lambda: annotation_columns(given, views.sample_ids, len(views)))
-    return Known(classes, given, found)
+    return Known(classes, given, found, None if classes is None else name)
 
 
 def with_target(data: MultiViewDataset, classes: NDArray[Any] | None, where: str) -> MultiViewDataset:

@@ -22,13 +22,13 @@ from latefusion.cli.inputs import (
     described,
     in_words_of_the_command_line,
     input_files,
-    known_classes,
     label_options,
     table_arguments,
     translated,
 )
 from latefusion.cli.labels import Known
 from latefusion.cli.outcome import add_outcome_arguments, compare_outcome, read_outcome
+from latefusion.cli.pages import check_colors, named_classes, with_outcome
 from latefusion.cli.predict import Opened, absences, open_files
 from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
@@ -39,7 +39,6 @@ from latefusion.interpretation.warnings import data_warnings
 from latefusion.outputs.labels import can_predict, recognized_labels
 from latefusion.outputs.targets import REPORT
 from latefusion.report import write_report
-from latefusion.report.colors import chosen_columns
 from latefusion.report.html import require_jinja2
 from latefusion.report.reproduce import loading_code
 from latefusion.types import MultiViewDataset, Views
@@ -106,11 +105,9 @@ def run(options: argparse.Namespace) -> None:
                 checked = gather_new(model, views)
                 noted = absences(model.new_views(views), opened.trained)
             else:
-                checked = gather(model, views, single_views=False, as_given=False)
+                checked = gather(model, views, single_views=False)
                 noted = data_warnings(checked)
-        if options.color_by:
-            with in_words_of_the_command_line():
-                chosen_columns(checked, options.color_by)
+        check_colors(options, checked, known, clinic)
         explanation: Explanation | bool = False
         if not is_new and not options.quick:
             with progress("leaving out one view at a time", quiet=options.quiet):
@@ -124,7 +121,7 @@ def run(options: argparse.Namespace) -> None:
                 model,
                 views,
                 options.output,
-                target=known_classes(data),
+                target=named_classes(data, known),
                 annotation=known.annotation,
                 color_by=options.color_by or None,
                 outcome=outcome,
@@ -135,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
                 baselines=not options.quick,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=_loading(model, options, known),
+                loading=with_outcome(_loading(model, options, known), options),
                 fitting=f"model = lf.load({str(options.model)!r})" if is_new else None,
                 new=is_new,
                 force=options.force,
@@ -187,7 +184,7 @@ def are_training_views(model: Any, views: Any) -> bool:
 
 def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
     """The model with the data of `fit`, which its file does not contain, and a note if it finds other clusters."""
-    hints = [model.hints_.hints] if hasattr(model, "hints_") else []
+    hints = [model.hints_.hints] if getattr(model, "hints_", None) is not None else []
     again = clone(model).fit(views, *hints)
     if "calibration_" in vars(model):
         vars(again)["calibration_"] = model.calibration_

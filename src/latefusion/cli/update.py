@@ -146,8 +146,7 @@ def describe(update: Update, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _write_report(update: Update, opened: Opened, noted: list[str], options: argparse.Namespace) -> None:
-    """The report of the new model, with what changed among its warnings."""
-    ids = f"The ids of clusters are those of {str(options.model)!r}. A fit by the code below numbers them from 0."
+    """The report of the new model, with what changed."""
     with progress("writing the report", quiet=options.quiet):
         write_report(
             update.model,
@@ -155,7 +154,8 @@ def _write_report(update: Update, opened: Opened, noted: list[str], options: arg
             options.report,
             files=[*options.files, options.model],
             features=described(opened.data),
-            warnings=[*update.notes, ids, *noted],
+            update=update,
+            warnings=noted,
             command=shlex.join(["latefusion", *options.words]),
             loading=loading_code(reproducible(options.files), **table_arguments(options)),
             force=options.force,

@@ -33,7 +33,7 @@ SAMPLES_PER_CLUSTER = 20
 Cluster = Callable[[Views, int, NDArray[np.intp]], tuple[NDArray[Any], Callable[[Views, list[Any]], NDArray[Any]]]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Calibration:
     """How memberships were calibrated.
 
@@ -58,6 +58,13 @@ class Calibration:
     def kept(self) -> float:
         """The share of the comparisons in which samples kept their cluster."""
         return float(self.curve.counts @ self.curve.observed / self.curve.counts.sum())
+
+    def __repr__(self) -> str:
+        return (
+            f"Calibration of memberships: samples kept their cluster in {self.kept:.0%} of "
+            f"{int(self.curve.counts.sum())} comparisons, in {self.n_clusterings} clusterings of halves of "
+            f"{self.n_samples} samples. Mean difference of membership and this share: {self.curve.error:.3f}."
+        )
 
 
 def count_kept(

@@ -48,7 +48,7 @@ def read_annotation(given: Any, data: ModelData) -> Annotation:
     -------
     Annotation
     """
-    classes = () if data.target is None else (category_column(CLASSES, data.target.tolist()),)
+    classes = () if data.target is None else (category_column(data.target_name or CLASSES, data.target.tolist()),)
     if given is None:
         return Annotation(classes)
     found = annotation_columns(given, data.ids, data.n_samples)
@@ -79,6 +79,7 @@ def annotation_columns(given: Any, ids: Any, n_samples: int) -> Annotation:
 def _renamed(message: str) -> str:
     """A message about the table of outcomes in the words of annotation."""
     renamed = message.replace(TABLE, "The annotation").replace("outcome table", "annotation")
+    renamed = renamed.replace("Left out of all tests: ", "Without annotation: ")
     renamed = renamed.replace("has no column that can be tested", "has no column that can be shown")
     return renamed.replace("is not tested. To test it, give columns=", "is left out. To show it, use it as ").replace(
         "is not tested", "is left out"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,9 +120,10 @@ def class_table(model_or_labels: Any, classes: Any, *, sample_ids: Any = None) -
     return ClassTable(clustering.clusters, tuple(order), counts, scores, tuple(notes))
 
 
-def number_or_word(word: str) -> tuple[int, float, str]:
-    """Key that sorts numbers by value, before words."""
+def number_or_word(word: str) -> tuple[int, float, list[Any]]:
+    """Key that sorts numbers by value, before words, and words with numbers by these: "type 2" before "type 10"."""
     try:
-        return (0, float(word), word)
+        return (0, float(word), [word])
     except ValueError:
-        return (1, 0.0, word)
+        parts = re.split(r"([0-9]+)", word)
+        return (1, 0.0, [int(part) if place % 2 else part for place, part in enumerate(parts)])

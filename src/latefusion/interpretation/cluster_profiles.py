@@ -205,7 +205,7 @@ def profiles(model: Any, X: Any, *, features: Any = None, honest: bool = False, 
         )
     notes += [f"View {name!r} has no features and is left out." for name in absent]
     notes += [f"View {view.name!r} is missing for all samples." for view in data.views if not view.observed.any()]
-    return _table(found, np.unique(to_numpy(model.labels_)), [*notes, *_untested(found, data)])
+    return profile_table(found, np.unique(to_numpy(model.labels_)), [*notes, *_untested(found, data)])
 
 
 def _features(given: Any, X: Any, data: ModelData) -> dict[str, Described]:
@@ -222,8 +222,21 @@ def _features(given: Any, X: Any, data: ModelData) -> dict[str, Described]:
     return described
 
 
-def _table(found: Sequence[Effects], clusters: NDArray[Any], notes: Sequence[str]) -> Profiles:
-    """One row per cluster and feature that could be compared."""
+def profile_table(found: Sequence[Effects], clusters: NDArray[Any], notes: Sequence[str] = ()) -> Profiles:
+    """One row per cluster and feature that could be compared.
+
+    Parameters
+    ----------
+    found : sequence of Effects
+        With tests, at least one.
+    clusters : ndarray of shape (n_clusters,)
+        Sorted.
+    notes : sequence of str, default=()
+
+    Returns
+    -------
+    Profiles
+    """
     parts = [_columns(one, clusters) for one in found]
     columns = {name: np.concatenate([one[name] for one in parts]) for name in parts[0]}
     order = np.lexsort([-np.abs(columns["effect"]), columns["cluster"]])

@@ -101,19 +101,21 @@ def view_effects(view: ViewData, labels: NDArray[np.intp], n_clusters: int, *, t
     return Effects(view.name, names, kinds, units, effect, inside, outside, compared)
 
 
-def model_effects(data: ModelData) -> list[Effects]:
-    """Compare the features of all views that have features, without tests.
+def model_effects(data: ModelData, *, test: bool = False) -> list[Effects]:
+    """Compare the features of all views that have features.
 
     Parameters
     ----------
     data : ModelData
+    test : bool, default=False
+        Whether to compute AUC and p-values.
 
     Returns
     -------
     list of Effects
         In the order of the views.
     """
-    found = (view_effects(view, data.labels, len(data.clusters), test=False) for view in data.views)
+    found = (view_effects(view, data.labels, len(data.clusters), test=test) for view in data.views)
     return [one for one in found if one is not None]
 
 

@@ -17,6 +17,7 @@ from latefusion.encoding.table_encoding import TableEncoding
 from latefusion.estimators import ConsensusClustering
 from latefusion.interpretation.features import Described
 from latefusion.outputs.labels import can_predict, recognized_labels
+from latefusion.summaries import computed_calibration
 from latefusion.types import Array, Views
 from latefusion.validation import column_groups
 from latefusion.validation.views import is_finite
@@ -91,6 +92,10 @@ class ModelData:
     views : list of ViewData
     target : ndarray of shape (n_samples,) or None
         Known classes, for scores.
+    target_name : str
+        What the classes are called; empty if they have no name.
+    membership : ndarray of shape (n_samples,) or None
+        In the own cluster; None if memberships have not been calibrated.
     """
 
     model: Any
@@ -102,6 +107,8 @@ class ModelData:
     ids: list[str] | None
     views: list[ViewData]
     target: NDArray[Any] | None = None
+    target_name: str = ""
+    membership: NDArray[np.float64] | None = None
 
     @property
     def n_samples(self) -> int:
@@ -156,6 +163,7 @@ def gather(
     sample_ids : sequence of shape (n_samples,), default=None
         By default those of the views, where they have any.
     target : array of shape (n_samples,), default=None
+        The name of a series is shown.
     single_views : bool, default=True
         Whether to cluster every view alone, which takes time.
     new : bool, default=False
@@ -176,6 +184,12 @@ def gather(
         found, are_fitted = recognized_labels(model, checked)
         labels = np.searchsorted(values, found)
     _check_length(len(checked), len(labels), "X")
+    absent = [] if new else [name for name, own in zip(checked.names, checked.observed.T, strict=True) if not own.any()]
+    if absent:
+        raise ValueError(
+            f"X does not have the view {absent[0]!r}, which the model was fitted on. Give all views, or new=True if X "
+            f"contains other samples."
+        )
     ids: Any = checked.sample_ids
     if isinstance(model, ConsensusClustering):
         opinions, ids = model.partition_labels(X)
@@ -186,6 +200,7 @@ def gather(
     if sample_ids is not None:
         ids = list(sample_ids)
         _check_length(len(ids), len(labels), "sample_ids")
+    target_name = str(getattr(target, "name", None) or "")
     if target is not None:
         target = np.asarray(target)
         _check_length(len(target), len(labels), "target")
@@ -194,7 +209,10 @@ def gather(
         for name in ("confidence_", "novelty_", "consensus_")
     )
     names = None if ids is None else [str(one) for one in ids]
-    return ModelData(model, labels, clusters, confidence, novelty, consensus, names, views, target)
+    has_memberships = are_fitted and computed_calibration(model) is not None
+    membership = to_numpy(model.memberships_).max(axis=1) if has_memberships else None
+    samples = (labels, clusters, confidence, novelty, consensus, names)
+    return ModelData(model, *samples, views, target, target_name, membership)
 
 
 def gather_new(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None) -> ModelData:
@@ -209,7 +227,8 @@ def gather_new(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None
     Returns
     -------
     ModelData
-        Of the clusters that have samples. Confidence, novelty and consensus are None for methods that do not predict.
+        Of the clusters that have samples. Confidence, novelty and consensus are None for methods that do not predict,
+        memberships if they have not been calibrated.
     """
     data = gather(model, X, sample_ids=sample_ids, target=target, single_views=False, new=True)
     present, labels = np.unique(data.labels, return_inverse=True)
@@ -218,7 +237,10 @@ def gather_new(model: Any, X: Any, *, sample_ids: Any = None, target: Any = None
         return replace(found, confidence=None, novelty=None, consensus=None)
     views = model.new_views(X)
     _, confidence, novelty = map(to_numpy, model.predict_views(views))
-    return replace(found, confidence=confidence, novelty=novelty, consensus=to_numpy(model.transform(X)))
+    has_memberships = computed_calibration(model) is not None
+    membership = to_numpy(model.views_memberships(views)).max(axis=1) if has_memberships else None
+    consensus = to_numpy(model.transform(X))
+    return replace(found, confidence=confidence, novelty=novelty, membership=membership, consensus=consensus)
 
 
 def _read_views(model: Any, X: Any) -> tuple[Views, Views | None]:

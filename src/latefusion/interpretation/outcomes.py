@@ -75,6 +75,10 @@ class Outcome:
         column; ``significant`` counts columns whose adjusted p is at most 0.05.
     notes : tuple of str
         What was recognized in the table, and what was left out.
+    clustering : Clustering
+        The clusters that were compared.
+    table : OutcomeTable
+        The columns in the order of the samples.
     """
 
     survival: SurvivalCurves | None
@@ -82,6 +86,8 @@ class Outcome:
     clusters: ResultTable
     comparison: ResultTable
     notes: tuple[str, ...]
+    clustering: Clustering
+    table: OutcomeTable
 
     def __repr__(self) -> str:
         parts = [f"{title}\n{table!r}" for title, table in self.parts()]
@@ -233,7 +239,8 @@ def outcome(
     with progress_range(0.3, 1.0):
         comparison = _comparison({name: (clustering, tests)}, rivals, read, n_permutations, seed)
     notes = (*read.notes, *_cluster_notes(clustering, read), *rivals.notes)
-    return Outcome(curves, _test_table(tests, n_permutations), _finding_table(findings), comparison, notes)
+    tables = (_test_table(tests, n_permutations), _finding_table(findings), comparison)
+    return Outcome(curves, *tables, notes, clustering, read)
 
 
 def survival_table(curves: SurvivalCurves) -> ResultTable:

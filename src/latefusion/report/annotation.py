@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from latefusion.experiments.comparison import SCORES
 from latefusion.interpretation.annotation import Annotation, classes_of_clusters, numbers_of_clusters
@@ -12,8 +13,9 @@ from latefusion.interpretation.gather import ModelData
 from latefusion.interpretation.outcome_table import OutcomeColumn
 from latefusion.report.tables import ShownTable, shown_table
 
-# Classes with a column of their own; the rarer ones share one. Columns of annotation with a table.
-MOST_CLASSES, MOST_COLUMNS = 20, 12
+# Classes with a column of their own; of more classes every cluster has a list of its most common ones, this long.
+# Columns of annotation with a table.
+MOST_CLASSES, MOST_LISTED, MOST_COLUMNS = 20, 3, 12
 
 
 class ClassRow(NamedTuple):
@@ -23,17 +25,28 @@ class ClassRow(NamedTuple):
     ----------
     cluster : int
         Position of the cluster in the report.
+    size : int
+        Samples of the cluster that have a class.
     counts : list of int
-    shares : list of float
-        Of the samples of the cluster that have a class.
-    common : str
-        The most common class; empty if no sample has a class.
+        One per class of the section.
+    common : list of (str, int)
+        The most common classes, and their samples.
     """
 
     cluster: int
+    size: int
     counts: list[int]
-    shares: list[float]
-    common: str
+    common: list[tuple[str, int]]
+
+    @property
+    def shares(self) -> list[float]:
+        """Of the samples of the cluster that have a class."""
+        return [count / max(1, self.size) for count in self.counts]
+
+    @property
+    def n_rest(self) -> int:
+        """Samples of classes that are not among the most common ones."""
+        return self.size - sum(count for _, count in self.common)
 
 
 class ClassSection(NamedTuple):
@@ -43,6 +56,7 @@ class ClassSection(NamedTuple):
     ----------
     name : str
     classes : list of str
+        Columns, in the order of the clusters that they are matched with; empty if there are too many.
     rows : list of ClassRow
     scores : list of (str, float)
         Agreement of clusters and classes.
@@ -102,16 +116,14 @@ def annotation_section(found: Annotation, data: ModelData) -> AnnotationSection 
 
 def _class_section(column: OutcomeColumn, data: ModelData) -> ClassSection:
     found = classes_of_clusters(column, data)
-    classes, counts = list(found.classes), found.counts
-    if len(classes) > MOST_CLASSES:
-        order = np.argsort(-counts.sum(axis=0), kind="stable")
-        kept, rare = np.sort(order[: MOST_CLASSES - 1]), order[MOST_CLASSES - 1 :]
-        counts = np.column_stack([counts[:, kept], counts[:, rare].sum(axis=1)])
-        classes = [*(classes[one] for one in kept), f"{len(rare)} other classes"]
+    # Matched classes first, in the order of their clusters: agreement is on the diagonal.
+    matched = linear_sum_assignment(found.counts, maximize=True)[1].tolist()
+    order = [*matched, *(one for one in range(len(found.classes)) if one not in matched)]
+    order = order if len(order) <= MOST_CLASSES else []
     rows = []
-    for name, own, full in zip(found.clusters, counts, found.counts, strict=True):
-        common = found.classes[int(full.argmax())] if full.any() else ""
-        shares = (own / max(1, own.sum())).tolist()
-        rows.append(ClassRow(data.clusters.index(name), own.tolist(), shares, common))
+    for name, counts in zip(found.clusters, found.counts, strict=True):
+        ranked = [one for one in np.argsort(-counts, kind="stable")[:MOST_LISTED].tolist() if counts[one]]
+        common = [(found.classes[one], int(counts[one])) for one in ranked]
+        rows.append(ClassRow(data.clusters.index(name), int(counts.sum()), counts[order].tolist(), common))
     scores = [(SCORES[name], value) for name, value in found.scores.items() if name in SCORES]
-    return ClassSection(column.name, classes, rows, scores, found.notes)
+    return ClassSection(column.name, [found.classes[one] for one in order], rows, scores, found.notes)

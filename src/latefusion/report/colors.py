@@ -1,4 +1,4 @@
-"""Columns by which the samples of the maps can be coloured: annotation, and features of the views."""
+"""Columns by which the samples of the maps can be coloured: annotation, outcomes, and features of the views."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from latefusion.encoding.codings import LevelCoding, NumberCoding
 from latefusion.interpretation.annotation import column_unit
 from latefusion.interpretation.effects import Effects, Place
 from latefusion.interpretation.gather import ModelData, ViewData, shorten
-from latefusion.interpretation.outcome_table import OutcomeColumn
+from latefusion.interpretation.outcome_table import OutcomeColumn, OutcomeTable
 from latefusion.interpretation.shown_values import Unit, unit_of
 
-# Features that are offered if the user names none, and columns of annotation.
-MOST_FEATURES, MOST_ANNOTATION = 20, 40
+# Features that are offered if the user names none, and columns of annotation and of outcomes.
+MOST_FEATURES, MOST_KNOWN = 20, 40
 # Categories with a colour of their own; less frequent ones share grey.
 MOST_LEVELS = 40
 OTHER = "other"
 # Shares of the values below and above the ends of the colour scale.
 LOW, HIGH = 0.02, 0.98
-ANNOTATION = "annotation"
+ANNOTATION, OUTCOME, MEMBERSHIPS = "annotation", "outcome", "memberships"
+# Levels of a column of events.
+EVENTS = ("no event", "event")
 
 
 class ColorColumn(NamedTuple):
@@ -33,7 +35,7 @@ class ColorColumn(NamedTuple):
     Attributes
     ----------
     group : str
-        "annotation", or the view.
+        "annotation", "outcome", "memberships", or the view.
     name : str
     kind : {"number", "date", "duration", "category"}
     values : ndarray of shape (n_samples,)
@@ -72,10 +74,10 @@ def color_columns(
     data: ModelData,
     effects: Sequence[Effects],
     top: Sequence[Place],
-    annotation: Sequence[OutcomeColumn] = (),
+    known: Sequence[ColorColumn] = (),
     color_by: Sequence[str] | None = None,
 ) -> list[ColorColumn]:
-    """Annotation, then the features that the user chose, or those with the largest effects.
+    """The columns that the user chose, and the others that are known; else known ones and the largest effects.
 
     Parameters
     ----------
@@ -84,17 +86,19 @@ def color_columns(
     effects : sequence of Effects
     top : sequence of Place
         Features with the largest effects.
-    annotation : sequence of OutcomeColumn, default=()
+    known : sequence of ColorColumn, default=()
+        Of `known_columns`.
     color_by : sequence of str, default=None
-        Names of features, or "view: feature".
+        Names of columns, or "view: column".
 
     Returns
     -------
     list of ColorColumn
     """
-    known = [_of_annotation(one) for one in annotation[:MOST_ANNOTATION]]
     if color_by is not None:
-        return [*known, *chosen_columns(data, color_by)]
+        chosen = chosen_columns(data, color_by, known)
+        names = {(one.group, one.name) for one in chosen}
+        return [*chosen, *(one for one in known if (one.group, one.name) not in names)]
     views = {view.name: view for view in data.views}
     found: dict[tuple[str, str], ColorColumn] = {}
     for place in top:
@@ -107,14 +111,44 @@ def color_columns(
     return [*known, *sorted(found.values(), key=lambda column: order[column.group])]
 
 
-def chosen_columns(data: ModelData, color_by: Sequence[str]) -> list[ColorColumn]:
-    """The features that the user named.
+def known_columns(
+    annotation: Sequence[OutcomeColumn] = (), outcome: OutcomeTable | None = None, membership: Any = None
+) -> list[ColorColumn]:
+    """Columns of annotation, and of a table of outcomes, and the membership in the own cluster.
+
+    Parameters
+    ----------
+    annotation : sequence of OutcomeColumn, default=()
+    outcome : OutcomeTable, default=None
+    membership : ndarray of shape (n_samples,), default=None
+
+    Returns
+    -------
+    list of ColorColumn
+    """
+    tested = [] if outcome is None else list(outcome.columns)
+    survival = None if outcome is None else outcome.survival
+    if survival is not None:
+        events = np.where(np.isnan(survival.time), -1, survival.event)
+        tested = [
+            OutcomeColumn(survival.time_name, "number", survival.time),
+            OutcomeColumn(survival.event_name, "category", events, EVENTS),
+            *tested,
+        ]
+    certainty = [] if membership is None else [OutcomeColumn("membership", "number", membership)]
+    groups = {ANNOTATION: annotation, OUTCOME: tested, MEMBERSHIPS: certainty}
+    return [_of_known(group, one) for group, columns in groups.items() for one in columns[:MOST_KNOWN]]
+
+
+def chosen_columns(data: ModelData, color_by: Sequence[str], known: Sequence[ColorColumn] = ()) -> list[ColorColumn]:
+    """The columns that the user named.
 
     Parameters
     ----------
     data : ModelData
     color_by : sequence of str
-        Names of features, or "view: feature".
+        Names of columns, or "view: column"; "annotation: column" and "outcome: column" for those that are known.
+    known : sequence of ColorColumn, default=()
 
     Returns
     -------
@@ -122,23 +156,21 @@ def chosen_columns(data: ModelData, color_by: Sequence[str]) -> list[ColorColumn
     """
     if isinstance(color_by, str):
         raise ValueError(f"color_by must be a list of names of columns; got {color_by!r}. Write [{color_by!r}].")
+    offered: list[tuple[str, str, ViewData | ColorColumn]] = [(one.group, one.name, one) for one in known]
+    offered += [(view.name, own, view) for view in data.views for own in dict.fromkeys(_names(view))]
     found = []
     for name in map(str, color_by):
-        matches = [
-            (view, own)
-            for view in data.views
-            for own in dict.fromkeys(_names(view))
-            if name in (own, f"{view.name}: {own}")
-        ]
+        matches = [one for one in offered if name in (one[1], f"{one[0]}: {one[1]}")]
         if not matches:
-            raise ValueError(
-                f"color_by contains {name!r}, which is not a column of a view. The views have columns such as "
-                f"{shorten([own for view in data.views for own in _names(view)], 5)}."
-            )
+            names = shorten([own for _, own, _ in offered], 5)
+            raise ValueError(f"color_by contains {name!r}, which is not a column. There are columns such as {names}.")
         if len(matches) > 1:
-            listed = shorten([repr(f"{view.name}: {own}") for view, own in matches], 5)
-            raise ValueError(f"color_by contains {name!r}, which is a column of several views. Write one of {listed}.")
-        column = _column(*matches[0])
+            listed = shorten([repr(f"{group}: {own}") for group, own, _ in matches], 5)
+            raise ValueError(
+                f"color_by contains {name!r}, which is the name of several columns. Write one of {listed}."
+            )
+        ((_, own, source),) = matches
+        column = source if isinstance(source, ColorColumn) else _column(source, own)
         if column is None:
             raise ValueError(
                 f"color_by contains {name!r}, a column of text. Choose a column of numbers, dates or categories."
@@ -151,11 +183,9 @@ def _names(view: ViewData) -> list[str]:
     return view.columns if view.kind in ("features", "table") else []
 
 
-def _of_annotation(column: OutcomeColumn) -> ColorColumn:
+def _of_known(group: str, column: OutcomeColumn) -> ColorColumn:
     unit = Unit() if column.kind == "category" else column_unit(column)
-    return _with_few_levels(
-        ColorColumn(ANNOTATION, column.name, column.kind, column.values, tuple(column.levels), unit)
-    )
+    return _with_few_levels(ColorColumn(group, column.name, column.kind, column.values, tuple(column.levels), unit))
 
 
 def _column_of_feature(view: ViewData, effects: Effects, feature: int) -> ColorColumn | None:

@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.interpretation.effects import Effects, strongest_features
+from latefusion.interpretation.cluster_profiles import profile_table
+from latefusion.interpretation.effects import Effects
 from latefusion.interpretation.gather import ModelData
 from latefusion.outputs.labels import Labels
 from latefusion.outputs.table_files import write_text
 
 # Features of every cluster in the file of profiles, and rows of the file.
 MOST_FEATURES, MOST_PROFILE_ROWS = 20, 500
-# Digits of confidence and novelty.
-DIGITS = 4
+# Digits of confidence and novelty after the point, and of numbers in profiles.
+DIGITS, PROFILE_DIGITS = 4, 6
 
 
 class Download(NamedTuple):
@@ -40,12 +41,13 @@ class Download(NamedTuple):
 
 
 def downloads(data: ModelData, effects: Sequence[Effects]) -> list[Download]:
-    """Labels of all samples, and the largest effects of every cluster.
+    """Labels of all samples, and the largest effects of every cluster as `latefusion.profiles` has them.
 
     Parameters
     ----------
     data : ModelData
     effects : sequence of Effects
+        With tests.
 
     Returns
     -------
@@ -58,38 +60,20 @@ def downloads(data: ModelData, effects: Sequence[Effects]) -> list[Download]:
     found = Labels(ids, np.array(data.clusters, dtype=object)[data.labels], confidence, novelty)
     files = [Download("labels.csv", "Labels", _url(found.table()))]
     most = max(1, min(MOST_FEATURES, MOST_PROFILE_ROWS // max(1, len(data.clusters))))
-    rows = _profile_rows(data, effects, most)
-    if rows:
-        columns = {name: np.array([row[name] for row in rows], dtype=object) for name in rows[0]}
+    profiles = profile_table(effects, np.arange(len(data.clusters))).top(most) if effects else None
+    if profiles is not None and len(profiles):
+        columns = {name: _short(values) for name, values in profiles.columns.items()}
+        columns["cluster"] = np.array(data.clusters, dtype=object)[profiles["cluster"]]
         text = f"Profiles ({most} largest effect{'s' * (most > 1)} of every cluster)"
         files.append(Download("profiles.csv", text, _url(columns)))
     return files
 
 
-def _profile_rows(data: ModelData, effects: Sequence[Effects], most: int) -> list[dict[str, Any]]:
-    """The columns of `latefusion.profiles` that need no test."""
-    rows = []
-    for cluster, name in enumerate(data.clusters):
-        for view, feature in strongest_features(effects, cluster, most):
-            one = effects[view]
-            effect, inside, outside = (
-                float(values[cluster, feature]) for values in (one.effect, one.inside, one.outside)
-            )
-            unit = one.units[feature]
-            rows.append(
-                {
-                    "cluster": name,
-                    "view": one.view,
-                    "feature": one.names[feature],
-                    "kind": one.kinds[feature],
-                    "effect": effect,
-                    "inside": inside,
-                    "outside": outside,
-                    "shown_inside": unit(inside),
-                    "shown_outside": unit(outside),
-                }
-            )
-    return rows
+def _short(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers with a few digits."""
+    if values.dtype.kind != "f":
+        return values
+    return np.array([float(f"{one:.{PROFILE_DIGITS}g}") for one in values.tolist()])
 
 
 def _url(columns: Mapping[str, NDArray[Any]]) -> str:

@@ -14,7 +14,7 @@ from latefusion.interpretation.traits import LEAST_EFFECT
 # Rows, and at least this many per cluster if there are many clusters.
 MOST_ROWS = 30
 # Effects of this size have the full colour; larger ones the same.
-FULL_EFFECT = 3.0
+FULL_EFFECT = 2.0
 
 
 class HeatCell(NamedTuple):

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from latefusion.plots.canvas import middle_cut
-from latefusion.report.terms import OUTCOME_TERMS, TERMS
+from latefusion.report.terms import OUTCOME_TERMS, TERMS, UPDATE_TERMS
 from latefusion.report.widgets import bar_length, decimal, ink_on, integer, percent, signed
 
 # Characters that HTML does not allow, not even as character references, except tab and line breaks.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
 # The script of the page, in the order of its parts; the last one begins.
-SCRIPTS = ("names.js", "colours.js", "maps.js", "script.js")
+SCRIPTS = ("names.js", "colours.js", "curves.js", "maps.js", "script.js")
 
 
 def require_jinja2() -> Any:
@@ -68,6 +68,7 @@ def environment() -> Any:
     made.globals |= {
         "terms": TERMS,
         "outcome_terms": OUTCOME_TERMS,
+        "update_terms": UPDATE_TERMS,
         "style": safe(style),
         "script": safe(script),
         # Only this script may run, and nothing may be fetched, whatever else the page contains.

@@ -15,14 +15,15 @@ from latefusion.arrays import namespace, unit_rows
 from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.plots.canvas import middle_cut
 from latefusion.plots.embedding import embed
+from latefusion.progress import progress_steps
 from latefusion.report.colors import ColorColumn
 from latefusion.report.widgets import cluster_styles
 
 METHODS = ("auto", "tsne", "pca")
 # Samples that t-SNE embeds itself, in the main map and in those of single views, and its iterations; all other samples
 # are interpolated between the nearest of these.
-TSNE_SAMPLES, TSNE_ITERATIONS = 2000, 1000
-SMALL_TSNE_SAMPLES, SMALL_TSNE_ITERATIONS = 600, 500
+TSNE_SAMPLES, TSNE_ITERATIONS = 2000, 500
+SMALL_TSNE_SAMPLES, SMALL_TSNE_ITERATIONS = 600, 350
 INTERPOLATION_NEIGHBORS = 5
 # Limits that keep the page small and quick to draw: samples in the main map, samples in each map of a view, points in
 # all maps of views together, labels of all views together.
@@ -108,11 +109,15 @@ def draw(data: ModelData, embedding: str = "auto", columns: Sequence[ColorColumn
     n_views = len(data.views)
     shown = _subset(data.n_samples, min(MOST_SAMPLES, MOST_LABELS // n_views))
     small = _subset(len(shown), min(MOST_VIEW_SAMPLES, MOST_VIEW_POINTS // n_views))
-    main = draw_map(data.consensus[shown], embedding)
     small_embedding = embedding if n_views <= MOST_TSNE_VIEWS else "pca"
-    views, methods = zip(
-        *(_view_data(data, view, shown, small, main, small_embedding) for view in data.views), strict=True
-    )
+    drawn = []
+    with progress_steps(1 + n_views) as begin_step:
+        begin_step("map of the samples")
+        main = draw_map(data.consensus[shown], embedding)
+        for view in data.views:
+            begin_step(f"map of {view.name}")
+            drawn.append(_view_data(data, view, shown, small, main, small_embedding))
+    views, methods = zip(*drawn, strict=True)
     columns = columns[: max(1, MOST_COLOR_VALUES // len(shown))]
     colored = [_column_data(column, data, shown) for column in columns]
     n_colors = [1 + max(one["paint"], default=0) for one in (*views, *colored) if one["paint"] is not None]
@@ -210,7 +215,7 @@ def matching_colors(values: NDArray[np.intp], n_values: int, data: ModelData) ->
 def draw_map(
     rows: NDArray[Any], method: str = "auto", *, most: int = TSNE_SAMPLES, max_iter: int = TSNE_ITERATIONS
 ) -> Map:
-    """Embed samples in two dimensions, by the directions of their rows.
+    """Embed samples in two dimensions, by the directions of their rows (`latefusion.plots.embedding`).
 
     Parameters
     ----------
@@ -219,7 +224,7 @@ def draw_map(
         "auto" is t-SNE for rows with more than two columns.
     most : int, default=2000
         Samples that t-SNE embeds itself.
-    max_iter : int, default=1000
+    max_iter : int, default=500
         Iterations of t-SNE.
 
     Returns
@@ -228,15 +233,20 @@ def draw_map(
     """
     if method not in METHODS:
         raise ValueError(f"embedding must be one of {list(METHODS)}, got {method!r}.")
-    rows = unit_rows(np.asarray(rows, dtype=np.float64), xp=namespace(np.empty(0)))
+    rows = np.asarray(rows, dtype=np.float64)
     n_samples, width = rows.shape
     if method == "pca" or n_samples < 5 or (method == "auto" and width <= 2):
-        circle = " Rows with two components are scaled to unit length and form a circle." if width == 2 else ""
-        return Map(embed(rows, "pca"), f"PCA: the two directions with the largest variance.{circle}")
+        how = (
+            "Both components of the partition, as they are"
+            if width == 2
+            else "PCA: the two directions with the largest variance"
+        )
+        return Map(embed(rows, "pca"), f"{how}.")
     if n_samples <= most:
         return Map(embed(rows, max_iter=max_iter), f"t-SNE. {TSNE_NOTE}")
     chosen = np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
-    positions = _interpolate(rows, rows[chosen], embed(rows[chosen], max_iter=max_iter))
+    directions = unit_rows(rows, xp=namespace(rows))
+    positions = _interpolate(directions, directions[chosen], embed(rows[chosen], max_iter=max_iter))
     return Map(positions, f"t-SNE of {most} random samples; the other samples are interpolated. {TSNE_NOTE}")
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from latefusion.interpretation.gather import ModelData
-from latefusion.interpretation.outcome_tests import SurvivalCurves
+from latefusion.interpretation.outcome_tests import Clustering, SurvivalCurves
 from latefusion.interpretation.outcomes import Outcome, survival_table
 from latefusion.metrics import KaplanMeier
 from latefusion.report.tables import ShownTable, shown_table
+from latefusion.report.terms import OUTCOME_TERMS
 from latefusion.report.widgets import Style, Tick, cluster_styles
 
 # Of the chart of survival, in SVG units.
@@ -21,6 +23,8 @@ DASHES = ("", "7 3", "2 3", "9 3 2 3")
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
 SURVIVAL_TITLE = "Survival"
+# Of more curves, only some are coloured: those of the clusters that differ most from the others.
+MOST_CURVES, MOST_COLOURED = 12, 6
 
 
 class Curve(NamedTuple):
@@ -37,6 +41,8 @@ class Curve(NamedTuple):
         The curve, and ticks where samples are censored, as paths of SVG.
     at_risk : list of int
         One number per tick of the time axis.
+    is_coloured : bool
+        Whether it stands out before the reader selects clusters: curves of many clusters hide each other.
     """
 
     cluster: int
@@ -46,6 +52,7 @@ class Curve(NamedTuple):
     path: str
     censored: str
     at_risk: list[int]
+    is_coloured: bool = True
 
 
 class SurvivalChart(NamedTuple):
@@ -104,19 +111,42 @@ def outcome_section(found: Outcome | None, data: ModelData) -> OutcomeSection | 
         return None
     if not isinstance(found, Outcome):
         raise TypeError(f"outcome must be the result of latefusion.outcome(model, table), got {type(found).__name__}.")
-    clusters = [] if found.survival is None else list(found.survival.curves)
-    unknown = [one for one in clusters if str(one) not in data.clusters]
-    if unknown:
-        raise ValueError(
-            f"outcome has the cluster {unknown[0]!r}, but the clusters of the model are {', '.join(data.clusters)}. "
-            f"Compute it with latefusion.outcome(model, table) for the same model."
-        )
+    _check_clusters(found.clustering, data)
     chart = None if found.survival is None else survival_chart(found.survival, data)
     tables = [shown_table(table, title) for title, table in found.parts()]
     if found.survival is not None:
         # Without the names of the columns, which are on the axis.
         tables[0] = shown_table(survival_table(found.survival), SURVIVAL_TITLE)
+    tables = [one._replace(notes=tuple(map(_in_words, one.notes))) for one in tables]
     return OutcomeSection(chart, tables, found.notes)
+
+
+def _check_clusters(compared: Clustering, data: ModelData) -> None:
+    """Raise an error if an outcome is about other clusters than those of the report."""
+    same = "Compute it with latefusion.outcome(model, table) for the same model and samples."
+    unknown = [one for one in compared.clusters if str(one) not in data.clusters]
+    if unknown:
+        raise ValueError(
+            f"outcome has the cluster {unknown[0]!r}, but the clusters of the model are {', '.join(data.clusters)}. "
+            f"{same}"
+        )
+    if len(compared.codes) != data.n_samples:
+        raise ValueError(
+            f"outcome is about {len(compared.codes)} samples, but the report is about {data.n_samples}. {same}"
+        )
+    position = np.array([data.clusters.index(str(one)) for one in compared.clusters], dtype=np.intp)
+    n_other = np.count_nonzero(compared.assigned & (position[compared.codes] != data.labels))
+    if n_other:
+        raise ValueError(
+            f"outcome is about another clustering: {n_other} of {data.n_samples} samples are in another cluster than "
+            f"in the model. {same}"
+        )
+
+
+def _in_words(note: str) -> str:
+    """A note about tables of Python for readers of the page, which has other tables."""
+    note = re.sub(r" in `(clusters|comparison)`\.", " (not shown).", note)
+    return re.sub(rf"\b({'|'.join(OUTCOME_TERMS)})\b", lambda name: name[0].replace("_", " "), note)
 
 
 def survival_chart(survival: SurvivalCurves, data: ModelData) -> SurvivalChart | None:
@@ -137,6 +167,7 @@ def survival_chart(survival: SurvivalCurves, data: ModelData) -> SurvivalChart |
     last = max(float(curve.times[-1]) for curve in survival.curves.values()) or 1.0
     times = time_ticks(last)
     styles = cluster_styles(len(data.clusters))
+    coloured = _clearest(survival)
 
     def across(time: Any) -> Any:
         return LEFT + time / last * (WIDTH - LEFT - RIGHT)
@@ -149,11 +180,21 @@ def survival_chart(survival: SurvivalCurves, data: ModelData) -> SurvivalChart |
         cluster = data.clusters.index(str(name))
         turn = cluster // 10 % len(DASHES)
         at_risk = curve.at_risk_at(times).tolist()
-        curves.append(Curve(cluster, str(name), styles[cluster], DASHES[turn], *_paths(curve, across, down), at_risk))
+        paths = _paths(curve, across, down)
+        curves.append(Curve(cluster, str(name), styles[cluster], DASHES[turn], *paths, at_risk, name in coloured))
     curves.sort(key=lambda one: one.cluster)
     x_ticks = [Tick(float(across(time)), f"{time:g}") for time in times]
     y_ticks = [Tick(float(down(share)), f"{share:.0%}") for share in SHARES]
     return SurvivalChart(curves, x_ticks, y_ticks, survival.time_name, survival.p)
+
+
+def _clearest(survival: SurvivalCurves) -> set[Any]:
+    """The clusters that differ most from all others, if there are too many to tell their curves apart."""
+    names = list(survival.curves)
+    if len(names) <= MOST_CURVES:
+        return set(names)
+    p = np.ones(len(names)) if survival.test is None else np.nan_to_num(survival.test.group_p_values, nan=1.0)
+    return {names[one] for one in np.argsort(p, kind="stable")[:MOST_COLOURED]}
 
 
 def _paths(curve: KaplanMeier, across: Any, down: Any) -> tuple[str, str]:

@@ -17,7 +17,10 @@ from sklearn.base import BaseEstimator
 import latefusion
 from latefusion.datasets.files import SINGLE_CELL_SUFFIXES
 from latefusion.interpretation.gather import ModelData, shorten
+from latefusion.interpretation.outcomes import Outcome
 
+# Readers of pandas for tables that are not text.
+FRAME_READERS = {".parquet": "read_parquet", ".xlsx": "read_excel", ".feather": "read_feather"}
 LIBRARIES = ("latefusion", "numpy", "scipy", "scikit-learn")
 
 
@@ -49,6 +52,8 @@ def reproduction(
     loading: str | None = None,
     fitting: str | None = None,
     new: bool = False,
+    annotated: bool = False,
+    outcome: Outcome | None = None,
 ) -> Reproduction:
     """Write the code.
 
@@ -57,12 +62,15 @@ def reproduction(
     data : ModelData
     command : str, default=None
     loading : str, default=None
-        Python code that defines ``views``, and ``target`` where there is one; by default a line that the reader has to
-        complete.
+        Python code that defines ``views``, and ``target``, ``annotation`` and ``clinic`` where there are such; by
+        default lines that the reader has to complete.
     fitting : str, default=None
         Python code that defines ``model``; by default a fit on the views.
     new : bool, default=False
         Whether the samples are other ones than those of ``fit``.
+    annotated : bool, default=False
+        Whether the page has annotation besides known classes.
+    outcome : Outcome, default=None
 
     Returns
     -------
@@ -70,17 +78,23 @@ def reproduction(
     """
     model = data.model
     imports = {"import latefusion as lf"}
-    hinted = hasattr(model, "hints_")
+    hinted = getattr(model, "hints_", None) is not None
     fit = f"model = {code_of(model, imports)}.fit(views{', **hints' * hinted})" if fitting is None else fitting
-    target = ("" if data.target is None else ", target=target") + ", new=True" * new
+    given = {"target": data.target is not None, "annotation": annotated, "outcome": outcome is not None}
+    options = "".join(f", {name}={name}" for name, is_given in given.items() if is_given) + ", new=True" * new
+    if loading is None:
+        missing = {"annotation = ...  # Load the annotation here.": annotated}
+        missing |= {"clinic = ...  # Load the table of the outcome here.": outcome is not None}
+        loading = "\n".join([_placeholder(data), *(line for line, is_missing in missing.items() if is_missing)])
     lines = [
         *sorted(imports),
         "from latefusion.report import write_report",
         "",
-        _placeholder(data) if loading is None else loading,
+        loading,
         *(["# Load the hints here, as arguments of fit.", "hints = {'y': ...}"] if hinted else []),
         fit,
-        f'write_report(model, views, "report.html"{target})',
+        *([] if outcome is None else [_outcome_code(outcome, data, new=new)]),
+        f'write_report(model, views, "report.html"{options})',
     ]
     parameters = model.get_params(deep=False)
     seed = parameters.get("random_state")
@@ -128,6 +142,41 @@ def loading_code(
         lines.insert(0, "from latefusion.scverse.reading import normalize_modalities")
         views = "normalize_modalities(data.views).views"
     return "\n".join([*lines, f"views, target = {views}, data.target"])
+
+
+def frame_code(file: str | os.PathLike[str]) -> str:
+    """Python code that reads a table with pandas.
+
+    Parameters
+    ----------
+    file : str or path-like
+
+    Returns
+    -------
+    str
+        An expression.
+
+    Examples
+    --------
+    >>> from latefusion.report.reproduce import frame_code
+    >>> frame_code("clinic.parquet")
+    "pandas.read_parquet('clinic.parquet')"
+    """
+    reader = FRAME_READERS.get(Path(file).suffix.lower())
+    sniffed = ", sep=None, engine='python'" * (reader is None)  # finds the separator
+    return f"pandas.{reader or 'read_csv'}({os.fspath(file)!r}{sniffed})"
+
+
+def _outcome_code(outcome: Outcome, data: ModelData, *, new: bool) -> str:
+    """Python code that defines the outcome."""
+    survival = outcome.table.survival
+    given = f"survival={None if survival is None else (survival.time_name, survival.event_name)}"
+    if new:
+        return f"outcome = lf.outcome(model.predict(views), clinic, {given}, sample_ids=views.sample_ids)"
+    # The first row is the model.
+    others = [name for name in outcome.comparison["method"][1:].tolist() if not name.startswith("view ")]
+    compared = [name for name in others if not name.endswith(", common samples")]
+    return f"outcome = lf.outcome(model, clinic, {given}{', views=views, baselines=True' * bool(compared)})"
 
 
 def _placeholder(data: ModelData) -> str:

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from latefusion.experiments.comparison import SCORES
 from latefusion.interpretation.gather import ModelData, shorten
 from latefusion.interpretation.importance import Explanation, Importance
+from latefusion.interpretation.outcomes import LEVEL, Outcome
 from latefusion.interpretation.traits import Trait
 from latefusion.metrics import clustering_scores
 from latefusion.report.baselines import Baselines
 from latefusion.report.widgets import integer, percent
-from latefusion.summaries import LOW_CONFIDENCE
+from latefusion.summaries import LOW_CONFIDENCE, hint_line
 
 # Limits of tables that would otherwise grow with the data.
 MOST_TRAITS = 20
@@ -35,9 +36,13 @@ NEARLY_SAME = 0.95
 
 
 def summary(
-    data: ModelData, importance: Importance, explanation: Explanation, baselines: Baselines | None
+    data: ModelData,
+    importance: Importance,
+    explanation: Explanation,
+    baselines: Baselines | None,
+    outcome: Outcome | None = None,
 ) -> list[str]:
-    """Main results, one sentence or two each: sizes, confidence, novelty, views, baselines, scores.
+    """Main results, one sentence or two each: sizes, confidence, novelty, hints, views, baselines, scores, outcome.
 
     Parameters
     ----------
@@ -45,18 +50,22 @@ def summary(
     importance : Importance
     explanation : Explanation
     baselines : Baselines or None
+    outcome : Outcome, default=None
 
     Returns
     -------
     list of str
     """
+    hints = hint_line(data.model)
     return [
         *_about_sizes(data.sizes),
         *_about_confidence(data),
         *_about_novelty(data),
+        *([] if hints is None else [hints]),
         *_about_views(data, importance, explanation),
         *_about_baselines(data, baselines),
         *_about_scores(data),
+        *([] if outcome is None else [_about_outcome(outcome)]),
     ]
 
 
@@ -141,6 +150,17 @@ def _about_scores(data: ModelData) -> list[str]:
     return [f"Agreement with the known classes, which were not used for clustering: {shown}."]
 
 
+def _about_outcome(outcome: Outcome) -> str:
+    """In which columns the clusters differ."""
+    names, p = [str(name) for name in outcome.tests["column"]], outcome.tests["p_adjusted"]
+    found = [name for name, own in zip(names, p, strict=True) if own <= LEVEL]
+    if not found:
+        listed = shorten(names, 5)
+        return f"Outcome: the clusters do not differ significantly in {listed} (adjusted p above {LEVEL:g})."
+    counted = f"{len(found)} of {len(names)} column{'s' * (len(names) != 1)} with an adjusted p of at most {LEVEL:g}"
+    return f"Outcome: the clusters differ significantly in {shorten(found, 5)} ({counted})."
+
+
 class Cluster(NamedTuple):
     """One cluster.
 
@@ -150,8 +170,8 @@ class Cluster(NamedTuple):
     size : int
     share : float
         Of all samples.
-    confidence : float or None
-        Median of its samples.
+    confidence, membership : float or None
+        Medians of its samples.
     traits : list of (str, list of Trait)
         Features by which it differs, by name of the view.
     """
@@ -160,6 +180,7 @@ class Cluster(NamedTuple):
     size: int
     share: float
     confidence: float | None
+    membership: float | None
     traits: list[tuple[str, list[Trait]]]
 
 
@@ -178,11 +199,14 @@ def clusters(data: ModelData, traits: Sequence[Sequence[Trait]]) -> list[Cluster
     """
     found = []
     for position, (name, size, own) in enumerate(zip(data.clusters, data.sizes.tolist(), traits, strict=True)):
-        confidence = None if data.confidence is None else float(np.median(data.confidence[data.labels == position]))
+        confidence, membership = (
+            None if values is None else float(np.median(values[data.labels == position]))
+            for values in (data.confidence, data.membership)
+        )
         strongest = sorted(own, key=lambda one: -abs(one.effect))[:MOST_TRAITS]
         grouped = groupby((one for one in own if one in strongest), key=lambda one: one.view)
         by_view = [(view, list(group)) for view, group in grouped]
-        found.append(Cluster(name, size, size / data.n_samples, confidence, by_view))
+        found.append(Cluster(name, size, size / data.n_samples, confidence, membership, by_view))
     return found
 
 

@@ -49,6 +49,10 @@ TERMS = {
     "difference of the score": "Its score minus that of the model, and the standard error (\u00b1).",
     "samples that move": "Samples with another label than in the model.",
     "most common": "The class that most samples of the cluster have.",
+    "next": "The next most common classes, and their numbers of samples.",
+    "others": "Samples of all other classes.",
+    "membership": "Probability that a sample keeps its cluster when the clustering is repeated on other samples.",
+    "median membership": "The middle membership of these samples: half of them have a higher one.",
     "values": "Samples of the cluster that have a value.",
     "lower quartile": "A quarter of the values are smaller.",
     "median": "Half of the values are smaller.",
@@ -82,5 +86,10 @@ OUTCOME_TERMS = {
     "significant": "Columns with an adjusted p of at most 0.05.",
     "at risk": "Samples under observation at the beginning of this time.",
 }
-# Terms that are explained below the first numbers of the page, where the page has them.
-FIRST = ("confidence", "novelty", "stability", "agreement")
+# Columns of the table of clusters before and after an update.
+UPDATE_TERMS = {
+    "cluster": TERMS["cluster"],
+    "change": "What became of the cluster.",
+    "before": "Samples of the cluster in the earlier model.",
+    "after": "Samples of the cluster now.",
+}

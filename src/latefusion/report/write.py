@@ -12,6 +12,7 @@ import numpy as np
 
 from latefusion.atomic_files import atomic_write
 from latefusion.datasets.modalities import is_mudata
+from latefusion.estimators.updates import Update
 from latefusion.experiments.comparison import ComparisonRow
 from latefusion.interpretation.annotation import read_annotation
 from latefusion.interpretation.effects import model_effects
@@ -32,14 +33,16 @@ from latefusion.progress import progress_range, report_progress
 from latefusion.report import sections_method, sections_samples
 from latefusion.report.annotation import annotation_section
 from latefusion.report.baselines import Baselines, run_baselines
-from latefusion.report.colors import chosen_columns, color_columns
+from latefusion.report.colors import chosen_columns, color_columns, known_columns
 from latefusion.report.downloads import downloads
 from latefusion.report.heatmap import heatmap, top_features
 from latefusion.report.html import render, require_jinja2
 from latefusion.report.maps import METHODS, draw
+from latefusion.report.memberships import memberships_section
 from latefusion.report.number_path import number_tree
 from latefusion.report.outcome import outcome_section
 from latefusion.report.reproduce import reproduction
+from latefusion.report.update import update_section
 from latefusion.report.widgets import cluster_styles, integer
 
 
@@ -64,6 +67,7 @@ def write_report(
     annotation: Any = None,
     color_by: Sequence[str] | None = None,
     outcome: Outcome | None = None,
+    update: Update | None = None,
     files: Sequence[str | os.PathLike[str]] | None = None,
     date: datetime.date | None = None,
 ) -> Path:
@@ -84,6 +88,7 @@ def write_report(
         Identifiers of the samples; by default those of the views.
     target : array of shape (n_samples,), default=None
         Known classes: a table of clusters and classes, colours of the maps, and scores. They are for comparison only.
+        The name of a series is their heading.
     title : str, default=None
         Heading of the page.
     baselines : bool or list of ComparisonRow, default=True
@@ -103,7 +108,8 @@ def write_report(
     command : str, default=None
         The command line that writes this report; it is shown under "How to reproduce".
     loading : str, default=None
-        Python code that defines ``views``, and ``target`` if there is one; it is shown under "How to reproduce".
+        Python code that defines ``views``, and ``target``, ``annotation`` and ``clinic`` (the table of the outcome) if
+        there are such; it is shown under "How to reproduce".
     fitting : str, default=None
         Python code that defines ``model``, where it is not a fit on ``views``.
     new : bool, default=False
@@ -115,10 +121,12 @@ def write_report(
         Further knowledge about the samples: categories, numbers and dates, which are compared with the clusters and can
         be shown by colour. Frames and series with sample ids are matched by them, in any order.
     color_by : sequence of str, default=None
-        Columns of the views that the maps can be coloured by: names of columns, or "view: column". By default those
-        with the largest effects.
+        Columns that the maps can be coloured by: names of columns, or "view: column", "annotation: column" or "outcome:
+        column". By default those of the views with the largest effects. Annotation and outcomes are always offered.
     outcome : Outcome, default=None
-        The result of `latefusion.outcome`: survival curves with numbers at risk, and tests.
+        The result of `latefusion.outcome` for the same samples: survival curves with numbers at risk, and tests.
+    update : Update, default=None
+        The result of ``update`` of an earlier model, if the model is its ``update.model``: what changed, and drift.
     files : sequence of str or path-like, default=None
         Names of the input files, which the page shows.
     date : datetime.date, default=None
@@ -154,25 +162,26 @@ def write_report(
         features = X if is_mudata(X) else {}
     described = data.described_by(read_features(features, data.n_samples, data.ids))
     known = read_annotation(annotation, data)
-    chosen_columns(described, color_by or ())  # errors before the work
-    tested = outcome_section(outcome, data)
+    tested, changed = outcome_section(outcome, data), update_section(update, data)
+    colors = known_columns(known.columns, None if outcome is None else outcome.table, data.membership)
+    chosen_columns(described, color_by or (), colors)  # errors before the work
     names, agreement = agreement_table(data)
-    report_progress("importance of the views", 0.2)
-    with progress_range(0.2, 0.4):
+    report_progress("importance of the views", 0.1)
+    with progress_range(0.1, 0.3):
         explanation = _explained(model, explain)
     tree = number_tree(model) if explain else None
     importance = Importance([], {}) if new else view_importance(data, explanation, names, agreement)
-    report_progress("baselines", 0.4)
-    with progress_range(0.4, 0.6):
+    report_progress("baselines", 0.3)
+    with progress_range(0.3, 0.4):
         compared = _baselines(data, baselines)
-    report_progress("cluster profiles", 0.6)
-    effects = model_effects(described)
+    report_progress("cluster profiles", 0.4)
+    effects = model_effects(described, test=True)
     n_clusters, what = len(data.clusters), "new samples" if new else "samples"
     top = top_features(effects, n_clusters)
     clusters = sections_samples.clusters(data, traits_of(effects, data))
-    report_progress("map of the samples", 0.7)
-    drawing = draw(data, embedding, color_columns(described, effects, top, known.columns, color_by))
-    report_progress("writing the page", 0.9)
+    with progress_range(0.5, 0.95):
+        drawing = draw(data, embedding, color_columns(described, effects, top, colors, color_by))
+    report_progress("writing the page", 0.95)
     page = render(
         data=data,
         title=title or f"{n_clusters} cluster{'s' * (n_clusters != 1)} of {integer(data.n_samples)} {what}",
@@ -180,7 +189,7 @@ def write_report(
         date=str(datetime.date.today() if date is None else date),
         files=[os.fspath(file) for file in files or ()],
         styles=cluster_styles(n_clusters),
-        summary=sections_samples.summary(data, importance, explanation, compared),
+        summary=sections_samples.summary(data, importance, explanation, compared, outcome),
         warnings=[*result_warnings(data), *(data_warnings(data) if warnings is None else warnings)],
         drawing=drawing,
         clusters=clusters,
@@ -189,13 +198,23 @@ def write_report(
         downloads=downloads(data, effects),
         annotation=annotation_section(known, data),
         outcome=tested,
+        update=changed,
+        memberships=memberships_section(data),
         samples=sections_samples.samples_to_check(data),
         views=sections_method.views_section(data, explanation, names, agreement),
         baselines=sections_method.baselines_section(compared),
         choices=sections_method.choices(data, tree),
         convergence=sections_method.convergence(data),
         missing=sections_samples.missing_views(data),
-        reproduce=reproduction(data, command=command, loading=loading, fitting=fitting, new=new),
+        reproduce=reproduction(
+            data,
+            command=command,
+            loading=loading,
+            fitting=fitting,
+            new=new,
+            annotated=annotation is not None,
+            outcome=outcome,
+        ),
     )
     with atomic_write(path) as stream:
         stream.write(page.encode("utf-8"))

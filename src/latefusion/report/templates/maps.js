@@ -253,7 +253,7 @@
       if (pinned >= 0) describe(pinned, panel);
     };
 
-    const keys = Array.from(document.querySelectorAll(".key"));
+    const keys = Array.from(document.querySelectorAll(".legend .key"));
     function show(cluster, shown) {
       hidden[cluster] = shown ? 0 : 1;
       keys[cluster].setAttribute("aria-pressed", String(shown));

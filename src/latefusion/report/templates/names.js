@@ -48,16 +48,16 @@
     return /[",\r\n]/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain;
   }
 
-  // The labels with a column of names, if there are any.
-  function namedLabels(text) {
+  // A table with a column of names of its clusters, if there are any.
+  function withNames(text, column) {
     if (!inputs.some((_, cluster) => nameOf(cluster))) return text;
     const names = new Map(inputs.map((input, cluster) => [input.dataset.id, nameOf(cluster)]));
-    const [head, ...rows] = records(text), at = head.indexOf("label");
+    const [head, ...rows] = records(text), at = head.indexOf(column);
     const lines = rows.map((row) => [...row, cell(names.get(row[at]) || "")].join(","));
     return [[...head, "name"].join(","), ...lines, ""].join("\n");
   }
 
-  // The page as it was loaded, with the names in it.
+  // The page as it was loaded, with the names in it, and the curves that the reader chose.
   function pageWithNames() {
     const copy = root.cloneNode(true), all = (what) => copy.querySelectorAll(what);
     delete copy.dataset.ready;
@@ -65,7 +65,8 @@
     all("input.name").forEach((input, cluster) => input.setAttribute("value", nameOf(cluster)));
     all(".cluster-name, #sample, #tip, #scale").forEach((one) => one.replaceChildren());
     all("#tip").forEach((one) => { one.hidden = true; one.removeAttribute("style"); });
-    all(".key").forEach((one) => one.setAttribute("aria-pressed", "true"));
+    all(".legend .key").forEach((one) => one.setAttribute("aria-pressed", "true"));
+    all(".pointed, .alone").forEach((one) => one.classList.remove("pointed", "alone"));
     all("details").forEach((one) => { one.open = false; });
     all("#theme").forEach((one) => { one.textContent = "Dark"; });
     all("canvas").forEach((one) => { one.removeAttribute("width"); one.removeAttribute("height"); });
@@ -75,11 +76,13 @@
   function editNames() {
     inputs.forEach((input) => input.addEventListener("input", () => { showNames(); retell(); redraw(); }));
     showNames();
-    for (const link of document.querySelectorAll("a[download='labels.csv']")) {
-      link.addEventListener("click", (event) => {
-        event.preventDefault();
-        save("labels.csv", "text/csv;charset=utf-8", namedLabels(textOf(link.href)));
-      });
+    for (const [file, column] of [["labels.csv", "label"], ["profiles.csv", "cluster"]]) {
+      for (const link of document.querySelectorAll("a[download='" + file + "']")) {
+        link.addEventListener("click", (event) => {
+          event.preventDefault();
+          save(file, "text/csv;charset=utf-8", withNames(textOf(link.href), column));
+        });
+      }
     }
     byId("copy").addEventListener("click", () => save("report.html", "text/html;charset=utf-8", pageWithNames()));
   }

@@ -24,5 +24,6 @@
     for (const one of document.querySelectorAll("details[data-folded]")) { one.open = false; delete one.dataset.folded; }
   });
   editNames();
+  chooseCurves();
   if (data) drawMaps();
   root.dataset.ready = "true";
