@@ -69,7 +69,6 @@ def test_the_way_back_gives_the_same(value):
         slice(2, None, 3),
         lf.kernels.KERNELS["laplace"],
         lf.GraphSimilarity(7),
-        NearestNeighbors().fit(np.arange(12.0).reshape(6, 2)),
     ],
     ids=lambda value: type(value).__name__,
 )

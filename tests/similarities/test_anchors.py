@@ -23,7 +23,7 @@ def fit_anchor_graph(view, n_clusters, **options):
 
 def test_weights_are_their_definition():
     factor, extension = fit_anchor_graph(VIEW, 3, n_anchors=40)
-    anchors = extension.feature_map.finder._fit_X + np.median(VIEW, axis=0)  # they are kept relative to the medians
+    anchors = extension.feature_map.anchors + np.median(VIEW, axis=0)  # they are kept relative to the medians
     squares = np.sum((VIEW[:, None] - anchors) ** 2, axis=2)
     ties = np.zeros_like(squares)
     for i, row in enumerate(squares):
@@ -43,7 +43,7 @@ def test_anchors_lie_nearer_to_the_samples_than_samples_drawn_at_random():
 
     for seed in range(5):
         _, extension = fit_anchor_graph(VIEW, 3, n_anchors=12, random_state=seed)
-        anchors = extension.feature_map.finder._fit_X + np.median(VIEW, axis=0)
+        anchors = extension.feature_map.anchors + np.median(VIEW, axis=0)
         drawn = VIEW[np.random.RandomState(seed).choice(400, 12, replace=False)]
         assert cost(anchors) < 0.9 * cost(drawn)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from latefusion.arrays.threads import one_thread
 from latefusion.similarities import nearest
-from latefusion.similarities.nearest import nearest_neighbors, smallest_entries
+from latefusion.similarities.nearest import nearest_anchors, nearest_neighbors, smallest_entries
 from tests.properties import examples
 
 KINDS = {
@@ -69,3 +69,30 @@ def test_smallest_entries_are_those_of_a_stable_sort(seed, n_rows, n_columns, sh
     order = np.argsort(matrix, axis=1, kind="stable")[:, :n_entries]
     np.testing.assert_array_equal(columns, order)
     np.testing.assert_array_equal(entries, np.take_along_axis(matrix, order, axis=1))
+
+
+@examples(60)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_anchors=st.integers(2, 200),
+    width=st.integers(1, 6),
+    dtype=st.sampled_from(["float32", "float64"]),
+    scale=st.sampled_from([1e-30, 1.0, 1e30]),
+)
+def test_nearest_anchors_are_those_of_a_plain_search(seed, n_anchors, width, dtype, scale):
+    rng = np.random.default_rng(seed)
+    rows, anchors = ((scale * rng.standard_normal((size, width))).astype(dtype) for size in (30, n_anchors))
+    n_neighbors = min(6, n_anchors)
+    squares, positions = nearest_anchors(rows, anchors, n_neighbors)
+    exact = np.sum((rows[:, None].astype(np.float64) - anchors) ** 2, axis=2)
+    tolerance = (1e-5 if dtype == "float32" else 1e-13) * exact.max()
+    np.testing.assert_allclose(squares, np.sort(exact, axis=1)[:, :n_neighbors], atol=tolerance, rtol=0)
+    np.testing.assert_allclose(np.take_along_axis(exact, positions, axis=1), squares, atol=tolerance, rtol=0)
+    assert np.all(np.diff(squares, axis=1) >= 0)
+
+
+def test_a_row_far_beyond_the_anchors_does_not_overflow():
+    rows = np.array([[1e25, 0.0], [0.0, 1.0]], dtype=np.float32)
+    squares, positions = nearest_anchors(rows, np.eye(2, dtype=np.float32), 2)
+    assert np.isfinite(squares).all()
+    np.testing.assert_array_equal(positions[1], [1, 0])

@@ -20,7 +20,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
-from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
@@ -260,9 +259,7 @@ PARTS: dict[str, Part] = {
         captured=float,
         floor=float,
     ),
-    "AnchorMap": _part(
-        AnchorMap, transform=CoordinateTransform, finder=NearestNeighbors, n_neighbors=int, scale=Numbers
-    ),
+    "AnchorMap": _part(AnchorMap, transform=CoordinateTransform, anchors=Samples, n_neighbors=int, scale=Numbers),
     # A clusterer that predicts labels is not part of latefusion, so a file cannot contain it.
     "GivenMap": _part(GivenMap, weights=Numbers, kind=str, coding=LabelCoding | None, clusterer=None, name=str),
     "CoordinateTransform": _part(CoordinateTransform, unit_length=bool, shift=Numbers | None),

@@ -14,7 +14,6 @@ tag              content
 ``dtype``        name of a type of numbers
 ``number_type``  the same, as a class of NumPy
 ``random_state`` state of a generator
-``neighbors``    samples that a `NearestNeighbors` searches; it is fitted to them again
 ``kernel``       name of one of the kernels of this package
 ``transformer``  name of a class of `latefusion.outputs.schema.TRANSFORMERS`, and its attributes
 ``part``         name of a class of `latefusion.outputs.schema.PARTS`, and its fields
@@ -31,7 +30,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import InvalidParameterError
 
 from latefusion.kernels import KERNELS
@@ -186,8 +184,6 @@ def encode(value: Any, store: StoreArray, where: str = "model") -> Node:
         return {"number_type": np.dtype(value).str}
     if cls is np.random.RandomState:
         return {"random_state": inner(value.get_state(), where=where)}
-    if cls is NearestNeighbors and value.get_params() == NearestNeighbors().get_params():
-        return {"neighbors": inner(value._fit_X, where=where)}
     if cls in TRANSFORMERS.values():
         attributes = {key: inner(one, where=f"{where}.{key}") for key, one in vars(value).items()}
         return {"transformer": {"class": cls.__name__, "attributes": attributes}}
@@ -321,9 +317,6 @@ class _Decoder:
         state = np.random.RandomState()
         state.set_state(self(content))
         return state
-
-    def _neighbors(self, content: Any) -> NearestNeighbors:
-        return NearestNeighbors().fit(self(content))
 
     def _kernel(self, content: Any) -> Any:
         if content not in KERNELS:

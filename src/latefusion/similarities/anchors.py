@@ -19,6 +19,7 @@ Liu, He, Chang: Large graph construction for scalable semi-supervised learning. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,15 +27,15 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.metrics import pairwise_distances_argmin
-from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import draw_rows, row_blocks
+from latefusion.arrays import draw_rows, row_blocks, share_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
 from latefusion.similarities.extension import FeatureFitter, ReadRows
 from latefusion.similarities.factor import Factor, FactorExtension, row_reader
+from latefusion.similarities.nearest import nearest_anchors
 from latefusion.types import Array
 
 # Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
@@ -88,8 +89,8 @@ class AnchorMap:
     Attributes
     ----------
     transform : CoordinateTransform
-    finder : NearestNeighbors
-        Finds the nearest anchors.
+    anchors : array or sparse matrix of shape (n_anchors, n_features)
+        Transformed rows.
     n_neighbors : int
         Anchors of a sample, r.
     scale : ndarray of shape (n_anchors,)
@@ -97,7 +98,7 @@ class AnchorMap:
     """
 
     transform: CoordinateTransform
-    finder: NearestNeighbors
+    anchors: Array
     n_neighbors: int
     scale: NDArray[Any]
 
@@ -132,14 +133,19 @@ class AnchorMap:
 
     def __call__(self, rows: Array) -> Any:
         """Rows of Φ."""
-        block = max(1, BLOCK_ENTRIES // rows.shape[1])
-        parts = [self._block(rows[part]) for part in row_blocks(rows.shape[0], block)]
-        return parts[0] if len(parts) == 1 else scipy.sparse.vstack(parts, format="csr")
+        blocks = list(row_blocks(rows.shape[0], max(1, BLOCK_ENTRIES // max(rows.shape[1], self.width))))
+        found: list[Any] = [None] * len(blocks)
+
+        def fill(parts: Sequence[slice]) -> None:
+            for part in parts:
+                found[part.start // blocks[0].stop] = self._block(rows[part])
+
+        share_blocks(fill, blocks)
+        return found[0] if len(found) == 1 else scipy.sparse.vstack(found, format="csr")
 
     def _block(self, rows: Array) -> Any:
-        distances, anchors = self.finder.kneighbors(self.transform(rows), self.n_neighbors + 1)
-        # In double precision, so that squares neither overflow nor vanish.
-        weights = adaptive_weights(Neighbors(anchors, distances.astype(np.float64) ** 2))[:, :-1]
+        squares, anchors = nearest_anchors(self.transform(rows), self.anchors, self.n_neighbors + 1)
+        weights = adaptive_weights(Neighbors(anchors, squares))[:, :-1]
         weights = (weights * self.scale[anchors[:, :-1]]).astype(rows.dtype)
         starts = np.arange(0, weights.size + 1, self.n_neighbors)
         return scipy.sparse.csr_array((weights.ravel(), anchors[:, :-1].ravel(), starts), (len(weights), self.width))
@@ -234,7 +240,7 @@ def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any
                 f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-        plain = AnchorMap(transform, NearestNeighbors().fit(anchors), n_neighbors, np.ones(anchors.shape[0]))
+        plain = AnchorMap(transform, anchors, n_neighbors, np.ones(anchors.shape[0]))
         return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
     return FeatureFitter(np.concatenate([spaced, middle, subset]), fit)

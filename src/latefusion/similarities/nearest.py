@@ -65,6 +65,40 @@ def nearest_neighbors(samples: Array, n_neighbors: int) -> tuple[NDArray[Any], N
     return distances, neighbors
 
 
+def nearest_anchors(rows: Array, anchors: Array, n_neighbors: int) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Squared distances and positions of the nearest of a few hundred anchors, in ascending order.
+
+    Single precision is enough, unless squares leave its range: weights of anchors depend on differences of squares that
+    are not much smaller than these.
+
+    Parameters
+    ----------
+    rows : array or sparse matrix of shape (n_samples, n_features)
+    anchors : array or sparse matrix of shape (n_anchors, n_features)
+    n_neighbors : int
+        At most the number of anchors.
+
+    Returns
+    -------
+    squares, positions : ndarray of shape (n_samples, n_neighbors)
+    """
+    if scipy.sparse.issparse(rows) or scipy.sparse.issparse(anchors):
+        finder = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(anchors)
+        distances, positions = finder.kneighbors(rows)
+        return distances.astype(np.float64) ** 2, positions
+    limits, largest = np.finfo(rows.dtype), float(np.max(np.abs(anchors)))
+    if not float(limits.tiny) ** 0.25 < largest < float(limits.max) ** 0.25:
+        rows, anchors = rows.astype(np.float64), anchors.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        partial = rows @ (-2 * anchors.T)
+        partial += np.einsum("ij,ij->i", anchors, anchors)
+    if not np.isfinite(partial[:, 0]).all():
+        return nearest_anchors(rows.astype(np.float64), anchors.astype(np.float64), n_neighbors)
+    smallest, positions = smallest_entries(partial, n_neighbors)
+    squares = smallest.astype(np.float64) + np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
+    return np.maximum(squares, 0.0), positions
+
+
 def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
     """All x_iᵀx_j in double precision; entries right of the diagonal blocks are copied from below them.
 
