@@ -159,7 +159,7 @@ def test_neighbours_are_doubled_until_the_graph_is_connected_enough():
     assert len({(a, b) for a, b in zip(heap, model.labels_, strict=True)}) == 6
 
 
-@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+@pytest.mark.filterwarnings("ignore:K-means found 4 distinct clusters")
 def test_fewer_different_samples_than_clusters_warn_and_give_no_more_labels():
     heap = np.arange(60) % 4
     views = [np.eye(4)[heap], np.eye(4)[heap] @ np.diag([1.0, 2.0, 3.0, 4.0])]

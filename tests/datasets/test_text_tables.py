@@ -143,7 +143,10 @@ def test_names_of_several_lines(tmp_path):
         ('id,a,b\ns1,1,2\ns2,"3,4\ns3,5,6\n', r'line 3: a quote \("\) is opened and not closed'),
         ("id,a\ns1,1\n\n,2\ns3,3\n", r"no id in line 4 \(empty or NA in column 'id'\)\. Add"),
         ("id,a\ns1,1\n,2\nNA,3\n", "no id in line 3.*, nor in 1 other rows"),
-        ("id,a\nx,1\ns1,2\n\ns1 ,3\ns1,4\nx,5\n", "'x' 2 times .in column 'id', in line 2 and in line 7.*1 other ids"),
+        (
+            "id,a\nx,1\ns1,2\n\ns1 ,3\ns1,4\nx,5\n",
+            "'x' 2 times .in column 'id', in line 2 and in line 7.*1 other id more",
+        ),
         ("id,a,b,a\ns1,1,2,3\n", r"line 1: several columns with the same name, 'a' \(2 times: columns 2 and 4\)"),
         ("id,a\0\ns1,1\n", "zero bytes"),
     ],

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from latefusion.arrays import to_numpy
 from latefusion.kernels import (
     KERNELS,
-    fit_gram,
     fit_kernel,
     functions,
     gaussian_kernel,
@@ -22,6 +21,7 @@ from latefusion.kernels import (
     polynomial_kernel,
     sigmoid_kernel,
 )
+from latefusion.kernels.functions import fit_gram
 from tests.properties import examples
 
 generator = np.random.default_rng(0)

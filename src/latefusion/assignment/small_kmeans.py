@@ -23,6 +23,9 @@ FloatArray = NDArray[np.floating[Any]]
 TOLERANCE = 1e-4
 # Maximum number of iterations of a start.
 MAX_STEPS = 300
+# Costs that differ by at most this share of the sum of squares are equal: then the first start counts, so that
+# rounding does not decide about the order of the clusters.
+EQUAL_COSTS = 1e-6
 # Rounds in which many centers are drawn, and their iterations.
 ROUNDS = 8
 FEW_STEPS = 20
@@ -53,7 +56,8 @@ def small_kmeans(rows: FloatArray, n_clusters: int, *, n_init: int, random_state
     group = max(1, BLOCK_ENTRIES // (len(rows) * n_clusters))
     found = [_lloyd(rows, rows[drawn[starts]], limit, MAX_STEPS) for starts in row_blocks(n_init, group)]
     costs = np.concatenate([costs for _, costs in found])
-    centers: FloatArray = np.concatenate([centers for centers, _ in found])[np.argmin(costs)]
+    best = np.argmax(costs <= costs.min() + EQUAL_COSTS * np.sum(rows**2, dtype=np.float64))
+    centers: FloatArray = np.concatenate([centers for centers, _ in found])[best]
     n_distinct = len(np.unique(np.argmax(_closeness(rows, centers[None])[0], axis=0)))
     if n_distinct < n_clusters:
         warnings.warn(

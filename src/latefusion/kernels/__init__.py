@@ -3,7 +3,6 @@
 from latefusion.kernels.functions import (
     KERNELS,
     FittedKernel,
-    fit_gram,
     fit_kernel,
     gaussian_kernel,
     laplace_kernel,
@@ -26,7 +25,6 @@ __all__ = [
     "KernelStatistics",
     "center_kernel",
     "combine_kernels",
-    "fit_gram",
     "fit_kernel",
     "gaussian_kernel",
     "laplace_kernel",

@@ -285,7 +285,10 @@ def fit_gram(
 
     Parameters
     ----------
-    kernel, X, params : as for `fit_kernel`
+    kernel : str or callable
+    X : array of shape (n_samples, n_features)
+    params : mapping, default=None
+        As for `fit_kernel`.
 
     Returns
     -------

@@ -15,8 +15,8 @@ from sklearn.utils import check_random_state
 
 from latefusion.arrays import device_name, draw_rows, is_device_array, item_bytes, namespace, require_memory
 from latefusion.encoding.coordinates import Unchanged
-from latefusion.kernels import FittedKernel, KernelStatistics, fit_gram, fit_kernel, standardize_kernel
-from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES
+from latefusion.kernels import FittedKernel, KernelStatistics, fit_kernel, standardize_kernel
+from latefusion.kernels.functions import MEAN_DISTANCE_SAMPLES, fit_gram
 from latefusion.similarities.extension import FeatureFitter, ReadRows, SimilarityExtension
 from latefusion.similarities.factor import (
     Factor,
