@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
@@ -30,6 +31,7 @@ from latefusion.experiments.leaderboard.results import (
     read_leaderboard,
     write_leaderboard,
 )
+from latefusion.experiments.leaderboard.reuse import Reused, reused_outcomes
 from latefusion.experiments.leaderboard.sets import find_sets
 from latefusion.experiments.leaderboard.tables import head_table, standing_of, tally_table
 from latefusion.experiments.protocol import OURS
@@ -50,6 +52,7 @@ examples:
   latefusion leaderboard --methods SNF NEMO --only digits       some cells only
   latefusion leaderboard --data folder --part 1/2 --output one  half of the cells, then on another machine 2/2
   latefusion leaderboard --from one/leaderboard.json two/leaderboard.json
+  latefusion leaderboard --data folder --reuse leaderboard.json run the cells that an earlier result file does not have
   latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
 """
 
@@ -121,6 +124,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run nothing; merge the {RESULTS} files of several runs",
     )
     parser.add_argument(
+        "--reuse",
+        type=file_path,
+        metavar="FILE",
+        help="take the cells of an earlier result file whose method, data, limits and seeds are unchanged, and run the "
+        "others; unlike --from, which copies all cells as they are",
+    )
+    parser.add_argument(
         "--check",
         type=file_path,
         metavar="FILE",
@@ -139,6 +149,7 @@ def run(options: argparse.Namespace) -> None:
         _check(options)
         return
     inputs = options.files if options.files is not None else _data_files(options)
+    inputs = [*inputs, *([] if options.reuse is None else [options.reuse])]
     check_targets([Target(options.output, LEADERBOARD, "--output")], inputs, force=options.force)
     refused: dict[str, str] = {}
     if options.files is None:
@@ -189,14 +200,32 @@ def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]
     cells = plan(sets, methods, limits)
     if options.part is not None:
         cells = part_of(cells, *options.part)
+    earlier = None if options.reuse is None else read_leaderboard(options.reuse)
+    machines: list[str] = []
     store = ResultStore(options.output / STORE, code=__version__, point=Run)
     try:
         outcomes = store.load(cells)
+        if earlier is not None and _reuse(reused_outcomes(earlier, cells, limits), outcomes, store, options):
+            machines = earlier.machine.split("; ")
         if not options.no_run:
             _run_cells(cells, outcomes, store, options)
     finally:
         store.close()
-    return _leaderboard(sets, methods, cells, outcomes, limits), refused
+    machines = list(dict.fromkeys([*machines, machine()]))
+    return _leaderboard(sets, methods, cells, outcomes, limits, machines), refused
+
+
+def _reuse(
+    earlier: Reused, outcomes: dict[BoardCell, Outcome], store: ResultStore, options: argparse.Namespace
+) -> bool:
+    """Add the outcomes of an earlier file for cells that are not stored; return whether there are any."""
+    added = {cell: outcome for cell, outcome in earlier.outcomes.items() if cell not in outcomes}
+    for cell, outcome in added.items():
+        store.record(cell, outcome)
+    outcomes |= added
+    if not options.json:
+        print(f"{len(earlier.outcomes)} of {earlier.n_results} cells of {options.reuse} are reused.", flush=True)
+    return bool(added)
 
 
 def _run_cells(
@@ -231,15 +260,16 @@ def _leaderboard(
     cells: Sequence[BoardCell],
     outcomes: dict[BoardCell, Outcome],
     limits: LimitEntry,
+    machines: Sequence[str],
 ) -> Leaderboard:
     run = {cell.method for cell in cells}
     return Leaderboard(
         FORMAT,
         CodeEntry(code_version(), commit()),
         limits,
-        machine(),
+        "; ".join(machines),
         datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        [one.entry for one in sets],
+        [replace(one.entry, checksum=one.checksum) for one in sets],
         [method.entry for method in methods if method.name in run],
         cell_entries(cells, outcomes),
         [],

@@ -159,7 +159,7 @@ def _entry(cell: BoardCell, outcome: Outcome | None, skipping: Skipping) -> Cell
     if outcome.points and (limit or not outcome.reason):
         return _result(cell, outcome.points)
     reasons = {TIME_LIMIT: f"{TIME_LIMIT} {cell.seconds:g} s", MEMORY_LIMIT: f"{MEMORY_LIMIT} {cell.memory} MiB"}
-    return failed_cell(cell.place, reasons.get(limit) or " ".join(outcome.reason.split())[:MOST_CHARACTERS])
+    return failed_cell(cell.place, reasons.get(limit) or " ".join(outcome.reason.split())[:MOST_CHARACTERS], cell.code)
 
 
 def _result(cell: BoardCell, runs: Sequence[Run]) -> CellEntry:
@@ -174,6 +174,7 @@ def _result(cell: BoardCell, runs: Sequence[Run]) -> CellEntry:
         cpu_seconds=float(np.median([run.cpu_seconds for run in runs])),
         peak_mib=max(peaks, default=None),
         reason=None,
+        code=cell.code,
     )
 
 
