@@ -34,6 +34,7 @@ from latefusion.experiments.leaderboard.results import (
 from latefusion.experiments.leaderboard.reuse import Reused, reused_outcomes
 from latefusion.experiments.leaderboard.sets import find_sets
 from latefusion.experiments.leaderboard.tables import head_table, standing_of, tally_table
+from latefusion.experiments.outside_methods import refused_methods
 from latefusion.experiments.protocol import OURS
 from latefusion.experiments.runner import Limits, run_cells
 from latefusion.experiments.store import Outcome, ResultStore, code_version
@@ -190,7 +191,7 @@ def _data_paths(options: argparse.Namespace) -> list[Path]:
 
 
 def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]:
-    """Find the data and run what is not stored yet; return the results and the data that could not be used."""
+    """Find the data and run what is not stored yet; return the results, and what cannot be used by name."""
     limits = LimitEntry(float(options.time_limit), options.memory_limit, options.seeds, options.max_samples)
     with progress("reading"):
         sets, refused = find_sets(
@@ -212,6 +213,8 @@ def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]
     finally:
         store.close()
     machines = list(dict.fromkeys([*machines, machine()]))
+    if not options.methods:
+        refused |= refused_methods()
     return _leaderboard(sets, methods, cells, outcomes, limits, machines), refused
 
 

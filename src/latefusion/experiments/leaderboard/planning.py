@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from latefusion.experiments.leaderboard.code import method_version
 from latefusion.experiments.leaderboard.evaluation import BoardCell, Run
 from latefusion.experiments.leaderboard.methods import Entrant, entrants
 from latefusion.experiments.leaderboard.problems import BoardSet
@@ -34,7 +33,7 @@ def plan(sets: Sequence[BoardSet], methods: Sequence[Entrant], limits: LimitEntr
         A data set that is larger than another in every respect comes after it, so that `Skipping` can leave out its
         cells. A method whose result cannot depend on the seed has one.
     """
-    versions = {method.name: method_version(method.estimator.__module__) for method in methods}
+    versions = {method.name: method.version for method in methods}
     ordered = sorted(sets, key=lambda one: (_size(one.entry), one.name))
     return [
         BoardCell(
