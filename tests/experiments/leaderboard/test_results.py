@@ -187,3 +187,10 @@ def test_a_checksum_that_one_file_lacks_is_taken_from_the_other():
         assert {one.checksum for one in merge_leaderboards(boards).sets} == {"f"}
     with pytest.raises(ValueError, match="different data sets of the same name 'mfeat'"):
         merge_leaderboards([with_checksum("e"), with_checksum("f")])
+
+
+def test_an_installed_package_without_a_commit_has_the_same_code():
+    """The hash of the source files decides."""
+    installed = dataclasses.replace(BOARD, code=dataclasses.replace(BOARD.code, commit=None))
+    assert merge_leaderboards([installed, BOARD]).code == merge_leaderboards([BOARD, installed]).code == BOARD.code
+    assert merge_leaderboards([installed]).code.commit is None

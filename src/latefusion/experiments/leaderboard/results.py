@@ -286,7 +286,7 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
     Parameters
     ----------
     boards : sequence of Leaderboard
-        Of the same code, with the same limits.
+        Of the same version of the code, with the same limits.
 
     Returns
     -------
@@ -300,8 +300,9 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
         If code or limits differ, or a data set or a method of one name differs.
     """
     first = boards[0]
+    commits = {one.code.commit: None for one in boards if one.code.commit is not None}
     for what in ("code", "limits"):
-        found = list(dict.fromkeys(getattr(one, what) for one in boards))
+        found = list(dict.fromkeys(one.code.version if what == "code" else one.limits for one in boards))
         if len(found) > 1:
             raise ValueError(
                 f"The files have different {what}, {' and '.join(map(str, found))}, so their results cannot be merged. "
@@ -312,6 +313,7 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
     oracle = {entry.key: entry for one in reversed(boards) for entry in one.oracle}
     return dataclasses.replace(
         first,
+        code=CodeEntry(first.code.version, next(iter(commits), None)),
         machine="; ".join(dict.fromkeys(one.machine for one in boards)),
         created=max(one.created for one in boards),
         sets=sets,
