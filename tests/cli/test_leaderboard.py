@@ -226,3 +226,17 @@ def test_a_reused_file_is_never_written_to_and_has_the_same_limits(command, tmp_
     assert "would overwrite the input" in capsys.readouterr().err
     assert command("--reuse", str(path), "--time-limit", "60", output="new") == 1
     assert "computed with seconds=120, but this run has seconds=60" in capsys.readouterr().err
+
+
+def test_given_clusterings_have_their_own_board_and_methods(command, results, tmp_path, data_folder, capsys):  # noqa: F811
+    methods = ["ConsensusClustering", "indicator-kmeans", "LF-MVC-GAM", "A-MKKM"]
+    assert command("--boards", "clusterings", methods=methods) == 0
+    assert "Board 'clusterings': 1 data set, 3 methods" in capsys.readouterr().out
+    board = results()
+    assert [one.name for one in board.sets] == ["small, 2 to 6 clusters"]
+    assert {one.name for one in board.methods} == {*methods[:3]}
+    assert all(cell.seeds == [0, 1] and min(cell.acc) > 0.6 for cell in board.cells)
+    path = tmp_path / "out" / "leaderboard.json"
+    check = ["leaderboard", "--check", str(path), "--share", "1", "--data", str(data_folder), "--jobs", "1"]
+    assert main(check) == 0
+    assert "All 18 scores of 3 cells are the same." in capsys.readouterr().out

@@ -2,7 +2,8 @@
 
 Every class accepts the same kinds of X as the estimators of this package, and has `fit_predict`, `labels_`,
 `objective_`, `n_iter_`, `converged_`, and `view_weights_` and `consensus_` where the method has them.
-``parameter_grid`` holds the values that the original papers use.
+``parameter_grid`` holds the values that the original papers use. `CONSENSUS_METHODS` are simple methods whose input is
+clusterings.
 """
 
 from latefusion.baselines.aimc import IntegralSpaceClustering
@@ -16,6 +17,7 @@ from latefusion.baselines.eomsc import OnePassSubspaceClustering
 from latefusion.baselines.fastmice import FastEnsembleClustering
 from latefusion.baselines.fpmvs import ParameterFreeAnchorClustering
 from latefusion.baselines.gmc import GraphBasedClustering
+from latefusion.baselines.labelings import CONSENSUS_METHODS, CoAssociationLinkage, IndicatorKMeans
 from latefusion.baselines.lf_imvc import IncompleteLateFusion
 from latefusion.baselines.lf_pgr import ProxyGraphRefinement
 from latefusion.baselines.lkam import LocalKernelAlignment
@@ -83,6 +85,7 @@ MODERN_METHODS: dict[str, type[ComparisonMethod]] = {
 METHODS = PAPER_METHODS | MODERN_METHODS
 
 __all__ = [
+    "CONSENSUS_METHODS",
     "METHODS",
     "MODERN_METHODS",
     "PAPER_METHODS",
@@ -91,6 +94,7 @@ __all__ = [
     "BestViewSpectral",
     "BipartiteGraphFusion",
     "CentroidCoregularizedSpectral",
+    "CoAssociationLinkage",
     "ConcatKMeans",
     "ConcatSpectral",
     "CoregularizedSpectral",
@@ -99,6 +103,7 @@ __all__ = [
     "GraphBasedClustering",
     "GraphLearning",
     "IncompleteLateFusion",
+    "IndicatorKMeans",
     "IntegralSpaceClustering",
     "LargeScaleSubspaceClustering",
     "LatentSubspaceClustering",

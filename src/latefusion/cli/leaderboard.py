@@ -58,7 +58,6 @@ examples:
 """
 
 STORE, RESULTS = "leaderboard.sqlite", "leaderboard.json"
-RUN_BOARDS = ("complete", "missing", "large")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,9 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--boards",
         nargs="+",
-        choices=RUN_BOARDS,
-        default=list(RUN_BOARDS),
-        help="complete views, missing views, or many samples (default: all)",
+        choices=BOARDS,
+        default=list(BOARDS),
+        help="complete views, missing views, many samples, or given clusterings (default: all)",
     )
     parser.add_argument(
         "--methods",
@@ -265,14 +264,14 @@ def _leaderboard(
     limits: LimitEntry,
     machines: Sequence[str],
 ) -> Leaderboard:
-    run = {cell.method for cell in cells}
+    run, places = {cell.method for cell in cells}, {cell.place[:2] for cell in cells}
     return Leaderboard(
         FORMAT,
         CodeEntry(code_version(), commit()),
         limits,
         "; ".join(machines),
         datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        [replace(one.entry, checksum=one.checksum) for one in sets],
+        [replace(one.entry, checksum=one.checksum) for one in sets if (one.entry.board, one.name) in places],
         [method.entry for method in methods if method.name in run],
         cell_entries(cells, outcomes),
         [],
@@ -283,7 +282,7 @@ def _check(options: argparse.Namespace) -> None:
     """Run some cells of a submitted file again; an error if any score differs."""
     board = read_leaderboard(options.check)
     with progress("reading"):
-        sets = find_sets(_data_paths(options), RUN_BOARDS, max_samples=board.limits.max_samples).sets
+        sets = find_sets(_data_paths(options), BOARDS, max_samples=board.limits.max_samples).sets
     known = {method.name for method in board.methods} & {*entrants()}
     cells = cells_to_check(board, sets, find_entrants(sorted(known)), options.share, None)
     outcomes: dict[BoardCell, Outcome] = {}

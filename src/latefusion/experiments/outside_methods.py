@@ -18,12 +18,13 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from latefusion.baselines import METHODS
+from latefusion.baselines import CONSENSUS_METHODS, METHODS
 from latefusion.experiments.protocol import GAM, LAM, OURS
 
 GROUP = "latefusion.methods"
 # Names of this package, also those of its command line.
-RESERVED = {name.lower() for name in (*METHODS, OURS, GAM, LAM, "late-fusion", "gam", "lam")}
+OTHERS = ("late-fusion", "gam", "lam", "ConsensusClustering")
+RESERVED = {name.lower() for name in (*METHODS, *CONSENSUS_METHODS, OURS, GAM, LAM, *OTHERS)}
 NAME = r"\w[\w.+-]*"
 
 

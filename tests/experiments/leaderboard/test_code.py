@@ -77,7 +77,7 @@ def test_other_modules_of_the_package_of_a_method_count(tmp_path, monkeypatch):
         (package / "inner" / "core.py").write_text(text)
         for cached in (code._tree, code._code, code._imports, code._path):
             cached.cache_clear()
-        return method_version("outside_package", release)
+        return method_version("outside_package", release=release)
 
     first = version("answer = 41")
     assert version("answer = 42") != first

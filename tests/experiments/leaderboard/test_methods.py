@@ -1,6 +1,6 @@
 import pytest
 
-from latefusion.baselines import METHODS
+from latefusion.baselines import CONSENSUS_METHODS, METHODS
 from latefusion.experiments.leaderboard.methods import (
     NEEDS_FEATURES,
     NO_MISSING_VIEWS,
@@ -8,15 +8,16 @@ from latefusion.experiments.leaderboard.methods import (
     entrants,
     find_entrants,
 )
-from latefusion.experiments.leaderboard.results import FAMILIES, MethodEntry
+from latefusion.experiments.leaderboard.results import FAMILIES, KINDS, MethodEntry
 from tests.test_docs import DOCS
 
 
 def test_every_class_of_the_package_enters_once():
     classes = [entrant.estimator for entrant in entrants().values()]
     assert len(classes) == len(set(classes))
-    assert set(METHODS.values()) < set(classes)
-    assert len(classes) == len(set(METHODS.values())) + 3
+    others = {*METHODS.values(), *CONSENSUS_METHODS.values()}
+    assert others < set(classes)
+    assert len(classes) == len(others) + 4
 
 
 def test_entries_have_a_known_family_and_a_page_of_the_documentation():
@@ -26,11 +27,14 @@ def test_entries_have_a_known_family_and_a_page_of_the_documentation():
         assert (DOCS / entry.page).with_suffix(".md").exists(), entry
         assert entry.year is None or 2000 < entry.year < 2030
         assert entry.class_name.endswith(f".{entrant.estimator.__name__}")
-        assert (entry.year is None) == (entry.family == "baseline" or entry.name == "LateFusionClustering")
+        no_paper = ("LateFusionClustering", "ConsensusClustering")
+        assert (entry.year is None) == (entry.family == "baseline" or entry.name in no_paper)
 
 
 def test_estimators_have_default_parameters_but_for_the_problem():
     for entrant in entrants().values():
+        if not entrant.enters("kernels"):
+            continue
         model = entrant.configured(4, "kernels", 7)
         expected = entrant.estimator(4).get_params() | {"random_state": 7, "similarity": "precomputed"}
         assert model.get_params() == expected
@@ -39,11 +43,19 @@ def test_estimators_have_default_parameters_but_for_the_problem():
         }
 
 
+def test_clusterings_are_given_as_labels():
+    every = entrants()
+    assert every["LateFusionClustering"].configured(4, "clusterings", 7).similarity == "labels"
+    assert every["co-association-linkage"].configured(4, "clusterings", 7).get_params() == {"n_clusters": 4}
+    assert [every["SNF"].enters(kind) for kind in KINDS] == [True, True, False]
+    assert [every["ConsensusClustering"].enters(kind) for kind in KINDS] == [False, False, True]
+
+
 def test_what_a_method_cannot_take_is_refused_by_a_reason():
     every = entrants()
     assert every["SNF"].refusal("features", 0.1) == NO_MISSING_VIEWS
     assert every["NEMO"].refusal("features", 0.1) == every["SNF"].refusal("kernels", 0.0) == ""
-    assert {name for name, one in every.items() if one.takes_missing_views} == {
+    assert {name for name, one in every.items() if one.takes_missing_views and one.enters("features")} == {
         "LateFusionClustering", "LF-MVC-GAM", "LF-MVC-LAM", "LF-IMVC", "NEMO", "OPLFMVC", "EE-IMVC",
     }  # fmt: skip
 

@@ -17,14 +17,14 @@ EVALUATION = f"{BOARD}.evaluation"
 OTHERS = (f"{BOARD}.methods", f"{BOARD}.results")
 
 
-def method_version(module: str, release: str = "") -> str:
-    """Hash of the code of a module and of all modules of this package that it imports, directly or not.
+def method_version(*modules: str, release: str = "") -> str:
+    """Hash of the code of modules and of all modules of this package that they import, directly or not.
 
     Parameters
     ----------
-    module : str
-        Name of the module of a method, which may be outside of this package. Then modules of its own package count,
-        too.
+    *modules : str
+        Names of the module of a method, and of others that a result depends on. The method may be outside of this
+        package. Then modules of its own package count, too.
     release : str, default=""
         Name and version of the distribution of such a module, for code that is not in Python.
 
@@ -34,7 +34,7 @@ def method_version(module: str, release: str = "") -> str:
         Docstrings, comments and layout do not change it.
     """
     found: set[str] = set()
-    waiting = [module, EVALUATION]
+    waiting = [*modules, EVALUATION]
     while waiting:
         name = waiting.pop()
         if name not in found and name not in OTHERS:

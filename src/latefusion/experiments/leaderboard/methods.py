@@ -10,8 +10,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from latefusion.baselines import METHODS
-from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.baselines import CONSENSUS_METHODS, METHODS
+from latefusion.estimators import (
+    ConsensusClustering,
+    GlobalAlignmentClustering,
+    LateFusionClustering,
+    LocalAlignmentClustering,
+)
 from latefusion.experiments.leaderboard.code import method_version
 from latefusion.experiments.leaderboard.results import MethodEntry
 from latefusion.experiments.outside_methods import OutsideMethod, outside_methods, refusal, refused_methods
@@ -19,8 +24,17 @@ from latefusion.experiments.protocol import GAM, LAM, OURS
 
 NO_MISSING_VIEWS = "does not support missing views"
 NEEDS_FEATURES = "needs features"
+# The parameter `similarity` for views that are no features.
+SIMILARITIES = {"kernels": "precomputed", "clusterings": "labels"}
 # Attributes of classes: that of other packages, and that of this one.
 ACCEPTS_MISSING_VIEWS = ("accepts_missing_views", "_accepts_missing_views")
+
+OUR_CLASSES: dict[str, Any] = {
+    OURS: LateFusionClustering,
+    GAM: GlobalAlignmentClustering,
+    LAM: LocalAlignmentClustering,
+    "ConsensusClustering": ConsensusClustering,
+}
 
 
 @dataclass(frozen=True)
@@ -32,21 +46,33 @@ class Entrant:
     entry : MethodEntry
     method : class or OutsideMethod
         A clusterer with the parameter ``n_clusters`` and a method ``fit_predict``.
+    input : {"views", "clusterings", "both"}, default="views"
+        What it clusters.
     """
 
     entry: MethodEntry
     method: Any
+    input: str = "views"
 
     @property
     def estimator(self) -> Any:
         """The class; that of another package is imported."""
         return self.method.load() if isinstance(self.method, OutsideMethod) else self.method
 
-    @property
-    def version(self) -> str:
-        """Version of the code that the method uses."""
+    def version(self, module: str) -> str:
+        """Version of the code that the method uses on a data set.
+
+        Parameters
+        ----------
+        module : str
+            Name of the module of the class of the data set.
+
+        Returns
+        -------
+        str
+        """
         release = self.method.distribution if isinstance(self.method, OutsideMethod) else ""
-        return method_version(self.estimator.__module__, release)
+        return method_version(self.estimator.__module__, module, release=release)
 
     @property
     def name(self) -> str:
@@ -63,12 +89,25 @@ class Entrant:
         """Whether samples may lack views."""
         return any(getattr(self.estimator, name, False) for name in ACCEPTS_MISSING_VIEWS)
 
+    def enters(self, kind: str) -> bool:
+        """Whether the method is on a board with a kind of data.
+
+        Parameters
+        ----------
+        kind : {"features", "kernels", "clusterings"}
+
+        Returns
+        -------
+        bool
+        """
+        return self.input in ("both", "clusterings" if kind == "clusterings" else "views")
+
     def refusal(self, kind: str, missing: float) -> str:
         """Why the method cannot run on a data set, whatever its size; empty if it can.
 
         Parameters
         ----------
-        kind : {"features", "kernels"}
+        kind : {"features", "kernels", "clusterings"}
         missing : float
             Share of missing rows.
 
@@ -86,7 +125,7 @@ class Entrant:
         Parameters
         ----------
         n_clusters : int
-        kind : {"features", "kernels"}
+        kind : {"features", "kernels", "clusterings"}
         seed : int
 
         Returns
@@ -96,8 +135,8 @@ class Entrant:
         options: dict[str, Any] = {"n_clusters": n_clusters}
         if self.has_seed:
             options["random_state"] = seed
-        if kind == "kernels":
-            options["similarity"] = "precomputed"
+        if kind in SIMILARITIES and self._takes("similarity"):
+            options["similarity"] = SIMILARITIES[kind]
         return self.estimator(**options)
 
     def _takes(self, parameter: str) -> bool:
@@ -110,14 +149,14 @@ def entrants() -> dict[str, Entrant]:
 
     A class that `METHODS` has under two names counts once.
     """
-    classes = {OURS: LateFusionClustering, GAM: GlobalAlignmentClustering, LAM: LocalAlignmentClustering, **METHODS}
+    classes = {**OUR_CLASSES, **METHODS, **CONSENSUS_METHODS}
     rows = files("latefusion.experiments.leaderboard").joinpath("methods.csv").read_text(encoding="utf-8")
     found = {}
     for row in csv.DictReader(rows.splitlines()):
         name, estimator = row["name"], classes[row["name"]]
         path = f"{estimator.__module__}.{estimator.__qualname__}"
         year = int(row["year"]) if row["year"] else None
-        found[name] = Entrant(MethodEntry(name, path, year, row["family"], row["page"]), estimator)
+        found[name] = Entrant(MethodEntry(name, path, year, row["family"], row["page"]), estimator, row["input"])
     for name, method in outside_methods().items():
         found[name] = Entrant(MethodEntry(name, method.point.value.replace(":", "."), None, "outside", None), method)
     return found

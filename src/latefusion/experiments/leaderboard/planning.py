@@ -19,7 +19,7 @@ MOST_CHARACTERS = 300
 
 
 def plan(sets: Sequence[BoardSet], methods: Sequence[Entrant], limits: LimitEntry) -> list[BoardCell]:
-    """All cells, those of small data sets first.
+    """All cells, those of small data sets first. Methods of clusterings have none on other data, and vice versa.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def plan(sets: Sequence[BoardSet], methods: Sequence[Entrant], limits: LimitEntr
         A data set that is larger than another in every respect comes after it, so that `Skipping` can leave out its
         cells. A method whose result cannot depend on the seed has one.
     """
-    versions = {method.name: method.version for method in methods}
+    modules = {type(one).__module__ for one in sets}
+    versions = {(method.name, module): method.version(module) for method in methods for module in modules}
     ordered = sorted(sets, key=lambda one: (_size(one.entry), one.name))
     return [
         BoardCell(
@@ -42,10 +43,11 @@ def plan(sets: Sequence[BoardSet], methods: Sequence[Entrant], limits: LimitEntr
             tuple(range(limits.seeds if method.has_seed or one.rate else 1)),
             limits.seconds,
             limits.memory_mib,
-            versions[method.name],
+            versions[method.name, type(one).__module__],
         )
         for one in ordered
         for method in methods
+        if method.enters(one.entry.kind)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The data sets of the boards: files and embedded sets as they are, with rows of views removed, and synthetic ones."""
+"""The data sets of the boards: files, embedded and synthetic ones, with rows of views removed, and as clusterings."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from latefusion.datasets import catalogue, find_datasets
+from latefusion.experiments.leaderboard.ensembles import ensemble_sets
 from latefusion.experiments.leaderboard.problems import SYNTHETIC, BoardSet, class_codes, load_data, mask_of_seed
 from latefusion.experiments.leaderboard.results import SetEntry, ViewEntry
 from latefusion.experiments.sources import file_checksum
@@ -46,7 +47,7 @@ def find_sets(
     ----------
     paths : sequence of Path
         Files, and folders of files, that `load_views` reads; the embedded data sets are added.
-    boards : sequence of {"complete", "missing", "large"}
+    boards : sequence of {"complete", "missing", "large", "clusterings"}
     only : sequence of str, default=()
         Names of data sets as on a board, or of those from which they are made; all when empty.
     max_samples : int, default=10_000
@@ -97,9 +98,10 @@ def _files(path: Path) -> list[Path]:
 
 
 def _sets_of(path: str, name: str, max_samples: int) -> Iterator[BoardSet]:
-    """All sets that are made of one data set: the set itself, with published masks, and with removed rows."""
+    """All sets that are made of one data set: itself, with published masks, with removed rows, and labelings of it."""
     whole = _described(path, name, max_samples)
     yield whole
+    yield from ensemble_sets(whole)
     entry = whole.entry
     if entry.missing or entry.kind != "features":
         return
