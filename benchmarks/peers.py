@@ -47,7 +47,11 @@ def estimator(module, name, **options):
 
     def load():
         kind = getattr(importlib.import_module(module), name)
-        return lambda views, n_clusters: kind(n_clusters=n_clusters, random_state=0, **options).fit_predict(views)
+
+        def run(views, n_clusters, seed=0):
+            return kind(n_clusters=n_clusters, random_state=seed, **options).fit_predict(views)
+
+        return run
 
     return load
 
@@ -58,9 +62,9 @@ def concatenated(name, **options):
     def load():
         kind = getattr(importlib.import_module("sklearn.cluster"), name)
 
-        def run(views, n_clusters):
+        def run(views, n_clusters, seed=0):
             table = np.hstack([view / np.sqrt(view.shape[1]) for view in views])
-            return kind(n_clusters=n_clusters, random_state=0, **options).fit_predict(table)
+            return kind(n_clusters=n_clusters, random_state=seed, **options).fit_predict(table)
 
         return run
 
@@ -72,9 +76,9 @@ def similarity_network_fusion():
     import snf
     from sklearn.cluster import spectral_clustering
 
-    def run(views, n_clusters):
+    def run(views, n_clusters, seed=0):
         fused = snf.snf(snf.make_affinity(views, metric="euclidean", K=20, mu=0.5), K=20)
-        return spectral_clustering(fused, n_clusters=n_clusters, random_state=0)
+        return spectral_clustering(fused, n_clusters=n_clusters, random_state=seed)
 
     return run
 
@@ -87,13 +91,13 @@ def weighted_nearest_neighbors():
     import scanpy
     from sklearn.cluster import SpectralClustering
 
-    def run(views, n_clusters):
+    def run(views, n_clusters, seed=0):
         tables = mudata.MuData({f"view {p}": anndata.AnnData(view) for p, view in enumerate(views)})
         for table in tables.mod.values():
-            scanpy.pp.neighbors(table, use_rep="X", random_state=0)
-        muon.pp.neighbors(tables, random_state=0)
+            scanpy.pp.neighbors(table, use_rep="X", random_state=seed)
+        muon.pp.neighbors(tables, random_state=seed)
         graph = tables.obsp["connectivities"]
-        model = SpectralClustering(n_clusters, affinity="precomputed", random_state=0)
+        model = SpectralClustering(n_clusters, affinity="precomputed", random_state=seed)
         return model.fit_predict((graph + graph.T) / 2)
 
     return run

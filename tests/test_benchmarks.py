@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
 
 from latefusion import LateFusionClustering
-from latefusion.datasets import make_views
+from latefusion.cli import main
+from latefusion.datasets import load_views, make_views
+from latefusion.experiments.leaderboard.results import read_leaderboard
+from latefusion.metrics import clustering_accuracy
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 
@@ -182,3 +186,60 @@ def test_variants_of_the_imputation_change_the_residuals_only(gaps):
         gaps.by_residuals(gaps.in_units_of_columns)([standardized])[0], gaps.impute_ours(standardized), rtol=1e-8
     )
     np.testing.assert_array_equal(gaps.impute_ours(view), ours)
+
+
+@pytest.fixture
+def small_board(data_folder):
+    """A leaderboard of a small data set, and where the cells of other packages go."""
+    with np.load(data_folder / "small.npz") as archive:
+        arrays = dict(archive)
+    arrays["view_0"] = np.where(np.arange(60)[:, None] == 59, np.nan, arrays["view_0"])
+    np.savez(data_folder / "gaps.npz", **arrays)
+    words = ["leaderboard", "--data", str(data_folder), "--only", "small", "gaps", "--boards", "complete", "missing"]
+    assert (
+        main([*words, "--methods", "NEMO", "--seeds", "2", "--jobs", "1", "--output", str(data_folder / "board")]) == 0
+    )
+    return data_folder / "board" / "leaderboard.json", data_folder / "peers.json"
+
+
+def peer_board(leaderboard, output, *words):
+    script = [sys.executable, str(BENCHMARKS / "peer_board.py"), str(leaderboard), "--output", str(output)]
+    options = ["--data", str(leaderboard.parents[1] / "small.npz"), str(leaderboard.parents[1] / "gaps.npz")]
+    done = subprocess.run([*script, *options, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_cells_of_other_packages_merge_with_a_leaderboard(small_board):
+    leaderboard, output = small_board
+    names = ["--only", "KMeans, scaled views"]
+    lines = peer_board(leaderboard, output, *names)
+    assert len(lines) == 5
+    merged = leaderboard.parent.parent / "merged"
+    assert main(["leaderboard", "--from", str(leaderboard), str(output), "--output", str(merged)]) == 0
+    board = read_leaderboard(merged / "leaderboard.json")
+    assert [one.family for one in board.methods] == ["comparison method", "outside"]
+    cells = {(cell.board, cell.set): cell for cell in board.cells if cell.method == "KMeans, scaled views"}
+    assert {cell.reason for (name, _), cell in cells.items() if name == "missing"} == {"does not support missing views"}
+    found = cells["complete", "small"]
+    data = load_views(leaderboard.parents[1] / "small.npz")
+    table = np.hstack([view / np.sqrt(view.shape[1]) for view in data.views.arrays])
+    for seed, acc in zip((0, 1), found.acc, strict=True):
+        labels = KMeans(3, n_init=10, random_state=seed).fit_predict(table)
+        assert acc == pytest.approx(clustering_accuracy(data.target, labels), abs=1e-6)
+    assert (found.seeds, found.code.split()[0]) == ([0, 1], "scikit-learn")
+    assert found.peak_mib >= 0
+    seconds = found.seconds
+    again = peer_board(leaderboard, output, *names)
+    assert not any(line.startswith("small, KMeans") for line in again)
+    (kept,) = (cell for cell in read_leaderboard(output).cells if (cell.board, cell.set) == ("complete", "small"))
+    assert kept.seconds == seconds
+
+
+def test_a_package_that_does_not_install_leaves_a_reason(small_board, monkeypatch):
+    leaderboard, output = small_board
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    folder = str(leaderboard.parents[1] / "environments")
+    peer_board(leaderboard, output, "--only", "polyview KMeans", "--environments", folder, "--sets", "small")
+    (reason,) = (cell.reason for cell in read_leaderboard(output).cells if cell.board == "complete")
+    assert reason.startswith("does not install: ")

@@ -105,6 +105,7 @@ def test_a_result_is_confirmed_and_a_changed_one_is_not(command, tmp_path, data_
     assert main(check) == 1
     captured = capsys.readouterr()
     assert "1 of 12 scores of 2 cells differ" in captured.err
+    assert f"NEMO on 'small' (board 'complete', seed 1): nmi {cell['nmi'][1]:g}, found " in captured.err
     assert "NEMO" in captured.out
     assert main([*check, "--json"]) == 1
     (found,) = json.loads(capsys.readouterr().out)["differences"]

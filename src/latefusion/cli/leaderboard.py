@@ -303,7 +303,12 @@ def _check(options: argparse.Namespace) -> None:
     elif found:
         print(ResultTable({name: [getattr(one, name) for one in found] for name in Difference._fields}))
     if found:
-        raise ValueError(f"{len(found)} of {n_scores} scores of {len(cells)} cells differ from those in the file.")
+        first = found[0]
+        raise ValueError(
+            f"{len(found)} of {n_scores} scores of {len(cells)} cells differ from those in the file, the first one for "
+            f"{first.method} on {first.set!r} (board {first.board!r}, seed {first.seed}): {first.score} "
+            f"{first.submitted:g}, found {first.reason if first.found is None else format(first.found, 'g')}."
+        )
     if not options.json:
         print(f"All {n_scores} scores of {len(cells)} cells are the same.")
 

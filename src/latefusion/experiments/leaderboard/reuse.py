@@ -65,10 +65,22 @@ def reused_outcomes(board: Leaderboard, cells: Sequence[BoardCell], limits: Limi
         and checksums[cell.place[:2]] == cell.source.checksum
     }
     run = [one for one in board.cells if one.seeds or one.code is not None]
-    return Reused({cell: _outcome(cell, entry) for cell, entry in same.items()}, len(run))
+    return Reused({cell: outcome_of_entry(cell, entry) for cell, entry in same.items()}, len(run))
 
 
-def _outcome(cell: BoardCell, entry: CellEntry) -> Outcome:
+def outcome_of_entry(cell: BoardCell, entry: CellEntry) -> Outcome:
+    """The outcome of a cell that its entry in a result file stands for.
+
+    Parameters
+    ----------
+    cell : BoardCell
+    entry : CellEntry
+
+    Returns
+    -------
+    Outcome
+        Every seed has the median time of the cell.
+    """
     seconds, cpu_seconds = entry.seconds or 0.0, entry.cpu_seconds or 0.0
     runs = [
         Run(seed, acc, nmi, ari, seconds, cpu_seconds, entry.peak_mib)
