@@ -6,8 +6,8 @@ then:  latefusion leaderboard --from LEADERBOARD.json FILE.json --output FOLDER
 
 Data sets, classes, seeds and limits are those of the leaderboard. Every method gets the views as they are, dense, in
 double precision, with NaN in missing rows, one thread, the number of classes, a seed and its own defaults. The code of
-the leaderboard computes the scores. The time limit counts from the end of the imports. A cell of an existing output whose
-environment and data are the same is not run again. A failure becomes the reason of the cell.
+the leaderboard computes the scores. The time limit counts from the end of the imports. A cell of an existing output
+whose environment and data are the same is not run again. A failure becomes the reason of the cell.
 
 Environments are created on the first run with the versions below, and of benchmarks/peers.py. With Python 3.11 all of
 them install from PyPI (November 2026), with these exceptions:
