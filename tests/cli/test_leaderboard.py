@@ -241,3 +241,21 @@ def test_given_clusterings_have_their_own_board_and_methods(command, results, tm
     check = ["leaderboard", "--check", str(path), "--share", "1", "--data", str(data_folder), "--jobs", "1"]
     assert main(check) == 0
     assert "All 18 scores of 3 cells are the same." in capsys.readouterr().out
+
+
+def test_the_oracle_stands_beside_the_results_and_is_stored_and_reused(command, results, tmp_path, counted, capsys):
+    words, methods = ["--boards", "complete", "--oracle", "2"], ["SNF", "A-MKKM"]
+    assert command(*words, methods=methods) == 0
+    board = results()
+    (entry,) = board.oracle
+    (cell,) = (cell for cell in board.cells if cell.method == "SNF")
+    assert (entry.key, entry.points, entry.reason) == (cell.key, 2, None)
+    assert set(entry.parameters) == {"n_neighbors", "width"}
+    assert 0.5 < entry.acc <= 1
+    counted.clear()
+    assert command(*words, methods=methods) == 0
+    assert command(*words, "--reuse", str(tmp_path / "out" / "leaderboard.json"), methods=methods, output="new") == 0
+    assert counted == []
+    assert results("new").oracle == results().oracle == [entry]
+    assert command("--boards", "complete", methods=methods) == 0
+    assert results().oracle == []

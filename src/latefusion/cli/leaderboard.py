@@ -6,9 +6,10 @@ import argparse
 import datetime
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
 from latefusion.cli.arguments import file_path, positive_number
@@ -18,6 +19,14 @@ from latefusion.experiments.leaderboard.checking import Difference, cells_to_che
 from latefusion.experiments.leaderboard.evaluation import BoardCell, Run, evaluate_cell
 from latefusion.experiments.leaderboard.machine import commit, machine
 from latefusion.experiments.leaderboard.methods import Entrant, entrants, find_entrants
+from latefusion.experiments.leaderboard.oracle import (
+    OracleCell,
+    OraclePoint,
+    evaluate_oracle,
+    oracle_entries,
+    plan_oracle,
+    reused_oracle,
+)
 from latefusion.experiments.leaderboard.planning import Skipping, cell_entries, part_of, plan
 from latefusion.experiments.leaderboard.problems import BoardSet
 from latefusion.experiments.leaderboard.results import (
@@ -27,6 +36,7 @@ from latefusion.experiments.leaderboard.results import (
     CodeEntry,
     Leaderboard,
     LimitEntry,
+    OracleEntry,
     merge_leaderboards,
     read_leaderboard,
     write_leaderboard,
@@ -57,6 +67,7 @@ examples:
   latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
 """
 
+AnyCell = TypeVar("AnyCell", BoardCell, OracleCell)
 STORE, RESULTS = "leaderboard.sqlite", "leaderboard.json"
 
 
@@ -113,6 +124,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--jobs", type=positive_number, default=os.cpu_count() or 1, help="number of processes (default: all cores)"
     )
     parser.add_argument("--part", type=_part, metavar="I/N", help="run the I-th of N shares of the methods")
+    parser.add_argument(
+        "--oracle",
+        type=positive_number,
+        default=0,
+        metavar="N",
+        help="also compute the best scores over at most N points of the grid of parameters of every method, selected "
+        "with the classes: an upper bound, which is stored beside the results and never ranked",
+    )
     parser.add_argument("--retry", action="store_true", help="repeat cells that failed")
     parser.add_argument("--no-run", action="store_true", help="run nothing; write and print the stored results")
     parser.add_argument(
@@ -211,10 +230,12 @@ def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]
             _run_cells(cells, outcomes, store, options)
     finally:
         store.close()
+    oracle = _oracle(cells, earlier, options) if options.oracle else []
     machines = list(dict.fromkeys([*machines, machine()]))
     if not options.methods:
         refused |= refused_methods()
-    return _leaderboard(sets, methods, cells, outcomes, limits, machines), refused
+    board = _leaderboard(sets, methods, cells, outcomes, limits, machines)
+    return replace(board, oracle=oracle), refused
 
 
 def _reuse(
@@ -231,7 +252,11 @@ def _reuse(
 
 
 def _run_cells(
-    cells: list[BoardCell], outcomes: dict[BoardCell, Outcome], store: ResultStore, options: argparse.Namespace
+    cells: Sequence[AnyCell],
+    outcomes: dict[AnyCell, Outcome],
+    store: ResultStore,
+    options: argparse.Namespace,
+    work: Callable[[Any], Iterable[Any]] = evaluate_cell,
 ) -> None:
     """Run the cells without an outcome, and those that failed if they are to be repeated."""
     if options.retry:
@@ -239,7 +264,7 @@ def _run_cells(
             del outcomes[cell]
     skipping = Skipping(outcomes)
 
-    def record(cell: BoardCell, outcome: Outcome) -> None:
+    def record(cell: AnyCell, outcome: Outcome) -> None:
         store.record(cell, outcome)
         outcomes[cell] = outcome
 
@@ -249,11 +274,29 @@ def _run_cells(
             record,
             jobs=options.jobs,
             limits=Limits(options.time_limit, options.memory_limit),
-            work=evaluate_cell,
+            work=work,
             skip=lambda cell: bool(skipping.reason(cell)),
             threads=1,
             fresh=True,
         )
+
+
+def _oracle(cells: list[BoardCell], earlier: Leaderboard | None, options: argparse.Namespace) -> list[OracleEntry]:
+    """The best scores over grids of parameters: those of an earlier file, of the store, and of new runs."""
+    planned = plan_oracle(cells, options.oracle)
+    reused = {} if earlier is None else {one.key: one for one in reused_oracle(earlier, planned)}
+    if options.retry:
+        reused = {key: one for key, one in reused.items() if one.reason is None}
+    due = [cell for cell in planned if cell.place not in reused]
+    store = ResultStore(options.output / STORE, code=__version__, point=OraclePoint)
+    try:
+        outcomes = store.load(due)
+        if not options.no_run:
+            _run_cells(due, outcomes, store, options, evaluate_oracle)
+    finally:
+        store.close()
+    found = {one.key: one for one in oracle_entries(due, outcomes)} | reused
+    return [found[cell.place] for cell in planned]
 
 
 def _leaderboard(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -75,19 +76,19 @@ class Skipping:
 
     Parameters
     ----------
-    outcomes : mapping of BoardCell to Outcome
+    outcomes : mapping of BoardCell or OracleCell to Outcome
         May grow between calls.
     """
 
-    def __init__(self, outcomes: Mapping[BoardCell, Outcome]) -> None:
+    def __init__(self, outcomes: Mapping[Any, Outcome]) -> None:
         self._outcomes = outcomes
 
-    def reason(self, cell: BoardCell) -> str:
+    def reason(self, cell: Any) -> str:
         """Why a cell is left out; empty if it is not.
 
         Parameters
         ----------
-        cell : BoardCell
+        cell : BoardCell or OracleCell
 
         Returns
         -------
@@ -153,14 +154,30 @@ def cell_entries(cells: Iterable[BoardCell], outcomes: Mapping[BoardCell, Outcom
     return [_entry(cell, outcomes.get(cell), skipping) for cell in cells]
 
 
-def _entry(cell: BoardCell, outcome: Outcome | None, skipping: Skipping) -> CellEntry:
+def failure_reason(cell: Any, outcome: Outcome | None, skipping: Skipping) -> str:
+    """Why a cell has no result, in one line.
+
+    Parameters
+    ----------
+    cell : BoardCell or OracleCell
+    outcome : Outcome or None
+        None if the cell was not run.
+    skipping : Skipping
+
+    Returns
+    -------
+    str
+    """
     if outcome is None:
-        return failed_cell(cell.place, skipping.reason(cell) or NOT_RUN)
-    limit = exceeded_limit(outcome)
-    if outcome.points and (limit or not outcome.reason):
-        return _result(cell, outcome.points)
+        return skipping.reason(cell) or NOT_RUN
     reasons = {TIME_LIMIT: f"{TIME_LIMIT} {cell.seconds:g} s", MEMORY_LIMIT: f"{MEMORY_LIMIT} {cell.memory} MiB"}
-    return failed_cell(cell.place, reasons.get(limit) or " ".join(outcome.reason.split())[:MOST_CHARACTERS], cell.code)
+    return reasons.get(exceeded_limit(outcome)) or " ".join(outcome.reason.split())[:MOST_CHARACTERS]
+
+
+def _entry(cell: BoardCell, outcome: Outcome | None, skipping: Skipping) -> CellEntry:
+    if outcome is not None and outcome.points and (exceeded_limit(outcome) or not outcome.reason):
+        return _result(cell, outcome.points)
+    return failed_cell(cell.place, failure_reason(cell, outcome, skipping), None if outcome is None else cell.code)
 
 
 def _result(cell: BoardCell, runs: Sequence[Run]) -> CellEntry:

@@ -188,6 +188,8 @@ class OracleEntry:
         Those with the best accuracy.
     reason : str or None
         Why there is no result; None if there is one.
+    code : str or None
+        Version of the code of the method and of the points of the grid; None if nothing was run.
     """
 
     board: str
@@ -199,6 +201,7 @@ class OracleEntry:
     points: int
     parameters: dict[str, Any]
     reason: str | None
+    code: str | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
