@@ -63,7 +63,7 @@ examples:
   latefusion leaderboard --methods SNF NEMO --only digits       some cells only
   latefusion leaderboard --data folder --part 1/2 --output one  half of the cells, then on another machine 2/2
   latefusion leaderboard --from one/leaderboard.json two/leaderboard.json
-  latefusion leaderboard --data folder --reuse leaderboard.json run the cells that an earlier result file does not have
+  latefusion leaderboard --data folder --reuse leaderboard.json  run what an earlier result file lacks
   latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
 """
 
