@@ -203,13 +203,6 @@ def read_clusterings(options: argparse.Namespace, unassigned: Any = None, names:
     return Input(data, [*notes, *known.notes], {}, known)
 
 
-def label_options(labels: str | None, known: Known) -> dict[str, Any]:
-    """Arguments of `load_files` for classes of all samples in a column or a file."""
-    if known.annotation is not None:
-        return {}
-    return {"label_column" if label_file(labels) is None else "label_file": labels}
-
-
 @contextlib.contextmanager
 def in_words_of_the_command_line() -> Iterator[None]:
     """Rename Python options in error messages to command line options."""
