@@ -92,6 +92,10 @@ def test_the_reason_names_both_conditions():
     assert "both differences must exceed two standard errors" in refused.reason
     assert "(+19% ± 5% of the hints; adjusted Rand index +0.01 ± 0.02)" in refused.reason
     assert result.agreement_gain > 2 * result.agreement_error > 0
+    assert (
+        repr(refused)
+        == f"{len(result.samples)} samples with hints, {len(result.overruled)} overruled. {refused.reason}"
+    )
 
 
 def test_a_few_wrong_hints_are_overruled():

@@ -16,7 +16,7 @@ N_TABLES = 9999
 SMALLEST_SHOWN = 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drift:
     """How new samples differ from the training samples of a model.
 
@@ -68,7 +68,7 @@ class Drift:
             )
         return notes
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.notes)
 
 

@@ -48,7 +48,7 @@ PARTITION_SHRINKAGE = 1e-2
 HINT_WEIGHT = 4.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HintResult:
     """Which hints the clusters agree with, and whether they were followed.
 
@@ -104,6 +104,10 @@ class HintResult:
     def overruled(self) -> NDArray[np.intp]:
         """Row numbers of the samples whose hints were overruled."""
         return self.samples[~self.kept]
+
+    def __repr__(self) -> str:
+        pairs = f"; {self.pairs_kept} of {self.n_pairs} pairs satisfied" * bool(self.n_pairs)
+        return f"{len(self.samples)} samples with hints, {len(self.overruled)} overruled{pairs}. {self.reason}"
 
     @property
     def reason(self) -> str:
