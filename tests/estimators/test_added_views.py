@@ -237,6 +237,8 @@ def refusal(tables, match, X=None, name="c", model=None):
 
 def test_refusals(data, tables):
     c = tables["c"]
+    for nothing in ("c.csv", 3.0):
+        refusal(tables, r"must be an array, a data frame, labels or `Views` with one view; got (str|float)", nothing)
     refusal(tables, r"must contain the 160 training samples.*lacks 150 \('p010', 'p011', 'p012' and 147", c.iloc[:10])
     more = pd.concat([c, c.iloc[:1].rename(index={"p000": "new"})])
     refusal(tables, r"It has 1 others \('new'\)", more)

@@ -143,7 +143,10 @@ def _opened(X: Any, name: str | None, names: list[str]) -> tuple[str, _Given]:
     name = f"view_{len(names)}" if name is None else str(name)
     if name in names:
         raise ValueError(f"The model has a view {name!r}. Give the new one another name.")
+    kind = type(X).__name__
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if not X.shape:
+        raise ValueError(f"The new view must be an array, a data frame, labels or `Views` with one view; got {kind}.")
     index = ids_of(X)
     return name, _Given(X, np.asarray(index) if ids is None and index is not None else ids)
 
