@@ -89,7 +89,7 @@ def test_the_reason_names_both_conditions():
     data = two_clusterings()
     _, result = follow_hints(read_hints(data.hints(30), None, None, 150), *columns_of(data))
     refused = replace(result, followed=False, gain=0.19, standard_error=0.05, agreement_gain=0.01, agreement_error=0.02)
-    assert "both differences must exceed two standard errors" in refused.reason
+    assert "both differences must exceed 2.25 standard errors" in refused.reason
     assert "(+19% ± 5% of the hints; adjusted Rand index +0.01 ± 0.02)" in refused.reason
     assert result.agreement_gain > 2 * result.agreement_error > 0
     assert (

@@ -10,7 +10,7 @@ A partition from the hinted samples alone would have no rows for the others.
    the other hints, in closed form. P is the mean over all settings, weighted by the exponential of minus their squared
    errors.
 3. The hints are followed only if they predict each other better than the clusters without hints do. The number of
-   predicted hints, and the agreement with the classes or pairs, must increase by more than two standard errors. Wrong
+   predicted hints, and the agreement with the classes or pairs, must increase by more than 2.25 standard errors. Wrong
    hints do not predict each other, so they change nothing, or little.
 4. The largest entries of P are the new clusters. Their regression on the eigenvectors is the partition of the hints. It
    is a linear function of the views, as all base partitions are, so new samples have a row of it. It is aligned with
@@ -39,7 +39,7 @@ from latefusion.validation.hints import Hints
 TRUSTS = (0.0, 0.3, 0.6, 1.0)
 SHRINKAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
 # Hints are followed if the gain exceeds so many standard errors.
-GAIN_ERRORS = 2.0
+GAIN_ERRORS = 2.25
 # How much the similarity of a sample to a cluster counts beside its label when groups get clusters: it decides ties.
 TIE = 1e-3
 # Shrinkage of the regression of the new clusters on the eigenvectors, relative to their mean variance.
@@ -122,7 +122,7 @@ class HintResult:
             return "The clusters are those without hints, because the hints predict the same clusters."
         return (
             f"The clusters are those without hints, because the hints do not predict each other significantly better: "
-            f"both differences must exceed two standard errors ({gain})."
+            f"both differences must exceed {GAIN_ERRORS:g} standard errors ({gain})."
         )
 
 
