@@ -96,3 +96,15 @@ def test_scores_are_logarithms_of_posterior_probabilities():
     np.testing.assert_array_equal(np.argmax(scores, axis=1), rule.predict(rows))
     largest = np.sort(softmax(scores, axis=1), axis=1)
     np.testing.assert_allclose(largest[:, -1] - largest[:, -2], rule.confidence(rows))
+
+
+def test_a_column_that_hardly_varies_does_not_matter():
+    """As the leading eigenvector of a graph, which is constant up to rounding."""
+    rows, labels = clusters([1000, 500, 400], scale=0.5)
+    rounding = 1e-17 * np.random.default_rng(1).standard_normal((len(rows), 1))
+    wide = np.hstack([rows, 0.01 + rounding])
+    rule = fit_linear_discriminant(wide, labels, 3)
+    found, again = rule.predict(wide), rule.predict(wide + 1e-17)
+    np.testing.assert_array_equal(found, again)
+    assert np.mean(found == fit_linear_discriminant(rows, labels, 3).predict(rows)) > 0.98
+    assert np.max(np.abs(rule.scores(wide)[:, :1] - rule.scores(wide))) < 1e3

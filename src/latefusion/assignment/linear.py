@@ -97,10 +97,15 @@ def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n
     scale = np.maximum(scale, np.sqrt(np.finfo(np.float64).eps * np.mean(features**2, axis=0)))
     scale[scale == 0] = 1.0
     features = features / scale
+    # The intercepts of all clusters share a term that is huge for columns that hardly vary, as the leading eigenvector
+    # of a graph. Without it, differences between clusters are not rounding errors.
+    center = features.mean(axis=0)
+    features -= center
     means = _means(features, weights)
     covariance, _ = ledoit_wolf(features - weights @ means, assume_centered=True)
     covariance += RIDGE * np.eye(len(covariance))
     coefficients, intercept = _discriminant(means, covariance, weights.sum(axis=0))
+    intercept = intercept - center @ coefficients
     coefficients = coefficients / scale[:, None]
     return LinearDiscriminant(coefficients[:n_components], coefficients[n_components:], intercept)
 
