@@ -6,6 +6,7 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
+from latefusion.arrays import to_numpy
 from latefusion.assignment import LinearDiscriminant, fit_linear_discriminant, fit_mixture
 
 
@@ -108,3 +109,21 @@ def test_a_column_that_hardly_varies_does_not_matter():
     np.testing.assert_array_equal(found, again)
     assert np.mean(found == fit_linear_discriminant(rows, labels, 3).predict(rows)) > 0.98
     assert np.max(np.abs(rule.scores(wide)[:, :1] - rule.scores(wide))) < 1e3
+
+
+@pytest.mark.parametrize("fit", [fit_linear_discriminant, fit_mixture])
+def test_rules_label_rows_of_every_array_library(fit, xp):
+    rows, labels = clusters([50, 30, 20], scale=0.5)
+    rule = fit(rows, labels, 3)
+    there = xp.asarray(rows.astype(np.float32))
+    np.testing.assert_array_equal(to_numpy(rule.predict(there)), rule.predict(rows))
+    np.testing.assert_allclose(to_numpy(rule.scores(there)), rule.scores(rows), atol=1e-4)
+    confidence = rule.confidence(there)
+    assert confidence.dtype == there.dtype
+    np.testing.assert_allclose(to_numpy(confidence), rule.confidence(rows), atol=1e-4)
+
+
+def test_one_cluster_is_certain_in_every_array_library(xp):
+    rows = np.random.default_rng(0).standard_normal((5, 2))
+    rule = fit_linear_discriminant(rows, np.zeros(5, dtype=np.intp), 1)
+    np.testing.assert_array_equal(to_numpy(rule.confidence(xp.asarray(rows))), 1.0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf
 
-from latefusion.arrays import map_rows, namespace, unit_rows
+from latefusion.arrays import beside, is_device_array, map_rows, namespace, smallest_values, unit_rows
 from latefusion.types import Array
 
 # Change of the posterior probabilities at which the mixture has converged, and the cap on its iterations.
@@ -60,14 +60,22 @@ class LinearDiscriminant:
         return map_rows(self._confidence, embedding)
 
     def _confidence(self, embedding: Array) -> Array:
+        xp = namespace(embedding)
         if len(self.intercept) == 1:
-            return np.ones(len(embedding), dtype=embedding.dtype)
-        largest = -np.partition(-softmax(self._scores(embedding), axis=1), 1, axis=1)[:, :2]
-        return (largest[:, 0] - largest[:, 1]).astype(embedding.dtype)
+            return xp.ones_like(embedding[:, 0])
+        scores = self._scores(embedding)
+        if is_device_array(scores):
+            exponentials = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+            largest = -smallest_values(-exponentials / xp.sum(exponentials, axis=1, keepdims=True), 2)
+        else:
+            largest = -np.partition(-softmax(scores, axis=1), 1, axis=1)[:, :2]
+        return xp.astype(largest[:, 0] - largest[:, 1], embedding.dtype)
 
     def _scores(self, embedding: Array) -> Array:
-        rows = np.asarray(embedding, dtype=np.float64)
-        return unit_rows(rows, xp=np) @ self.directions + rows @ self.rows + self.intercept
+        xp = namespace(embedding)
+        rows = xp.astype(embedding, xp.float64, copy=False)
+        directions, own, intercept = (beside(one, rows) for one in (self.directions, self.rows, self.intercept))
+        return unit_rows(rows, xp=xp) @ directions + rows @ own + intercept
 
 
 def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n_clusters: int) -> LinearDiscriminant:

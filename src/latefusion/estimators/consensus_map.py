@@ -11,7 +11,8 @@ labelings has cluster indicators as features.
 
 Where no view is missing, f(x) is the sum of φ_j(x) times P_j C_j, one product per block.
 
-The map is fitted once and never changes. Training samples get their own consensus rows back.
+The map is fitted once and never changes. Training samples get their own consensus rows back. A map that was fitted in
+NumPy takes blocks of rows of other libraries in NumPy.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import beside, namespace, row_blocks
+from latefusion.arrays import beside, is_device_array, namespace, on_host, row_blocks
 from latefusion.encoding.coordinates import ImputedCoordinates
 from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
@@ -33,6 +34,9 @@ from latefusion.partitions.partitions import BLOCK_ENTRIES, Block
 from latefusion.partitions.spectra import scatter_rows
 from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
+
+# Entries of a block of features on a device.
+DEVICE_BLOCK_ENTRIES = 2**28
 
 
 class Samples(NamedTuple):
@@ -117,17 +121,20 @@ class ConsensusMap:
         array of shape (n_samples, n_clusters)
         """
         samples = Samples(views.arrays, self._presence(views), diagonals or [None] * self.n_views)
+        in_numpy = not is_device_array(self.blocks[0].projection)
         is_linear = samples.presence is None and self.row_weights is None and not self._imputed
         folded = self._folded() if is_linear else None
         width = max(int(block.projection.shape[0]) for block in self.blocks)
         width = width if self.row_weights is None else max(width, self.row_weights.width)
         parts = []
-        for rows in row_blocks(len(views), max(1, BLOCK_ENTRIES // width)):
+        for rows in row_blocks(len(views), max(1, (BLOCK_ENTRIES if in_numpy else DEVICE_BLOCK_ENTRIES) // width)):
             part = Samples(*(_take(one, rows) for one in samples))
+            if in_numpy:
+                part = part._replace(views=[on_host(view) for view in part.views])
             parts.append(self._rows(part) if folded is None else self._linear_rows(part, folded))
         xp = namespace(parts[0])
-        found = parts[0] if len(parts) == 1 else xp.concat(parts)
-        return xp.astype(found, self._dtype, copy=False)
+        found = xp.astype(parts[0] if len(parts) == 1 else xp.concat(parts), self._dtype, copy=False)
+        return beside(found, views.arrays[0]) if in_numpy else found
 
     def needs_diagonal(self, view: int) -> bool:
         """Whether self-similarities of new samples must be given, since those of the training samples differ."""

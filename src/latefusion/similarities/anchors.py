@@ -12,6 +12,9 @@ has the leading eigenvalue one. It takes O(n l) distances, and r numbers per sam
 The weight of the last anchor fades to zero where another one comes as near, so a row depends on its sample without
 jumps, and new samples pass through the same map as the training samples.
 
+On a device, rows of Z are dense: products of dense blocks are fast there. A block is computed again when it is needed,
+and only ΦᵀΦ is kept.
+
 References
 ----------
 Liu, He, Chang: Large graph construction for scalable semi-supervised learning. ICML, 2010.
@@ -30,12 +33,23 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import draw_rows, row_blocks, share_blocks
+from latefusion.arrays import (
+    beside,
+    draw_rows,
+    inner_products,
+    is_device_array,
+    namespace,
+    on_host,
+    row_blocks,
+    share_blocks,
+    to_numpy,
+    unit_rows,
+)
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, dense_adaptive_weights
 from latefusion.similarities.extension import FeatureFitter, ReadRows
 from latefusion.similarities.factor import Factor, FactorExtension, row_reader
-from latefusion.similarities.nearest import nearest_anchors
+from latefusion.similarities.nearest import nearest_anchors, shifted_squares
 from latefusion.types import Array
 
 # Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
@@ -49,6 +63,8 @@ MEAN_DISTANCE_SAMPLES = 2000
 SHIFT_SAMPLES = 1000
 # Entries of a block of rows in the search for anchors.
 BLOCK_ENTRIES = 2**20
+# The same of a block of dense rows on a device.
+DEVICE_BLOCK_ENTRIES = 2**28
 
 
 @dataclass(frozen=True)
@@ -73,18 +89,18 @@ class CoordinateTransform:
         unit_length = metric == "cosine"
         if unit_length or scipy.sparse.issparse(view):
             return cls(unit_length, None)
-        return cls(unit_length, np.median(view[:: max(1, view.shape[0] // SHIFT_SAMPLES)], axis=0))
+        return cls(unit_length, np.median(on_host(view[:: max(1, view.shape[0] // SHIFT_SAMPLES), :]), axis=0))
 
     def __call__(self, view: Array) -> Array:
         """The transformed rows."""
         if self.unit_length:
-            return normalize(view)
-        return view if self.shift is None else view - self.shift
+            return unit_rows(view, xp=namespace(view)) if is_device_array(view) else normalize(view)
+        return view if self.shift is None else view - beside(self.shift, view)
 
 
 @dataclass(frozen=True)
 class AnchorMap:
-    """Rows of Φ = Z Λ^{-1/2}, sparse.
+    """Rows of Φ = Z Λ^{-1/2}, sparse; dense on a device.
 
     Attributes
     ----------
@@ -133,6 +149,8 @@ class AnchorMap:
 
     def __call__(self, rows: Array) -> Any:
         """Rows of Φ."""
+        if is_device_array(rows):
+            return self._dense_rows(rows)
         blocks = list(row_blocks(rows.shape[0], max(1, BLOCK_ENTRIES // max(rows.shape[1], self.width))))
         found: list[Any] = [None] * len(blocks)
 
@@ -149,6 +167,10 @@ class AnchorMap:
         weights = (weights * self.scale[anchors[:, :-1]]).astype(rows.dtype)
         starts = np.arange(0, weights.size + 1, self.n_neighbors)
         return scipy.sparse.csr_array((weights.ravel(), anchors[:, :-1].ravel(), starts), (len(weights), self.width))
+
+    def _dense_rows(self, rows: Array) -> Array:
+        squares = shifted_squares(self.transform(rows), self.anchors)
+        return dense_adaptive_weights(squares, self.n_neighbors) * beside(self.scale, squares, squares.dtype)
 
 
 @dataclass(frozen=True)
@@ -195,15 +217,29 @@ def fit_anchor_graph(view: Array, n_clusters: int, fitter: FeatureFitter) -> tup
     extension = fitter.fit(row_reader(view), None)
     plain = extension.feature_map
     while True:
-        weights = plain(view)
-        totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
-        wider = plain.widened(weights.T @ weights, totals, n_clusters)
+        weights, products, totals = _sum_weights(plain, view)
+        wider = plain.widened(products, totals, n_clusters)
         if wider is None:
             break
         plain = wider
     feature_map = plain.scaled(totals)
+    extension = replace(extension, feature_map=feature_map)
+    if weights is None:
+        scaled = products * feature_map.scale[:, None] * feature_map.scale
+        return Factor(view, feature_map, products=beside(scaled, view)), extension
     features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
-    return Factor(view, feature_map, features), replace(extension, feature_map=feature_map)
+    return Factor(view, feature_map, features), extension
+
+
+def _sum_weights(plain: AnchorMap, view: Array) -> tuple[Any, Any, NDArray[np.float64]]:
+    """Z (None on a device, where it is not kept), ZᵀZ and Zᵀ1, in NumPy."""
+    if not is_device_array(view):
+        weights = plain(view)
+        return weights, weights.T @ weights, np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
+    blocks = row_blocks(view.shape[0], max(1, DEVICE_BLOCK_ENTRIES // plain.width))
+    products: Any = sum(inner_products(plain(view[rows, :]), xp=namespace(view)) for rows in blocks)
+    products = to_numpy(products)
+    return None, products, products.sum(axis=1)  # rows of Z sum to one
 
 
 def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any) -> FeatureFitter:
@@ -233,13 +269,17 @@ def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any
 
     def fit(read: ReadRows, means: Array) -> AnchorExtension:
         transform = CoordinateTransform.of(read(middle), metric)
-        anchors = _choose_anchors(transform(read(subset)), n_anchors, generator)
+        rows = transform(read(subset))
+        # Anchors are chosen in NumPy: the number of these rows does not depend on that of the samples.
+        anchors = _choose_anchors(on_host(rows), n_anchors, generator)
         if anchors.shape[0] < 2:
             raise ValueError(
                 f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of "
                 f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
+        if is_device_array(rows):
+            anchors = beside(anchors, rows)
         plain = AnchorMap(transform, anchors, n_neighbors, np.ones(anchors.shape[0]))
         return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
