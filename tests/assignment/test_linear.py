@@ -99,16 +99,17 @@ def test_scores_are_logarithms_of_posterior_probabilities():
     np.testing.assert_allclose(largest[:, -1] - largest[:, -2], rule.confidence(rows))
 
 
-def test_a_column_that_hardly_varies_does_not_matter():
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_that_hardly_varies_does_not_matter(dtype):
     """As the leading eigenvector of a graph, which is constant up to rounding."""
     rows, labels = clusters([1000, 500, 400], scale=0.5)
-    rounding = 1e-17 * np.random.default_rng(1).standard_normal((len(rows), 1))
-    wide = np.hstack([rows, 0.01 + rounding])
-    rule = fit_linear_discriminant(wide, labels, 3)
-    found, again = rule.predict(wide), rule.predict(wide + 1e-17)
-    np.testing.assert_array_equal(found, again)
-    assert np.mean(found == fit_linear_discriminant(rows, labels, 3).predict(rows)) > 0.98
-    assert np.max(np.abs(rule.scores(wide)[:, :1] - rule.scores(wide))) < 1e3
+    rounding = 0.01 * np.finfo(dtype).eps * np.random.default_rng(1).standard_normal((2, len(rows), 1))
+    first, second = (np.hstack([rows, 0.01 + one]).astype(dtype) for one in rounding)
+    found, again = (fit_linear_discriminant(one, labels, 3) for one in (first, second))
+    np.testing.assert_array_equal(found.predict(first), found.predict(second))
+    np.testing.assert_array_equal(found.predict(first), again.predict(first))
+    assert np.mean(found.predict(first) == fit_linear_discriminant(rows, labels, 3).predict(rows)) > 0.98
+    assert np.max(np.abs(found.scores(first)[:, :1] - found.scores(first))) < 1e3
 
 
 @pytest.mark.parametrize("fit", [fit_linear_discriminant, fit_mixture])

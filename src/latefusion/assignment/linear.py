@@ -101,8 +101,9 @@ def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n
     features = np.hstack([unit_rows(rows, xp=np), rows])
     weights = np.eye(n_clusters)[labels]
     scale = np.sqrt(np.mean((features - weights @ _means(features, weights)) ** 2, axis=0))
-    # A column that is constant within clusters has a deviation of zero, or of rounding errors.
-    scale = np.maximum(scale, np.sqrt(np.finfo(np.float64).eps * np.mean(features**2, axis=0)))
+    # A column that is constant within clusters has a deviation of zero, or of rounding errors of the embedding.
+    rounding = np.finfo(np.result_type(embedding.dtype, np.float32)).eps
+    scale = np.maximum(scale, np.sqrt(rounding * np.mean(features**2, axis=0)))
     scale[scale == 0] = 1.0
     features = features / scale
     # The intercepts of all clusters share a term that is huge for columns that hardly vary, as the leading eigenvector
