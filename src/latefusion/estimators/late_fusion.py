@@ -39,7 +39,7 @@ from latefusion.selection.other_numbers import number_path
 from latefusion.selection.sources import NamedSimilarities, view_sources
 from latefusion.selection.spaces import most_search_samples
 from latefusion.selection.view_importance import weights_of_views
-from latefusion.similarities.graph import EXACT_SAMPLES
+from latefusion.similarities import graph
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
 from latefusion.types import Array, Views
 from latefusion.validation.hints import Hints
@@ -287,7 +287,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         """Cluster samples whose views have been read, with the choices of a model that lacks the last views."""
         there = next((one for one in views.arrays if is_device_array(one)), None)
         options = self._search_options()
-        if len(views) <= max(EXACT_SAMPLES, most_search_samples(options.numbers[-1])):
+        if len(views) <= max(graph.EXACT_SAMPLES, most_search_samples(options.numbers[-1])):
             views = views_on_host(views)
         if before is not None:
             options = replace(options, seed=before.options.seed)
@@ -351,7 +351,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             One per view, in their order.
         """
         state: Selected = self._of_training("_state")
-        consensus = to_numpy(self.consensus_) if state.without_hints is None else state.without_hints
+        consensus = self.consensus_ if state.without_hints is None else state.without_hints
         with threads_for(len(self.labels_)):
             return view_importance.leave_one_view_out(state, list(map(str, self.view_names_)), consensus)
 

@@ -42,6 +42,7 @@ from latefusion.arrays import (
     on_host,
     row_blocks,
     share_blocks,
+    take_rows,
     to_numpy,
     unit_rows,
 )
@@ -269,17 +270,13 @@ def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any
 
     def fit(read: ReadRows, means: Array) -> AnchorExtension:
         transform = CoordinateTransform.of(read(middle), metric)
-        rows = transform(read(subset))
-        # Anchors are chosen in NumPy: the number of these rows does not depend on that of the samples.
-        anchors = _choose_anchors(on_host(rows), n_anchors, generator)
+        anchors = _choose_anchors(transform(read(subset)), n_anchors, generator)
         if anchors.shape[0] < 2:
             raise ValueError(
                 f"An anchor graph needs at least 2 different anchors, but all samples that were drawn from a view of "
                 f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-        if is_device_array(rows):
-            anchors = beside(anchors, rows)
         plain = AnchorMap(transform, anchors, n_neighbors, np.ones(anchors.shape[0]))
         return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
@@ -290,15 +287,28 @@ def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomSt
     """Centres of a random subset of the samples; of sparse views samples themselves, since centres would be dense."""
     size = subset.shape[0]
     chosen = generator.choice(size, min(n_anchors, size), replace=False)
-    centers = subset[chosen]
+    centers = take_rows(subset, chosen)
     if scipy.sparse.issparse(subset):
         marks = centers @ generator.standard_normal(subset.shape[1])  # equal for equal rows only
         return centers[np.sort(np.unique(marks, return_index=True)[1])]
+    xp = namespace(subset)
     for _ in range(ROUNDS):
+        sums, sizes = _sum_members(subset, centers)
+        means = sums / xp.clip(sizes, min=1)
+        centers = xp.astype(xp.where(sizes > 0, means, xp.astype(centers, means.dtype)), subset.dtype)
+    return beside(np.unique(on_host(centers), axis=0), subset)
+
+
+def _sum_members(subset: Array, centers: Array) -> tuple[Array, Array]:
+    """Sums of the rows that are nearest to every center, and their numbers as a column."""
+    size, n_centers = subset.shape[0], centers.shape[0]
+    if not is_device_array(subset):
         nearest = pairwise_distances_argmin(subset, centers)
-        members = scipy.sparse.csr_array(
-            (np.ones(size, dtype=subset.dtype), (nearest, np.arange(size))), (len(centers), size)
-        )
-        sizes = np.bincount(nearest, minlength=len(centers))[:, None]
-        centers = np.where(sizes > 0, (members @ subset) / np.maximum(sizes, 1), centers).astype(subset.dtype)
-    return np.unique(centers, axis=0)
+        entries = np.ones(size, dtype=subset.dtype), (nearest, np.arange(size))
+        members = scipy.sparse.csr_array(entries, (n_centers, size))
+        return members @ subset, np.bincount(nearest, minlength=n_centers)[:, None]
+    xp = namespace(subset)
+    rows, centers = (xp.astype(one, xp.float64) for one in (subset, centers))
+    nearest = xp.argmin(shifted_squares(rows, centers), axis=1)
+    members = xp.astype(nearest[None, :] == beside(np.arange(n_centers)[:, None], nearest), xp.float64)
+    return members @ rows, xp.sum(members, axis=1, keepdims=True)
