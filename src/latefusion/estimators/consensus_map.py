@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.neighborhoods import NeighborWeights
-from latefusion.partitions.partitions import BLOCK_ENTRIES, Block
+from latefusion.partitions.partitions import BLOCK_ENTRIES, Block, PartitionKey
 from latefusion.partitions.spectra import scatter_rows
 from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
@@ -81,8 +82,8 @@ class ConsensusMap:
     ----------
     n_views : int
     blocks : tuple of Block
-        In the order of the rows of `coefficients`. Blocks with the same key share their features. Blocks of imputed
-        coordinates come last.
+        In the order of the rows of `coefficients`. Blocks with the same key, and blocks of a view with the same
+        extension, share their features. Blocks of imputed coordinates come last.
     coefficients : ndarray of shape (sum of the blocks' columns, n_clusters)
         C.
     rule : object
@@ -165,6 +166,16 @@ class ConsensusMap:
     def _direct(self) -> tuple[Block, ...]:
         return self.blocks[: len(self.blocks) - len(self._imputed)]
 
+    @cached_property
+    def _owners(self) -> list[PartitionKey]:
+        """For every block, the key of the first one with the same features."""
+        by_key: dict[PartitionKey, PartitionKey] = {}
+        by_extension: dict[tuple[int, int], PartitionKey] = {}
+        for block in self.blocks:
+            same = by_extension.setdefault((block.view, id(block.extension)), block.key)
+            by_key.setdefault(block.key, same)
+        return [by_key[block.key] for block in self.blocks]
+
     def _presence(self, views: Views) -> NDArray[np.bool_] | None:
         """Mask of observed views, and last, if blocks need it, of complete samples; None if no view is missing."""
         observed = self.observed(views)
@@ -174,22 +185,23 @@ class ConsensusMap:
         return np.column_stack([observed, observed.all(axis=1)]) if together else np.asarray(observed)
 
     def _folded(self) -> dict[Any, Array]:
-        """Σ P_j C_j of all blocks with the same features, by their key."""
+        """Σ P_j C_j of all blocks with the same features, by the key of the first of them."""
         found: dict[Any, Array] = {}
         start = 0
-        for block in self.blocks:
+        for owner, block in zip(self._owners, self.blocks, strict=True):
             xp, stop = namespace(block.projection), start + int(block.projection.shape[1])
             own = beside(self.coefficients[start:stop].astype(np.float64), block.projection)
             product = xp.astype(block.projection, xp.float64) @ own
-            found[block.key] = found[block.key] + product if block.key in found else product
+            found[owner] = found[owner] + product if owner in found else product
             start = stop
-        return {block.key: xp.astype(found[block.key], block.projection.dtype) for block in self.blocks}
+        pairs = zip(self._owners, self.blocks, strict=True)
+        return {owner: xp.astype(found[owner], block.projection.dtype) for owner, block in pairs}
 
     def _linear_rows(self, samples: Samples, folded: dict[Any, Array]) -> Array:
         """Rows of samples that have all views."""
         rows: Any = None
         for features in self._walk(samples):
-            own = features.values @ folded[self.blocks[features.blocks[0]].key]
+            own = features.values @ folded[self._owners[features.blocks[0]]]
             rows = own if rows is None else rows + own
         return rows
 
@@ -222,8 +234,8 @@ class ConsensusMap:
     def _walk(self, samples: Samples) -> Iterator[Features]:
         """The features of all blocks, each once."""
         positions: dict[Any, list[int]] = {}
-        for position, block in enumerate(self._direct):
-            positions.setdefault(block.key, []).append(position)
+        for position in range(len(self._direct)):
+            positions.setdefault(self._owners[position], []).append(position)
         encoded: dict[tuple[int, int], Array] = {}  # similarities of one view share its encoding
         for own in positions.values():
             block = self.blocks[own[0]]

@@ -75,13 +75,14 @@ def dense_adaptive_weights(squares: Array, n_neighbors: int) -> Array:
         Rows sum to one. If the q + 1 nearest candidates are equally far away, they get the same weight.
     """
     xp = namespace(squares)
-    nearest = smallest_values(squares, n_neighbors + 1)
+    nearest, rounding = smallest_values(squares, n_neighbors + 1), xp.finfo(squares.dtype)
     limits = nearest[:, -1:]
-    totals = xp.sum(limits - nearest, axis=1, keepdims=True)
-    gaps = xp.clip(limits - squares, min=0.0)
-    tied = xp.astype(squares <= limits, squares.dtype)
-    n_tied = xp.sum(tied, axis=1, keepdims=True)
-    return xp.where(totals > 0, gaps / xp.where(totals > 0, totals, xp.ones_like(totals)), tied / n_tied)
+    # Equal distances get a limit that is just above them.
+    above = limits + 4 * float(rounding.eps) * xp.abs(limits) + float(rounding.smallest_normal)
+    weights = xp.where(nearest[:, :1] < limits, limits, above) - squares
+    weights = xp.clip(weights, min=0.0)
+    weights /= xp.sum(weights, axis=1, keepdims=True)
+    return weights
 
 
 def without_zeros(graph: scipy.sparse.csr_array) -> scipy.sparse.csr_array:

@@ -112,7 +112,9 @@ def shifted_squares(rows: Array, anchors: Array) -> Array:
     array of shape (n_samples, n_anchors)
     """
     xp = namespace(rows)
-    return xp.sum(anchors**2, axis=1) - 2 * rows @ xp.matrix_transpose(anchors)
+    squares = rows @ xp.matrix_transpose(-2.0 * anchors)
+    squares += xp.sum(anchors**2, axis=1)
+    return squares
 
 
 def inner_products(samples: NDArray[Any]) -> NDArray[Any]:
