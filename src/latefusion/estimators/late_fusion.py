@@ -163,7 +163,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
-        samples; then ``predict(X, return_novelty=True)`` computes it.
+        samples, and beyond 10 000 on a device; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
@@ -189,6 +189,14 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     --------
     GlobalAlignmentClustering : one partition per view, with all choices as parameters.
     LocalAlignmentClustering : the same with larger weights for central samples.
+
+    Notes
+    -----
+    Arrays on a device (torch, CuPy) give the labels of NumPy arrays, up to rounding, and `labels_`, `consensus_`,
+    `partitions_` and `confidence_` are arrays of the same library on the same device. Up to 10 000 samples are
+    clustered in NumPy. More are clustered on the device, but for the search, which uses a copy of some of the samples.
+    `assign_labels` must be "auto" or "kmeans", and a callable kernel must accept NumPy arrays. Missing views, hints,
+    given kernels and given partitions need NumPy arrays.
 
     Examples
     --------
