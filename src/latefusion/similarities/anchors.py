@@ -76,13 +76,13 @@ class CoordinateTransform:
     ----------
     unit_length : bool
         Whether rows are divided by their norm (cosine metric).
-    shift : ndarray of shape (n_features,) or None
+    shift : array of shape (n_features,) or None
         Column medians of training samples, which are subtracted: this does not change distances, but reduces their
         rounding error. Unlike means, medians do not follow outliers.
     """
 
     unit_length: bool
-    shift: NDArray[Any] | None
+    shift: Array | None
 
     @classmethod
     def of(cls, view: Array, metric: str) -> CoordinateTransform:
@@ -90,7 +90,8 @@ class CoordinateTransform:
         unit_length = metric == "cosine"
         if unit_length or scipy.sparse.issparse(view):
             return cls(unit_length, None)
-        return cls(unit_length, np.median(on_host(view[:: max(1, view.shape[0] // SHIFT_SAMPLES), :]), axis=0))
+        medians = np.median(on_host(view[:: max(1, view.shape[0] // SHIFT_SAMPLES), :]), axis=0)
+        return cls(unit_length, beside(medians, view))
 
     def __call__(self, view: Array) -> Array:
         """The transformed rows."""
@@ -110,19 +111,19 @@ class AnchorMap:
         Transformed rows.
     n_neighbors : int
         Anchors of a sample, r.
-    scale : ndarray of shape (n_anchors,)
-        The diagonal of Λ^{-1/2}; zero for an anchor without training samples.
+    scale : array of shape (n_anchors,)
+        The diagonal of Λ^{-1/2}, on the device of the anchors; zero for an anchor without training samples.
     """
 
     transform: CoordinateTransform
     anchors: Array
     n_neighbors: int
-    scale: NDArray[Any]
+    scale: Array
 
     @property
     def width(self) -> int:
         """Number of columns of Φ."""
-        return len(self.scale)
+        return int(self.scale.shape[0])
 
     def widened(self, products: Any, totals: NDArray[Any], n_clusters: int) -> AnchorMap | None:
         """The map with twice as many anchors per sample, if the graph has more components than clusters.
@@ -146,7 +147,8 @@ class AnchorMap:
 
     def scaled(self, totals: NDArray[Any]) -> AnchorMap:
         """The map with Λ^{-1/2} of the training samples, whose weights of every anchor sum up to these."""
-        return replace(self, scale=np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0))
+        scale = np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0)
+        return replace(self, scale=beside(scale, self.anchors))
 
     def __call__(self, rows: Array) -> Any:
         """Rows of Φ."""
@@ -170,8 +172,9 @@ class AnchorMap:
         return scipy.sparse.csr_array((weights.ravel(), anchors[:, :-1].ravel(), starts), (len(weights), self.width))
 
     def _dense_rows(self, rows: Array) -> Array:
-        squares = shifted_squares(self.transform(rows), self.anchors)
-        return dense_adaptive_weights(squares, self.n_neighbors) * beside(self.scale, squares, squares.dtype)
+        weights = dense_adaptive_weights(shifted_squares(self.transform(rows), self.anchors), self.n_neighbors)
+        weights *= namespace(rows).astype(self.scale, weights.dtype)
+        return weights
 
 
 @dataclass(frozen=True)
@@ -226,8 +229,8 @@ def fit_anchor_graph(view: Array, n_clusters: int, fitter: FeatureFitter) -> tup
     feature_map = plain.scaled(totals)
     extension = replace(extension, feature_map=feature_map)
     if weights is None:
-        scaled = products * feature_map.scale[:, None] * feature_map.scale
-        return Factor(view, feature_map, products=beside(scaled, view)), extension
+        scale = to_numpy(feature_map.scale)
+        return Factor(view, feature_map, products=beside(products * scale[:, None] * scale, view)), extension
     features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
     return Factor(view, feature_map, features), extension
 
@@ -277,7 +280,7 @@ def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any
                 f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-        plain = AnchorMap(transform, anchors, n_neighbors, np.ones(anchors.shape[0]))
+        plain = AnchorMap(transform, anchors, n_neighbors, beside(np.ones(anchors.shape[0]), anchors))
         return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
     return FeatureFitter(np.concatenate([spaced, middle, subset]), fit)
