@@ -5,6 +5,8 @@ import importlib.util
 import array_api_strict
 import pytest
 
+needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
+
 
 def has_gpu(library):
     if importlib.util.find_spec(library) is None:
@@ -33,6 +35,3 @@ def moved(request, monkeypatch):
     library, _, device = request.param.partition(" ")
     module = importlib.import_module(library)
     return lambda array: module.asarray(array, **({"device": device} if device else {}))
-
-
-needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")

@@ -4,7 +4,6 @@ torch on the CPU and array-api-strict, which allows no silent way to NumPy, stan
 CuPy are tried where there is one.
 """
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -17,11 +16,10 @@ from latefusion.arrays import device_of, namespace, to_numpy, top_eigenpairs
 from latefusion.baselines import METHODS
 from latefusion.kernels import KERNELS, gaussian_kernel
 from latefusion.metrics import adjusted_rand, subspace_agreement
-from tests.estimators.conftest import has_gpu
+from tests.estimators.conftest import has_gpu, needs_torch
 
 ESTIMATORS = [(lf.GlobalAlignmentClustering, {}), (lf.LocalAlignmentClustering, {"count_samples": 200})]
 PRECISIONS = [(np.float64, 1e-8), (np.float32, 1e-4)]
-needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
 
 
 @pytest.fixture(scope="module")
