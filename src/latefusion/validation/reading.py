@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
-from latefusion.arrays import device_name, is_device_array, namespace
+from latefusion.arrays import IN_NUMPY, device_name, is_device_array, namespace
 from latefusion.encoding.column_kinds import KINDS
 from latefusion.encoding.columns import Column
 from latefusion.encoding.label_coding import LabelCoding
@@ -389,7 +389,8 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
             )
         reasons = {
             "precomputed kernels": is_precomputed(spec),
-            "nearest-neighbor graphs": isinstance(spec, GraphSimilarity) or spec == "graph",
+            "nearest-neighbor graphs": not rules.graphs_on_device
+            and (isinstance(spec, GraphSimilarity) or (isinstance(spec, str) and spec == "graph")),
             "given partitions": isinstance(spec, GivenPartition),
         }
         reason = next((text for text, holds in reasons.items() if holds), None)
@@ -445,6 +446,11 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
     arrays, observed = [], []
     for own in schema.views:
         array = given.get(own.name)
+        if array is None and schema.device != IN_NUMPY:
+            raise ValueError(
+                f"View {own.name!r} is missing for all samples. {rules.estimator} was fitted on arrays in "
+                f"{schema.device}, where missing views are not supported. Pass all views, or fit on NumPy arrays."
+            )
         if array is None:
             arrays.append(np.zeros((len(views), own.n_coordinates), dtype=np.float32))
             observed.append(np.zeros(len(views), dtype=bool))
