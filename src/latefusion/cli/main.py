@@ -23,6 +23,7 @@ COMMANDS = {
     "consensus": "combine several clusterings of the same samples, from tables of labels, into one",
     "compare": "run baselines, methods of the literature, and ours on one data set, and print a table of scores",
     "reproduce": "run the paper's evaluation on available data, with and without known classes: tables and figures",
+    "leaderboard": "run all methods on all data sets at hand with default parameters: scores, time, memory and ranks",
     "demo": "cluster five views of handwritten digits, and compare with baselines of scikit-learn",
     "info": "show installed versions, the contents of data files, or available data sets",
 }

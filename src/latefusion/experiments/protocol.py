@@ -115,6 +115,11 @@ class Cell:
     grid: str
     seeds: tuple[int, ...]
 
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What identifies it, as texts."""
+        return self.source.checksum, self.source.name, self.method, self.protocol, self.grid, json.dumps(self.seeds)
+
 
 class Point(NamedTuple):
     """The result of one point of a grid.

@@ -1,8 +1,8 @@
 """Run cells in parallel processes with limits of time and memory, and report every result as soon as it is computed.
 
 Workers are processes that evaluate one cell after the other. If a worker dies, or is killed because it takes too long,
-its cell gets that reason, and the worker is replaced. Only the calling process writes results, so that killing it loses
-only the cells that are running; the workers end with it.
+its cell gets that reason with the results that it has sent until then, and the worker is replaced. Only the calling
+process writes results, so that killing it loses only the cells that are running; the workers end with it.
 """
 
 from __future__ import annotations
@@ -15,19 +15,48 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from threadpoolctl import threadpool_limits
 
 from latefusion.arrays.threads import product_threads
-from latefusion.experiments.protocol import Cell, Point, evaluate
+from latefusion.experiments.protocol import Cell, evaluate
 from latefusion.experiments.store import Outcome
 from latefusion.progress import report_progress
 
 MIB = 2**20
+# First words of the reasons of cells that exceeded a limit.
+TOOK_TOO_LONG, OUT_OF_MEMORY = "took more than", "out of memory"
+
+
+class Sized(Protocol):
+    """A data set, of which only the name and the size matter here."""
+
+    @property
+    def name(self) -> str:
+        """Name, for messages."""
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+
+
+class Task(Protocol):
+    """A cell of any experiment: one method on one data set."""
+
+    @property
+    def source(self) -> Sized:
+        """The data set."""
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+
+
+AnyCell = TypeVar("AnyCell", bound=Task)
 
 
 class Limits(NamedTuple):
@@ -60,7 +89,7 @@ def cheapest_first(cells: Sequence[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: sizes[_group(cell)] * cost(cell))
 
 
-def cost(cell: Cell) -> float:
+def cost(cell: Task) -> float:
     """Rough relative cost of a cell: the square of its number of samples."""
     return float(cell.source.n_samples) ** 2
 
@@ -70,18 +99,21 @@ def _group(cell: Cell) -> tuple[str, str, str]:
 
 
 def run_cells(
-    cells: Sequence[Cell],
-    record: Callable[[Cell, Outcome], None],
+    cells: Sequence[AnyCell],
+    record: Callable[[AnyCell, Outcome], None],
     *,
     jobs: int = 1,
     limits: Limits | None = None,
-    work: Callable[[Cell], list[Point]] | None = None,
+    work: Callable[[AnyCell], Iterable[Any]] | None = None,
+    skip: Callable[[AnyCell], bool] | None = None,
+    threads: int | None = None,
+    fresh: bool = False,
 ) -> None:
     """Evaluate cells in parallel; reports the share of the cost that is done.
 
     Parameters
     ----------
-    cells : sequence of Cell
+    cells : sequence of cells
     record : callable
         Called in this process with every cell and its outcome.
     jobs : int, default=1
@@ -89,42 +121,78 @@ def run_cells(
     limits : Limits, default=None
         No limits when None.
     work : callable, default=None
-        Function that runs a cell, which can be imported by its name; `evaluate` when None.
+        Function that runs a cell and returns or yields its results, which can be imported by its name; `evaluate` when
+        None. What it has yielded before a limit is kept.
+    skip : callable, default=None
+        Called before a cell would begin; whether to leave it out.
+    threads : int, default=None
+        Threads of numerical libraries per process; the cores are divided among the processes when None.
+    fresh : bool, default=False
+        Whether every cell has a new process, so that no cell starts with memory of an earlier one.
     """
-    work, limits = work or evaluate, limits or Limits()
-    context = _context(work)
-    waiting = list(reversed(cells))
-    done, total = list[Cell](), sum(map(cost, cells))
-    report_progress(f"0 of {len(cells)} cells", 0.0)
+    chosen: Callable[[Any], Iterable[Any]] = work or evaluate
+    limits, context = limits or Limits(), _context(chosen)
+    threads = threads or max(1, (os.cpu_count() or 1) // jobs)
+    queue = _Queue(cells, skip)
     workers: list[_Worker] = []
-    threads = max(1, (os.cpu_count() or 1) // jobs)
     try:
-        while waiting or any(worker.cell is not None for worker in workers):
+        while queue.n_due() or any(worker.cell is not None for worker in workers):
             busy = sum(worker.cell is not None for worker in workers)
-            while len(workers) < min(jobs, busy + len(waiting)):
-                workers.append(_Worker(context, work, limits, threads))
-            idle = [worker for worker in workers if worker.cell is None and worker.ready]
-            for worker in idle:
-                if waiting:
-                    worker.begin(waiting.pop())
-            deadlines = [worker.deadline for worker in workers if worker.deadline is not None]
-            patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
-            wait([worker.connection for worker in workers], patience)
-            for worker in list(workers):
-                cell = worker.cell
-                outcome = worker.poll()
-                if outcome is not None and cell is not None:
-                    record(cell, outcome)
-                    done.append(cell)
-                    message = f"{len(done)} of {len(cells)} cells, {cell.source.name}, {cell.method}"
-                    report_progress(message, sum(map(cost, done)) / total)
-                if worker.gone:
-                    workers.remove(worker)
-                    if cell is None:
-                        raise OSError(f"A worker process ended before its first cell: {worker.last_words()}.")
+            while len(workers) < min(jobs, busy + queue.n_due()):
+                workers.append(_Worker(context, chosen, limits, threads))
+            for worker in workers:
+                if worker.cell is None and worker.ready and queue.n_due():
+                    worker.begin(queue.take())
+            for cell, outcome in _ended_cells(workers, fresh):
+                record(cell, outcome)
+                queue.count(cell)
     finally:
         for worker in workers:
             worker.kill()
+
+
+class _Queue(Generic[AnyCell]):
+    """Cells that wait, and the progress of all."""
+
+    def __init__(self, cells: Sequence[AnyCell], skip: Callable[[AnyCell], bool] | None) -> None:
+        self.waiting, self.done = list(reversed(cells)), list[AnyCell]()
+        self.skip = skip
+        self.n_cells, self.total = len(cells), sum(map(cost, cells))
+        report_progress(f"0 of {self.n_cells} cells", 0.0)
+
+    def n_due(self) -> int:
+        """Number of waiting cells, at most; the next one is not to be left out."""
+        while self.waiting and self.skip is not None and self.skip(self.waiting[-1]):
+            self.count(self.take(), " (left out)")
+        return len(self.waiting)
+
+    def take(self) -> AnyCell:
+        """The next cell, which is removed."""
+        return self.waiting.pop()
+
+    def count(self, cell: AnyCell, note: str = "") -> None:
+        """Report that a cell is done."""
+        self.done.append(cell)
+        message = f"{len(self.done)} of {self.n_cells} cells, {cell.source.name}, {cell.method}{note}"
+        report_progress(message, sum(map(cost, self.done)) / self.total)
+
+
+def _ended_cells(workers: list[_Worker], fresh: bool) -> Iterator[tuple[Any, Outcome]]:
+    """Wait for messages or the next deadline; the cells that ended. Workers that are gone are removed."""
+    deadlines = [worker.deadline for worker in workers if worker.deadline is not None]
+    patience = max(0.0, min(deadlines) - time.monotonic()) if deadlines else None
+    wait([worker.connection for worker in workers], patience)
+    for worker in list(workers):
+        cell = worker.cell
+        outcome = worker.poll()
+        if outcome is not None and fresh and not worker.gone:
+            worker.kill()
+        if worker.gone:
+            workers.remove(worker)
+            if cell is None:
+                raise OSError(f"A worker process ended before its first cell: {worker.last_words()}.")
+        if outcome is not None and cell is not None:
+            yield cell, outcome
 
 
 class _Worker:
@@ -137,12 +205,13 @@ class _Worker:
         other.close()
         self.limits = limits
         self.ready = self.gone = False
-        self.cell: Cell | None = None
+        self.cell: Any = None
+        self.parts: list[Any] = []
         self.deadline: float | None = None
 
-    def begin(self, cell: Cell) -> None:
+    def begin(self, cell: Any) -> None:
         """Send a cell to the process."""
-        self.cell = cell
+        self.cell, self.parts = cell, []
         self.started = time.monotonic()
         self.deadline = None if self.limits.seconds is None else self.started + self.limits.seconds
         self.connection.send(cell)
@@ -154,15 +223,18 @@ class _Worker:
                 message = self.connection.recv()
             except (EOFError, OSError):
                 self.kill()
-                return self._failed(f"crashed ({self.last_words()})")
+                return self._ended(f"crashed ({self.last_words()})")
             if not self.ready:
                 self.ready = True
                 return None
-            points, reason = message
-            return self._ended(Outcome(time.monotonic() - self.started, points, reason))
+            is_last, content = message
+            if is_last:
+                return self._ended(content)
+            self.parts.append(content)
+            return None
         if self.deadline is not None and time.monotonic() >= self.deadline:
             self.kill()
-            return self._failed(f"took more than {self.limits.seconds:g} s")
+            return self._ended(f"{TOOK_TOO_LONG} {self.limits.seconds:g} s")
         return None
 
     def kill(self) -> None:
@@ -180,12 +252,9 @@ class _Worker:
         code = self.process.exitcode
         return f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
-    def _failed(self, reason: str) -> Outcome:
-        return self._ended(Outcome(time.monotonic() - getattr(self, "started", time.monotonic()), [], reason))
-
-    def _ended(self, outcome: Outcome) -> Outcome:
+    def _ended(self, reason: str) -> Outcome:
         self.cell = self.deadline = None
-        return outcome
+        return Outcome(time.monotonic() - getattr(self, "started", time.monotonic()), self.parts, reason)
 
 
 def _context(work: Callable[..., Any]) -> Any:
@@ -209,16 +278,19 @@ def _serve(connection: Connection, work: Callable[[Any], Any], memory: int | Non
                 cell = connection.recv()
             except EOFError:
                 return
-            connection.send(_outcome(work, cell))
+            connection.send((True, _reason(work, cell, connection)))
 
 
-def _outcome(work: Callable[[Any], Any], cell: Any) -> tuple[list[Point], str]:
+def _reason(work: Callable[[Any], Iterable[Any]], cell: Any, connection: Connection) -> str:
+    """Send the results of a cell as they come; return why it failed, if it did."""
     try:
-        return work(cell), ""
+        for part in work(cell):
+            connection.send((False, part))
     except MemoryError as error:
-        return [], " ".join(["out of memory:", str(error).split(". ")[0]]).rstrip(": ")
+        return " ".join([f"{OUT_OF_MEMORY}:", str(error).split(". ")[0]]).rstrip(": ")
     except Exception as error:  # noqa: BLE001 (any error of a method becomes the reason of its cell)
-        return [], f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def _end_with_parent() -> None:

@@ -139,7 +139,7 @@ def _known(name: str, paths: dict[str, Path]) -> str:
 
 def _file_source(path: Path) -> Source:
     known = paper_dataset(path.stem)
-    return _described(path.stem, str(path), _file_checksum(path), () if known is None else known[1].views, 0)
+    return _described(path.stem, str(path), file_checksum(path), () if known is None else known[1].views, 0)
 
 
 def _embedded_source(name: str, most: int) -> Source:
@@ -160,7 +160,7 @@ def _described(name: str, path: str, checksum: str, use: tuple[str, ...], most: 
     )
 
 
-def _file_checksum(path: Path) -> str:
+def file_checksum(path: Path) -> str:
     """Of the file, or of all files of a folder of tables."""
     digest = hashlib.sha256()
     for one in sorted(path.iterdir()) if path.is_dir() else [path]:

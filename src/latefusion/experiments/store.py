@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from latefusion.experiments.protocol import Cell, Point
+from latefusion.experiments.protocol import Point
 from latefusion.version import __version__
 
 SCHEMA = """
@@ -30,20 +30,33 @@ SILENT_ROOMS = ("cli", "plots", "report", "outputs", "experiments")
 COMPUTING_FILES = ("experiments/protocol.py", "experiments/sources.py")
 
 
+class Keyed(Protocol):
+    """A cell of any experiment."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Six texts that identify it: checksum of the data, data set, method, protocol, grid or settings, seeds."""
+
+    def __hash__(self) -> int: ...
+
+
+AnyKeyed = TypeVar("AnyKeyed", bound=Keyed)
+
+
 class Outcome(NamedTuple):
     """The outcome of a cell.
 
     Attributes
     ----------
     seconds : float
-    points : list of Point
-        Empty when it failed.
+    points : list of Point, or of another tuple
+        The results; empty when it failed, unless it was stopped by a limit.
     reason : str
         Reason of a failure; empty otherwise.
     """
 
     seconds: float
-    points: list[Point]
+    points: list[Any]
     reason: str = ""
 
 
@@ -56,10 +69,13 @@ class ResultStore:
         Created with its folder if it does not exist.
     code : str, default=None
         Version of the code; that of this package when None.
+    point : type, default=Point
+        The named tuple of one result.
     """
 
-    def __init__(self, path: Path, code: str | None = None) -> None:
+    def __init__(self, path: Path, code: str | None = None, point: type = Point) -> None:
         self.path = path
+        self.point = point
         self.code = code_version() if code is None else code
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,42 +87,30 @@ class ResultStore:
             with self._database:
                 self._database.execute(SCHEMA)
 
-    def record(self, cell: Cell, outcome: Outcome) -> None:
+    def record(self, cell: Keyed, outcome: Outcome) -> None:
         """Write the outcome of a cell to disk."""
         values = (outcome.seconds, outcome.reason, json.dumps(outcome.points))
         with self._named(), self._database:
             self._database.execute(
-                f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * 10)})", (*self._key(cell), *values)
+                f"INSERT OR REPLACE INTO cells VALUES ({', '.join('?' * 10)})", (self.code, *cell.key, *values)
             )
 
-    def load(self, cells: list[Cell]) -> dict[Cell, Outcome]:
+    def load(self, cells: Sequence[AnyKeyed]) -> dict[AnyKeyed, Outcome]:
         """The outcomes of the cells that are done, in their order."""
         with self._named():
             rows = self._database.execute("SELECT * FROM cells WHERE code = ?", (self.code,)).fetchall()
         done = {row[:7]: row[7:] for row in rows}
         found = {}
         for cell in cells:
-            row = done.get(self._key(cell))
+            row = done.get((self.code, *cell.key))
             if row is not None:
                 seconds, reason, text = row
-                found[cell] = Outcome(seconds, [Point(*one) for one in json.loads(text)], reason)
+                found[cell] = Outcome(seconds, [self.point(*one) for one in json.loads(text)], reason)
         return found
 
     def close(self) -> None:
         """Close the file."""
         self._database.close()
-
-    def _key(self, cell: Cell) -> tuple[str, ...]:
-        source = cell.source
-        return (
-            self.code,
-            source.checksum,
-            source.name,
-            cell.method,
-            cell.protocol,
-            cell.grid,
-            json.dumps(cell.seeds),
-        )
 
     @contextmanager
     def _named(self) -> Iterator[None]:

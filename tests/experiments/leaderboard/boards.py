@@ -16,7 +16,7 @@ from latefusion.experiments.leaderboard.results import (
 
 def set_entry(name, board="complete", **changes):
     facts = {"n_samples": 100, "n_clusters": 3, "kind": "features", "missing": 0.0}
-    return SetEntry(name, name.title(), board, **{"views": [ViewEntry("a", 4), ViewEntry("β", 5)], **facts, **changes})
+    return SetEntry(name, name.title(), board, **{"views": (ViewEntry("a", 4), ViewEntry("β", 5)), **facts, **changes})
 
 
 def method_entry(name, family="comparison method"):

@@ -89,7 +89,7 @@ class SetEntry:
     board : {"complete", "missing", "large", "clusterings"}
     n_samples, n_clusters : int
     kind : {"features", "kernels", "clusterings"}
-    views : list of ViewEntry
+    views : tuple of ViewEntry
     missing : float
         Share of the rows of all views that are missing.
     """
@@ -100,7 +100,7 @@ class SetEntry:
     n_samples: int
     n_clusters: int
     kind: str
-    views: list[ViewEntry]
+    views: tuple[ViewEntry, ...]
     missing: float
 
     @property
@@ -407,7 +407,7 @@ def _keys(kind: type) -> dict[str, str]:
 def _packed(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {key: _packed(getattr(value, name)) for key, name in _keys(type(value)).items()}
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return [_packed(one) for one in value]
     return round(value, 6) if isinstance(value, float) else value
 
@@ -426,9 +426,9 @@ def _built(kind: Any, value: Any, where: str) -> Any:
         return None if value is None else _built(plain, value, where)
     if dataclasses.is_dataclass(kind):
         return _built_entry(kind, value, where)
-    if origin is list:
+    if origin in (list, tuple):
         _check_type(value, list, where)
-        return [_built(inside[0], one, f"{where}[{position}]") for position, one in enumerate(value)]
+        return origin(_built(inside[0], one, f"{where}[{position}]") for position, one in enumerate(value))
     if kind is float:
         _check_type(value, (int, float), where)
         return float(value)

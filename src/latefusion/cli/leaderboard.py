@@ -1,0 +1,307 @@
+"""`latefusion leaderboard`: all methods on all data sets at hand, with default parameters and without classes."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
+from latefusion.cli.arguments import file_path, positive_number
+from latefusion.cli.terminal import progress
+from latefusion.datasets import data_folder
+from latefusion.experiments.leaderboard.checking import Difference, cells_to_check, differences
+from latefusion.experiments.leaderboard.evaluation import BoardCell, Run, evaluate_cell
+from latefusion.experiments.leaderboard.machine import commit, machine
+from latefusion.experiments.leaderboard.methods import Entrant, entrants, find_entrants
+from latefusion.experiments.leaderboard.planning import Skipping, cell_entries, part_of, plan
+from latefusion.experiments.leaderboard.problems import BoardSet
+from latefusion.experiments.leaderboard.results import (
+    BOARDS,
+    FORMAT,
+    SCORES,
+    CodeEntry,
+    Leaderboard,
+    LimitEntry,
+    merge_leaderboards,
+    read_leaderboard,
+    write_leaderboard,
+)
+from latefusion.experiments.leaderboard.sets import find_sets
+from latefusion.experiments.leaderboard.tables import head_table, standing_of, tally_table
+from latefusion.experiments.protocol import OURS
+from latefusion.experiments.runner import Limits, run_cells
+from latefusion.experiments.store import Outcome, ResultStore, code_version
+from latefusion.outputs import check_targets
+from latefusion.outputs.targets import Kind, Target
+from latefusion.results import ResultTable
+from latefusion.tables import format_table
+from latefusion.version import __version__
+
+EXAMPLES = """\
+Methods get the views as they are, the number of classes and their default parameters. Classes are used for scores only.
+Results are stored in the output folder. An interrupted run continues from the stored results.
+
+examples:
+  latefusion leaderboard --data folder other/set.npz            all methods on all data sets
+  latefusion leaderboard --methods SNF NEMO --only digits       some cells only
+  latefusion leaderboard --data folder --part 1/2 --output one  half of the cells, then on another machine 2/2
+  latefusion leaderboard --from one/leaderboard.json two/leaderboard.json
+  latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
+"""
+
+STORE, RESULTS = "leaderboard.sqlite", "leaderboard.json"
+RUN_BOARDS = ("complete", "missing", "large")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Options of the command."""
+    parser.add_argument(
+        "--data",
+        type=file_path,
+        nargs="+",
+        default=[],
+        metavar="PATH",
+        help="folders of data sets, or single files; the data sets of scikit-learn are always used",
+    )
+    parser.add_argument("--only", nargs="+", default=[], metavar="SET", help="data sets to use (default: all)")
+    parser.add_argument(
+        "--boards",
+        nargs="+",
+        choices=RUN_BOARDS,
+        default=list(RUN_BOARDS),
+        help="complete views, missing views, or many samples (default: all)",
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"methods to run (default: all): {', '.join(entrants())}",
+    )
+    parser.add_argument(
+        "--output",
+        type=file_path,
+        default=Path("leaderboard-output"),
+        help="folder for all outputs (default: %(default)s)",
+    )
+    parser.add_argument("--seeds", type=positive_number, default=5, help="number of seeds (default: %(default)s)")
+    parser.add_argument(
+        "--time-limit",
+        type=positive_number,
+        default=120,
+        metavar="S",
+        help="limit of all seeds of one method on one data set, in seconds (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--memory-limit", type=positive_number, default=6144, metavar="MiB", help="default: %(default)s"
+    )
+    parser.add_argument(
+        "--max-samples",
+        type=positive_number,
+        default=10_000,
+        metavar="N",
+        help="data sets with more samples are on the board 'large' (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs", type=positive_number, default=os.cpu_count() or 1, help="number of processes (default: all cores)"
+    )
+    parser.add_argument("--part", type=_part, metavar="I/N", help="run the I-th of N shares of the methods")
+    parser.add_argument("--retry", action="store_true", help="repeat cells that failed")
+    parser.add_argument("--no-run", action="store_true", help="run nothing; write and print the stored results")
+    parser.add_argument(
+        "--from",
+        dest="files",
+        type=file_path,
+        nargs="+",
+        metavar="FILE",
+        help=f"run nothing; merge the {RESULTS} files of several runs",
+    )
+    parser.add_argument(
+        "--check",
+        type=file_path,
+        metavar="FILE",
+        help="run a random share of the cells of a result file again, and list the scores that differ",
+    )
+    parser.add_argument(
+        "--share", type=_share, default=0.1, help="share of the cells for --check (default: %(default)s)"
+    )
+    add_force_argument(parser)
+    add_json_argument(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the cells that are not stored yet, or merge or check result files; write and print the boards."""
+    if options.check is not None:
+        _check(options)
+        return
+    inputs = options.files if options.files is not None else _data_files(options)
+    check_targets([Target(options.output, LEADERBOARD, "--output")], inputs, force=options.force)
+    refused: dict[str, str] = {}
+    if options.files is None:
+        board, refused = _evaluate(options)
+    else:
+        board = merge_leaderboards([read_leaderboard(path) for path in options.files])
+    file = write_leaderboard(options.output / RESULTS, board)
+    if options.json:
+        print_json({"file": str(file), "refused": refused, **json.loads(file.read_text(encoding="utf-8"))})
+        return
+    for name, reason in refused.items():
+        print(f"{name} is not used: {reason}")
+    _print(board)
+    print(f"All results: {file}")
+
+
+def _is_leaderboard(folder: Path) -> bool:
+    """Whether a folder is empty or holds the results of an earlier run."""
+    return not any(folder.iterdir()) or any((folder / name).is_file() for name in (STORE, RESULTS))
+
+
+LEADERBOARD = Kind(
+    "the folder of an earlier leaderboard",
+    _is_leaderboard,
+    parts=lambda folder: [folder / name for name in (STORE, RESULTS)],
+)
+
+
+def _data_files(options: argparse.Namespace) -> list[Path]:
+    """Files and folders of data, and the data sets in the folders."""
+    paths = _data_paths(options)
+    return [*paths, *(file for path in paths if path.is_dir() for file in path.iterdir() if file.is_file())]
+
+
+def _data_paths(options: argparse.Namespace) -> list[Path]:
+    folder = data_folder(None)
+    return list(options.data) or ([] if folder is None else [folder])
+
+
+def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]:
+    """Find the data and run what is not stored yet; return the results and the data that could not be used."""
+    limits = LimitEntry(float(options.time_limit), options.memory_limit, options.seeds, options.max_samples)
+    with progress("reading"):
+        sets, refused = find_sets(
+            _data_paths(options), options.boards, only=options.only, max_samples=options.max_samples
+        )
+    methods = find_entrants(options.methods)
+    cells = plan(sets, methods, limits)
+    if options.part is not None:
+        cells = part_of(cells, *options.part)
+    store = ResultStore(options.output / STORE, code=__version__, point=Run)
+    try:
+        outcomes = store.load(cells)
+        if not options.no_run:
+            _run_cells(cells, outcomes, store, options)
+    finally:
+        store.close()
+    return _leaderboard(sets, methods, cells, outcomes, limits), refused
+
+
+def _run_cells(
+    cells: list[BoardCell], outcomes: dict[BoardCell, Outcome], store: ResultStore, options: argparse.Namespace
+) -> None:
+    """Run the cells without an outcome, and those that failed if they are to be repeated."""
+    if options.retry:
+        for cell in [cell for cell, outcome in outcomes.items() if outcome.reason]:
+            del outcomes[cell]
+    skipping = Skipping(outcomes)
+
+    def record(cell: BoardCell, outcome: Outcome) -> None:
+        store.record(cell, outcome)
+        outcomes[cell] = outcome
+
+    with progress("running"):
+        run_cells(
+            [cell for cell in cells if cell not in outcomes],
+            record,
+            jobs=options.jobs,
+            limits=Limits(options.time_limit, options.memory_limit),
+            work=evaluate_cell,
+            skip=lambda cell: bool(skipping.reason(cell)),
+            threads=1,
+            fresh=True,
+        )
+
+
+def _leaderboard(
+    sets: Sequence[BoardSet],
+    methods: Sequence[Entrant],
+    cells: Sequence[BoardCell],
+    outcomes: dict[BoardCell, Outcome],
+    limits: LimitEntry,
+) -> Leaderboard:
+    run = {cell.method for cell in cells}
+    return Leaderboard(
+        FORMAT,
+        CodeEntry(code_version(), commit()),
+        limits,
+        machine(),
+        datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        [one.entry for one in sets],
+        [method.entry for method in methods if method.name in run],
+        cell_entries(cells, outcomes),
+        [],
+    )
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Run some cells of a submitted file again; an error if any score differs."""
+    board = read_leaderboard(options.check)
+    with progress("reading"):
+        sets = find_sets(_data_paths(options), RUN_BOARDS, max_samples=board.limits.max_samples).sets
+    known = {method.name for method in board.methods} & {*entrants()}
+    cells = cells_to_check(board, sets, find_entrants(sorted(known)), options.share, None)
+    outcomes: dict[BoardCell, Outcome] = {}
+    with progress("checking"):
+        run_cells(
+            list(cells),
+            outcomes.__setitem__,
+            jobs=options.jobs,
+            limits=Limits(board.limits.seconds, board.limits.memory_mib),
+            work=evaluate_cell,
+            threads=1,
+            fresh=True,
+        )
+    found = differences(cells, outcomes)
+    n_scores = sum(len(SCORES) * len(entry.seeds) for entry in cells.values())
+    if options.json:
+        print_json({"cells": len(cells), "scores": n_scores, "differences": [one._asdict() for one in found]})
+    elif found:
+        print(ResultTable({name: [getattr(one, name) for one in found] for name in Difference._fields}))
+    if found:
+        raise ValueError(f"{len(found)} of {n_scores} scores of {len(cells)} cells differ from those in the file.")
+    if not options.json:
+        print(f"All {n_scores} scores of {len(cells)} cells are the same.")
+
+
+def _print(board: Leaderboard) -> None:
+    for name in BOARDS:
+        standing = standing_of(board, name)
+        if standing.methods:
+            _print_table(head_table(standing))
+        if OURS in standing.methods and len(standing.methods) > 1:
+            _print_table(tally_table(standing, OURS))
+
+
+def _print_table(table: ResultTable) -> None:
+    """Print all rows, and the notes."""
+    print("\n".join([format_table(*table.shown_cells(len(table))), "", *table.notes, *[""] * bool(table.notes)]))
+
+
+def _part(text: str) -> tuple[int, int]:
+    first, slash, last = text.partition("/")
+    if not (slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
+        raise argparse.ArgumentTypeError(f"must be I/N with 1 <= I <= N, such as 1/2, got {text!r}")
+    return int(first), int(last)
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"must be a number > 0 and <= 1, got {text!r}")
+    return share

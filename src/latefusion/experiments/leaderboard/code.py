@@ -1,0 +1,86 @@
+"""Version of the code that one method uses, so that a change of another method leaves its results valid."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import sys
+from functools import cache
+from pathlib import Path
+
+PACKAGE = "latefusion"
+BOARD = f"{PACKAGE}.experiments.leaderboard"
+# What every cell is computed with, beside its method.
+EVALUATION = f"{BOARD}.evaluation"
+# Modules that numbers do not depend on: lists of methods, and the layout of results.
+OTHERS = (f"{BOARD}.methods", f"{BOARD}.results")
+
+
+def method_version(module: str) -> str:
+    """Hash of the code of a module and of all modules of this package that it imports, directly or not.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module of a method, which may be outside of this package.
+
+    Returns
+    -------
+    str
+        Docstrings, comments and layout do not change it.
+    """
+    found: set[str] = set()
+    waiting = [module, EVALUATION]
+    while waiting:
+        name = waiting.pop()
+        if name not in found and name not in OTHERS:
+            found.add(name)
+            waiting += _imports(name)
+    return hashlib.sha256("".join(map(_code, sorted(found))).encode()).hexdigest()[:12]
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    path = _path(module)
+    tree = ast.parse("" if path is None else path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if (
+            isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
+            and body
+            and ast.get_docstring(node) is not None
+        ):
+            body.pop(0)
+    return tree
+
+
+@cache
+def _code(module: str) -> str:
+    """Hash of one module."""
+    return hashlib.sha256(f"{module} {ast.dump(_tree(module))}".encode()).hexdigest()
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    """Modules of this package that a module imports."""
+    names: list[str] = []
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(name for name in names if name.startswith(f"{PACKAGE}.") and _path(name) is not None)
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """The source file of a module, without an import of it; None if there is none."""
+    loaded = getattr(sys.modules.get(module), "__file__", None)
+    if loaded is not None:
+        return Path(loaded)
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, AttributeError, ValueError):  # a name in a module, not a module
+        return None
+    return None if spec is None or spec.origin is None or not spec.origin.endswith(".py") else Path(spec.origin)
