@@ -40,9 +40,7 @@ class Page(NamedTuple):
     scripts: tuple[str, ...]
 
 
-REPORT = Page(
-    "page.html", ("style.css",), ("shared.js", "names.js", "colours.js", "curves.js", "maps.js", "script.js")
-)
+REPORT = Page("page.html", ("style.css",), ("shared.js", "names.js", "colours.js", "curves.js", "maps.js", "script.js"))
 LEADERBOARD = Page(
     "leaderboard/page.html",
     ("style.css", "leaderboard/style.css"),

@@ -27,14 +27,15 @@ TERMS = {
     "oracle": ORACLE,
 }
 FIGURES = {
-    "ranking": "Scores are means over the seeds; every method runs with its default parameters and never sees the "
-    "classes. Ranks are computed per data set, and averaged over the data sets.",
+    "ranking": "Every method gets the views as they are, the number of classes and its default parameters. Scores are "
+    "means over the seeds. Ranks are computed per data set and averaged over the data sets of the board.",
     "differences": "Mean ranks over all data sets of the board. The Friedman test asks whether all methods are equally "
     "good; by the Nemenyi test two methods differ significantly (level 5 %) if their mean ranks differ by more than "
     "the critical difference.",
     "verdict": "Wilcoxon signed-rank tests of the scores over all data sets of the board, two-sided, one per other "
-    "method; p-values are adjusted for their number by Holm's method.",
-    "times": "Median time of one fit over the data sets with a result, on the machine below, one process at a time.",
+    "method. P-values are adjusted for the number of tests by the method of Holm. Without a result a method is worse "
+    "than with any.",
+    "times": "Time of one fit: median over the seeds, then median over the data sets with a result.",
     "matrix": "100 times the score, mean over the seeds. The colour is the rank on the data set: the darker, the "
     "better.",
 }

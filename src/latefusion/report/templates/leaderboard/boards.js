@@ -64,7 +64,7 @@
     function fillGrid(means) {
       const metric = tool("metric").value, n = board.ranks[metric].length;
       section.querySelector(".metric-name").textContent = nameOf(metric);
-      const rows = rowsOf(grid).sort((one, other) => means[one.dataset.method] - means[other.dataset.method]);
+      const rows = rowsOf(grid).sort((one, other) => means[one.dataset.method] - means[other.dataset.method] || byName(one, other));
       for (const row of rows) {
         board.scores[metric][row.dataset.method].forEach((value, column) => {
           if (value === null) return;

@@ -2,7 +2,8 @@
   const pages = Array.from(document.querySelectorAll(".page")), titleOfAll = document.title;
 
   function show(isFirst) {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(location.hash.slice(1));
+    if (target && !target.closest(".page") && !isFirst) return; // the skip link stays on its part
     const shown = (target && target.closest(".page")) || pages[0];
     for (const page of pages) page.hidden = page !== shown;
     const heading = shown.querySelector("h2");

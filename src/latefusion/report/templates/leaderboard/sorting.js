@@ -6,13 +6,17 @@
     return text === "\u2013" ? NaN : parseFloat(text.replace("\u2212", "-").replaceAll("\u202f", ""));
   }
 
+  // Rows with equal values are in the order of their names.
+  const nameOfRow = (row) => row.querySelector("th").textContent.trim();
+  const byName = (one, other) => (nameOfRow(one) < nameOfRow(other) ? -1 : 1);
+
   function compare(column, direction, isText) {
     const sign = direction === "ascending" ? 1 : -1;
     return (one, other) => {
       const a = one.cells[column], b = other.cells[column];
       if (isText) return sign * a.textContent.trim().localeCompare(b.textContent.trim(), "en", { numeric: true });
       const x = valueOf(a), y = valueOf(b);
-      return Number.isNaN(x) - Number.isNaN(y) || sign * (x - y) || 0;
+      return Number.isNaN(x) - Number.isNaN(y) || sign * (x - y) || byName(one, other);
     };
   }
 
