@@ -40,6 +40,13 @@ def misbehave(cell):
     return [POINT]
 
 
+def stream(cell):
+    """Two results, then what the name of the method says."""
+    yield cell.seeds
+    yield os.getpid()
+    misbehave(cell)
+
+
 def cells_of(source, *methods):
     return [Cell(source, method, "oracle", "{}", (seed,)) for seed, method in enumerate(methods)]
 
@@ -90,6 +97,33 @@ def test_memory_is_limited_per_cell(small_source):
     assert found[cells[0]].reason.startswith("out of memory")
     assert found[cells[1]].reason == ""
     assert run(cells[1:], limits=Limits(memory=4096))[cells[1]].reason == ""
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_results_before_a_failure_are_kept(small_source, fresh):
+    cells = cells_of(small_source, "fine", "raise", "sleep", "exit", "fine")
+    found = {}
+    run_cells(cells, found.__setitem__, work=stream, limits=Limits(seconds=2.0), fresh=fresh)
+    assert [found[cell].points[0] for cell in cells] == [cell.seeds for cell in cells]
+    assert [len(found[cell].points) for cell in cells] == [2] * 5
+    assert [bool(found[cell].reason) for cell in cells] == [False, True, True, True, False]
+    first, second, _, _, last = (found[cell].points[1] for cell in cells)
+    assert last not in (first, second)
+    assert (first == second) != fresh
+
+
+def test_a_cell_can_be_left_out_by_the_outcomes_so_far(small_source):
+    cells = cells_of(small_source, "fine", "raise", "fine", "fine")
+    found, reports = {}, []
+    with progress_listener(lambda *report: reports.append(report)):
+        run_cells(
+            cells, found.__setitem__, work=misbehave, skip=lambda _: any(one.reason for one in found.values()), jobs=1
+        )
+    assert list(found) == cells[:2]
+    assert [words.endswith("(left out)") for words, _ in reports] == [False, False, False, True, True]
+    assert reports[-1][1] == 1.0
+    run_cells(cells, found.__setitem__, work=misbehave, skip=lambda _: True)
+    assert len(found) == 2
 
 
 def test_an_error_while_recording_ends_the_run_and_its_workers(small_source):

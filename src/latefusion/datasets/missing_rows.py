@@ -32,7 +32,7 @@ def draw_mask(n_samples: int, n_views: int, rate: float, random_state: int) -> N
     >>> from latefusion.datasets.missing_rows import draw_mask
     >>> mask = draw_mask(1000, 4, 0.5, random_state=0)
     >>> mask.shape, bool(mask.any(axis=1).all()), round(float(1 - mask.mean()), 2)
-    ((1000, 4), True, 0.48)
+    ((1000, 4), True, 0.49)
     """
     generator = np.random.default_rng(random_state)
     mask = generator.random((n_samples, n_views)) >= rate

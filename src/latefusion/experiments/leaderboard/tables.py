@@ -136,10 +136,11 @@ def tally_table(standing: Standing, method: str, score: str = "acc") -> ResultTa
 
 def _notes(standing: Standing, score: str) -> list[str]:
     n_sets, n_methods = standing.scores[score].shape
+    sizes = [f"{n_sets} data set{'s' * (n_sets > 1)}", f"{n_methods} method{'s' * (n_methods > 1)}"]
     notes = [
-        f"Board {standing.board!r}: {n_sets} data set{'s' * (n_sets > 1)}, {n_methods} methods, ranked by mean "
-        f"{score.upper()} over the seeds; a failure has the worst rank. p: Wilcoxon signed-rank test against the "
-        f"first, corrected by Holm."
+        f"Board {standing.board!r}: {', '.join(sizes)}, ranked by mean {score.upper()} over the seeds. A failure has "
+        f"the worst rank, and is not in the mean scores. p: Wilcoxon signed-rank test against the first, corrected by "
+        f"Holm."
     ]
     if min(n_sets, n_methods) >= FEWEST:
         test = friedman_test(standing.scores[score])

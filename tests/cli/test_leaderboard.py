@@ -1,0 +1,140 @@
+import json
+import sqlite3
+
+import pytest
+
+from latefusion.cli import main
+from latefusion.experiments.leaderboard.results import read_leaderboard
+from tests.experiments.leaderboard.conftest import data_folder  # noqa: F401 (a fixture)
+
+QUICK = ["--seeds", "2", "--jobs", "1"]
+
+
+@pytest.fixture
+def command(data_folder, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.delenv("LATEFUSION_DATA", raising=False)
+
+    def run(*words, output="out", methods=("A-MKKM", "NEMO"), only=("small",)):
+        options = ["--data", str(data_folder), "--output", str(tmp_path / output)]
+        return main(["leaderboard", *options, "--methods", *methods, "--only", *only, *QUICK, *words])
+
+    return run
+
+
+@pytest.fixture
+def results(tmp_path):
+    return lambda output="out": read_leaderboard(tmp_path / output / "leaderboard.json")
+
+
+def numbers(board):
+    """Everything that two runs share."""
+    return {cell.key: (cell.seeds, cell.acc, cell.nmi, cell.ari, cell.reason) for cell in board.cells}
+
+
+def test_all_boards_of_a_set_are_run_printed_and_written(command, results, capsys):
+    assert command() == 0
+    out = capsys.readouterr().out
+    assert "Board 'complete': 1 data set, 2 methods" in out
+    assert "Board 'missing': 4 data sets, 1 method" in out
+    assert "No result, not ranked (does not support missing views): A-MKKM." in out
+    board = results()
+    assert (board.limits.seconds, board.limits.memory_mib, board.limits.seeds) == (120.0, 6144, 2)
+    assert {cell.reason for cell in board.cells} == {None, "does not support missing views"}
+    assert all(cell.seeds == [0, 1] and cell.seconds > 0 for cell in board.cells if cell.reason is None)
+    assert len(board.cells) == 2 * len(board.sets) == 10
+
+
+def test_an_interrupted_run_continues(command, results, tmp_path, capsys):
+    assert command("--no-run") == 0
+    assert {cell.reason for cell in results().cells} == {"not run", "does not support missing views"}
+    assert command() == 0
+    whole = numbers(results())
+    with sqlite3.connect(tmp_path / "out" / "leaderboard.sqlite") as database:
+        database.execute("DELETE FROM cells WHERE rowid % 2 = 0")
+        (kept,) = database.execute("SELECT count(*) FROM cells").fetchone()
+    assert 0 < kept < 6
+    seconds = {cell.key: cell.seconds for cell in results().cells}
+    assert command() == 0
+    assert numbers(results()) == whole
+    assert sum(seconds[cell.key] == cell.seconds for cell in results().cells if cell.seeds) == kept
+    assert command("--no-run", "--json") == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["format"] == 1
+
+
+def test_parts_merge_to_the_whole(command, results, tmp_path, capsys):
+    assert command() == 0
+    for part in (1, 2):
+        assert command("--part", f"{part}/2", output=f"part{part}") == 0
+    files = [str(tmp_path / f"part{part}" / "leaderboard.json") for part in (1, 2)]
+    assert main(["leaderboard", "--output", str(tmp_path / "merged"), "--from", *files]) == 0
+    assert numbers(results("merged")) == numbers(results())
+    assert main(["leaderboard", "--output", str(tmp_path / "part1"), "--from", *files]) == 1
+    assert "would overwrite the input" in capsys.readouterr().err
+
+
+def test_failures_are_kept_and_repeated_on_request(command, results, tmp_path):
+    def outcome():
+        with sqlite3.connect(tmp_path / "out" / "leaderboard.sqlite") as database:
+            ((seconds, reason),) = database.execute("SELECT seconds, reason FROM cells").fetchall()
+        assert reason == "took more than 1 s"
+        (cell,) = results().cells
+        assert cell.reason == "time limit 1 s"
+        return seconds
+
+    words = ["--time-limit", "1", "--boards", "complete"]
+    options = {"only": ["digits"], "methods": ["LateFusionClustering"]}
+    assert command(*words, **options) == 0
+    first = outcome()
+    assert command(*words, **options) == 0
+    assert outcome() == first
+    assert command(*words, "--retry", **options) == 0
+    assert outcome() != first
+
+
+def test_a_result_is_confirmed_and_a_changed_one_is_not(command, tmp_path, data_folder, capsys):  # noqa: F811
+    assert command("--boards", "complete") == 0
+    path = tmp_path / "out" / "leaderboard.json"
+    check = ["leaderboard", "--check", str(path), "--share", "1", "--data", str(data_folder), "--jobs", "1"]
+    capsys.readouterr()
+    assert main(check) == 0
+    assert capsys.readouterr().out == "All 12 scores of 2 cells are the same.\n"
+    content = json.loads(path.read_text())
+    cell = next(cell for cell in content["cells"] if cell["method"] == "NEMO")
+    cell["nmi"][1] -= 0.125
+    path.write_text(json.dumps(content))
+    assert main(check) == 1
+    captured = capsys.readouterr()
+    assert "1 of 12 scores of 2 cells differ" in captured.err
+    assert "NEMO" in captured.out
+    assert main([*check, "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["differences"]
+    assert (found["method"], found["seed"], found["score"]) == ("NEMO", 1, "nmi")
+
+
+def test_inputs_and_other_folders_are_not_written_to(command, tmp_path, capsys):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("mine")
+    assert command(output="notes") == 1
+    assert "is not the folder of an earlier leaderboard" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--methods", "other"], "Unknown method 'other'"),
+        (["--only", "other"], "Unknown data set 'other'"),
+        (["--data", "nowhere"], "There is no file or folder 'nowhere'"),
+        (["--from", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_wrong_names_are_errors(command, words, message, capsys):
+    assert command(*words) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--part", "3/2"], ["--part", "1"], ["--share", "0"], ["--share", "much"]])
+def test_wrong_numbers_are_errors_of_the_command_line(command, words):
+    with pytest.raises(SystemExit) as error:
+        command(*words)
+    assert error.value.code == 2
