@@ -101,7 +101,7 @@ def test_how_it_was_made(page, results):
         "6\u202f144 MiB",
     ):
         assert text in how
-    assert "--from leaderboard-output/leaderboard.json --page leaderboard.html" in how
+    assert "--from leaderboard.json --page leaderboard.html" in how
 
 
 def test_a_page_without_a_commit_says_so(results, tmp_path):

@@ -55,6 +55,8 @@ class Board:
     all_sets : tuple of SetEntry
     all_methods : tuple of MethodEntry
         Also those without any result.
+    without_results : dict of str to str
+        Names of methods without any result, and the most frequent reason.
     cells : dict of (str, str) to CellEntry
         By names of data set and method.
     oracle_cells : dict of (str, str) to OracleEntry
@@ -71,6 +73,7 @@ class Board:
     peak: Numbers
     all_sets: tuple[SetEntry, ...]
     all_methods: tuple[MethodEntry, ...]
+    without_results: Mapping[str, str]
     cells: Mapping[Key, CellEntry]
     oracle_cells: Mapping[Key, OracleEntry]
 
@@ -157,6 +160,7 @@ def _gather(results: Leaderboard, name: str) -> Board:
         peak=_values(cells, keys, "peak_mib"),
         all_sets=tuple(by_size),
         all_methods=tuple(one for one in results.methods if one.name in entered),
+        without_results=standing.without_results,
         cells=cells,
         oracle_cells=oracle,
     )

@@ -111,12 +111,8 @@ def unranked(board: Board) -> dict[str, list[MethodEntry]]:
     -------
     dict of str to list of MethodEntry
     """
-    reasons = {
-        method: [_reason(board, entry, method) or "" for entry in board.all_sets]
-        for method in board.all_methods
-        if method not in board.methods
-    }
-    return _by_reason((max(dict.fromkeys(found), key=found.count), method) for method, found in reasons.items())
+    methods = [method for method in board.all_methods if method.name in board.without_results]
+    return _by_reason((board.without_results[method.name], method) for method in methods)
 
 
 def _set_section(board: Board, entry: SetEntry) -> SetSection:
