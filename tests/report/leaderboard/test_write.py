@@ -14,9 +14,15 @@ from latefusion.report.leaderboard import write_leaderboard
 from latefusion.report.leaderboard.terms import ORACLE
 from latefusion.report.leaderboard.verdict import judge
 from latefusion.report.widgets import decimal
-from tests.experiments.leaderboard.boards import leaderboard
+from tests.experiments.leaderboard.boards import leaderboard, method_entry
 from tests.report.leaderboard.drawn import NASTY, drawn_results
+from tests.report.leaderboard.test_verdict import level_scores
 from tests.report.test_html import Reader
+
+
+def plain(part):
+    """The text of some HTML."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", part)).split())
 
 
 def rows_of(page, board):
@@ -25,7 +31,7 @@ def rows_of(page, board):
     table = re.search(r'<table class="ranking sortable">.*?</table>', section, re.DOTALL).group()
     rows = re.findall(r"<tr data-method.*?</tr>", table, re.DOTALL)
     cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[" ".join(html.unescape(re.sub("<[^>]*>", "", cell)).split()) for cell in row] for row in cells]
+    return [[plain(cell) for cell in row] for row in cells]
 
 
 def test_the_table_shows_what_the_functions_return(page, boards):
@@ -56,10 +62,33 @@ def test_verdicts_and_diagrams_show_what_the_functions_return(page, boards, text
             "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".").replace("1.000", "1")
         ) in shown
         assert f"{len(found.ahead)} of {len(p_values) - sum(one.family == 'ours' for one in board.methods)}" in shown
-        assert found.is_ahead == ("is significantly ahead of the best other method" in shown)
+        assert found.is_ahead == ("(ours) is significantly ahead of the best other method" in shown)
         for loss in found.losses:
             assert loss.set.name in shown
         assert f"CD = {critical_difference(*board.scores[metric].shape):.2f}" in text_of(diagram)
+
+
+@pytest.mark.parametrize(
+    ("ours", "rival", "n_sets", "words"),
+    [
+        (0.6, 0.5, 12, "ours (ours) is significantly ahead of the best other method, A."),
+        (
+            0.6,
+            0.5,
+            3,
+            "ours (ours) has the best mean rank, but is not significantly ahead of the best other method, A.",
+        ),
+        (0.5, 0.5, 3, "ours (ours) is not ahead of the best other method, A. The difference is not significant."),
+        (0.4, 0.5, 3, "ours (ours) is not ahead of the best other method, A. The difference is not significant."),
+        (0.4, 0.5, 12, "ours (ours) is significantly behind the best other method, A."),
+    ],
+)
+def test_the_page_says_plainly_whether_ours_is_ahead(tmp_path, ours, rival, n_sets, words):
+    results = leaderboard(level_scores({"ours": ours, "A": rival}, n_sets))
+    results = replace(results, methods=[method_entry("ours", "ours"), method_entry("A")])
+    written = write_leaderboard(tmp_path / "a.html", results).read_text(encoding="utf-8")
+    headlines = [plain(one) for one in re.findall(r'<p class="headline">(.*?)</p>', written, re.DOTALL)]
+    assert headlines == [f"By {name}, {words}" for name in ("ACC", "NMI", "ARI")]
 
 
 def test_every_link_has_its_target(page):

@@ -6,6 +6,7 @@
     if (target && !target.closest(".page") && !isFirst) return; // the skip link stays on its part
     const shown = (target && target.closest(".page")) || pages[0];
     for (const page of pages) page.hidden = page !== shown;
+    document.querySelector(".lead").hidden = !shown.classList.contains("board");
     const heading = shown.querySelector("h2");
     document.title = shown === pages[0] ? titleOfAll : heading.textContent + " \u00b7 " + titleOfAll;
     for (const link of document.querySelectorAll("#contents a")) {
