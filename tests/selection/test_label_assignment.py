@@ -7,7 +7,13 @@ import pytest
 
 import latefusion as lf
 from latefusion.assignment import assign_by_kmeans
-from latefusion.selection.label_assignment import assign_known, assign_selected
+from latefusion.selection.label_assignment import (
+    Assigned,
+    assign_known,
+    assign_refined,
+    assign_selected,
+    with_moved_halves,
+)
 from latefusion.selection.options import AUTOMATIC
 
 
@@ -51,3 +57,28 @@ def test_an_assignment_by_name_is_used_as_it_is(model):
     labels, _, chosen = assign_selected(state, model.consensus_, None)
     assert chosen == "kmeans"
     np.testing.assert_array_equal(labels, state.options.assign(model.consensus_, 3)[0])
+
+
+def test_moves_of_halves_raise_the_score_of_the_final_labels(model):
+    state = model._state
+    refined = assign_refined(state, model.consensus_, None)
+    found = with_moved_halves(state, model.consensus_, refined)
+    value, before = (state.criterion.score(one.labels, 3).value for one in (found, refined))
+    assert value >= before
+    np.testing.assert_array_equal(found.rule.predict(model.consensus_), found.labels)
+
+
+def test_half_of_a_cluster_in_a_wrong_cluster_is_moved_back_with_its_rule():
+    """Labels as a near tie would have them; the rule for new samples follows."""
+    data = lf.datasets.make_views(200, 4, n_views=2, noise=0.5, random_state=1)
+    model = lf.LateFusionClustering(4, random_state=0).fit(data.views)
+    members = np.flatnonzero(model.labels_ == 0)
+    upper = model.consensus_[members] @ model.consensus_[members[0]]
+    labels = model.labels_.copy()
+    labels[members[upper > np.median(upper)]] = 1
+    start = Assigned(labels, None, "kmeans")
+    found = with_moved_halves(model._state, model.consensus_, start)
+    np.testing.assert_array_equal(found.labels, model.labels_)
+    np.testing.assert_array_equal(found.rule.predict(model.consensus_), model.labels_)
+    by_name = replace(model._state, options=replace(model._state.options, assign_labels="kmeans"))
+    assert with_moved_halves(by_name, model.consensus_, start) is start

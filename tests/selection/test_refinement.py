@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import latefusion as lf
 from latefusion.selection.criterion import Criterion, joint_neighbors, view_neighbors
-from latefusion.selection.refinement import refine
+from latefusion.selection.refinement import move_halves, refine
 from latefusion.similarities.graph import NeighborSearch
 
 DATA = lf.datasets.make_views(120, 3, n_views=2, n_features=[8, 12], random_state=0)
@@ -77,3 +77,65 @@ def test_breadth_is_not_given_up():
     assert criterion.score(found, 3).breadth >= least
     free = refine(labels, 3, criterion)
     assert criterion.score(free, 3).breadth < least
+
+
+def blobs():
+    """Five clusters in two views; cluster 4 consists of two groups that are near each other."""
+    generator = np.random.default_rng(0)
+    groups = np.repeat(np.arange(6), 40)
+    views = []
+    for n_columns in (4, 6):
+        centers = 8 * generator.standard_normal((6, n_columns))
+        centers[5] = centers[4] + 2
+        views.append(centers[groups] + generator.standard_normal((240, n_columns)))
+    return views, groups, np.minimum(groups, 4)
+
+
+def halves_problem():
+    """True labels, labels with one half of cluster 4 in cluster 0, the criterion, and rows that separate the groups."""
+    views, groups, truth = blobs()
+    wrong = np.where(groups == 5, 0, truth)
+    return truth, wrong, criterion_of(views, [[truth], [truth]]), np.eye(6)[groups] + 0.01
+
+
+def test_half_of_a_cluster_moves_as_a_whole():
+    """Half of a cluster in a wrong one: single samples stay with their neighbors, the half goes back."""
+    truth, wrong, criterion, rows = halves_problem()
+    np.testing.assert_array_equal(refine(wrong, 5, criterion), wrong)
+    np.testing.assert_array_equal(move_halves(wrong, rows, 5, criterion), truth)
+
+
+def test_halves_of_true_clusters_stay():
+    truth, _, criterion, rows = halves_problem()
+    np.testing.assert_array_equal(move_halves(truth, rows, 5, criterion), truth)
+
+
+@given(st.integers(0, 10_000), st.floats(0.0, 0.9))
+def test_moves_of_halves_never_lower_the_criterion_and_no_cluster_vanishes(seed, share):
+    generator = np.random.default_rng(seed)
+    labels = np.where(generator.random(120) < share, generator.integers(3, size=120), DATA.target)
+    found = move_halves(labels, DATA.views.arrays[0], 3, CRITERION)
+    assert value(found) >= value(labels)
+    assert set(found) == set(labels)
+
+
+def test_order_and_names_do_not_matter_for_halves():
+    _, wrong, criterion, rows = halves_problem()
+    views, _, truth = blobs()
+    order, names = np.random.default_rng(1).permutation(240), np.array([2, 0, 1, 4, 3])
+    shuffled = criterion_of([view[order] for view in views], [[truth[order]]] * 2)
+    found = move_halves(names[wrong][order], rows[order], 5, shuffled)
+    np.testing.assert_array_equal(found, names[move_halves(wrong, rows, 5, criterion)][order])
+
+
+def test_equal_rows_and_clusters_of_one_sample_have_no_halves():
+    _, wrong, criterion, _ = halves_problem()
+    np.testing.assert_array_equal(move_halves(wrong, np.ones((240, 3)), 5, criterion), wrong)
+    single = wrong.copy()
+    single[0] = 5
+    assert set(move_halves(single, np.random.default_rng(0).random((240, 3)), 6, criterion)) == set(range(6))
+
+
+def test_moves_of_halves_keep_the_breadth():
+    _, wrong, criterion, rows = halves_problem()
+    np.testing.assert_array_equal(move_halves(wrong, rows, 5, criterion, least_breadth=3.0), wrong)

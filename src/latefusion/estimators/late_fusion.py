@@ -105,8 +105,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         Relative change of the objective at which to stop.
     assign_labels : {"auto", "kmeans", "average", "mixture", "rotation", "cluster_qr"}, default="auto"
         How the consensus is turned into labels. "auto" chooses among k-means, average linkage and a mixture of
-        Gaussians with a common covariance, moves samples between clusters while the score rises, and fits a linear
-        discriminant to the result. The labels are those of the discriminant.
+        Gaussians with a common covariance, moves samples and halves of clusters to other clusters while the score
+        rises, and fits a linear discriminant to the result. The labels are those of the discriminant.
     n_init : int, default=10
         Starts of the label assignment.
     random_state : int, RandomState or None, default=None

@@ -4,14 +4,14 @@ Candidates are scored with the labels of one label assignment. The labels of a m
 assignments and refined, which changes scores by more than many candidates differ. So the best candidates are finished:
 they get the labels, and their score, that a model with their settings would have. A finalist is chosen instead of the
 first candidate if its final labels score higher by more than the standard error of the difference. The others can be
-alternatives.
+alternatives. Halves of clusters are moved for the chosen one only: it takes time, and changes few clusterings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from latefusion.selection.alternatives import (
 )
 from latefusion.selection.candidates import CandidateSpace
 from latefusion.selection.criterion import Criterion
-from latefusion.selection.label_assignment import Assigned, assign_selected
+from latefusion.selection.label_assignment import Assigned, assign_refined, with_moved_halves
 from latefusion.selection.options import Selected, has_all_starts
 from latefusion.selection.table import Candidate, broad_candidates, is_gain, revise_choice
 
@@ -76,16 +76,19 @@ def choose_finalist(
         space = spaces[chosen.n_shared_components]
         plan = space.plan(chosen.similarity, chosen.weighting)
         selected = replace(selected, candidate=chosen, plan=plan, shares=space.shares, selection=selection)
-    rest = [one.finished for one in finalists if one is not winner]
-    return replace(selected, ties=(*rest, *ties), final=winner.assigned if selected.samples is None else None)
+    selected = replace(selected, ties=(*(one.finished for one in finalists if one is not winner), *ties))
+    if selected.samples is not None:
+        return selected
+    return replace(selected, final=with_moved_halves(selected, winner.rows, winner.assigned))
 
 
 class Finalist(NamedTuple):
-    """A candidate, the same with final labels and their score, and the rule that gives these labels."""
+    """A candidate, the same with final labels and their score, the rule that gives these labels, and its rows."""
 
     candidate: Candidate
     finished: Candidate
     assigned: Assigned
+    rows: NDArray[Any]
 
 
 def _winner(finalists: Sequence[Finalist], default: Candidate) -> Finalist:
@@ -113,9 +116,9 @@ def _finish(selected: Selected, spaces: Mapping[int | None, CandidateSpace], can
     (fused,) = space.fuse(plan, [candidate.regularization], **selected.options.solver)
     rows, as_chosen = space.partitions.times(fused.coefficients), replace(selected, candidate=candidate, samples=None)
     by_kmeans = candidate.labels if candidate.view is None and has_all_starts(space) else None
-    assigned = assign_selected(as_chosen, rows, space.partitions.mask, by_kmeans)
+    assigned = assign_refined(as_chosen, rows, space.partitions.mask, by_kmeans)
     finished = with_labels(candidate, assigned.labels, selected.criterion)
-    return Finalist(candidate, finished._replace(assign_labels=assigned.assign_labels), assigned)
+    return Finalist(candidate, finished._replace(assign_labels=assigned.assign_labels), assigned, rows)
 
 
 def with_labels(candidate: Candidate, labels: NDArray[np.intp], criterion: Criterion) -> Candidate:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from latefusion.assignment import fit_linear_discriminant, fit_mixture
 from latefusion.partitions.sources import known_samples
 from latefusion.selection.options import AUTOMATIC, Selected
-from latefusion.selection.refinement import refine
+from latefusion.selection.refinement import move_halves, refine
 from latefusion.selection.table import LEAST_BREADTH, choose
 
 
@@ -31,17 +31,34 @@ class Assigned(NamedTuple):
     assign_labels: str
 
 
-def assign_selected(
+def assign_selected(selected: Selected, consensus: NDArray[Any], mask: NDArray[np.bool_] | None) -> Assigned:
+    """Labels of the consensus of all samples, and the rule that gives labels to new rows.
+
+    ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, moves halves of
+    clusters, and fits a linear discriminant to the result, whose labels are returned. If the search used only some of
+    the samples, so do these steps, and the discriminant labels all.
+
+    Parameters
+    ----------
+    selected : Selected
+    consensus : ndarray of shape (n_samples, n_clusters)
+    mask : ndarray of bool of shape (n_samples, n_views) or None
+        Which samples have which views; None if no view is missing.
+
+    Returns
+    -------
+    Assigned
+    """
+    return with_moved_halves(selected, consensus, assign_refined(selected, consensus, mask))
+
+
+def assign_refined(
     selected: Selected,
     consensus: NDArray[Any],
     mask: NDArray[np.bool_] | None,
     by_kmeans: NDArray[np.integer] | None = None,
 ) -> Assigned:
-    """Labels of the consensus of all samples, and the rule that gives labels to new rows.
-
-    ``assign_labels="auto"`` takes the labels of the highest score of several assignments, refines them, and fits a
-    linear discriminant to the result, whose labels are returned. If the search used only some of the samples, so do
-    these steps, and the discriminant labels all.
+    """The same without the moves of halves, for candidates that are compared.
 
     Parameters
     ----------
@@ -81,6 +98,36 @@ def assign_selected(
     labels = refine(found[best], n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
     rule = fit_linear_discriminant(rows[known], labels[known], n_clusters)
     return Assigned(rule.predict(consensus), rule, best)
+
+
+def with_moved_halves(selected: Selected, consensus: NDArray[Any], assigned: Assigned) -> Assigned:
+    """Labels after moves of halves of clusters, and their rule; only ``assign_labels="auto"`` moves them.
+
+    Parameters
+    ----------
+    selected : Selected
+    consensus : ndarray of shape (n_samples, n_clusters)
+    assigned : Assigned
+        Of the same rows.
+
+    Returns
+    -------
+    Assigned
+        The given one if no move is a gain for the labels of the rule.
+    """
+    if selected.options.assign_labels != "auto":
+        return assigned
+    criterion, candidate = selected.criterion, selected.candidate
+    used: Any = slice(None) if selected.samples is None else selected.samples
+    rows, labels = consensus[used], assigned.labels[used]
+    moved = move_halves(labels, rows, candidate.n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
+    if np.array_equal(moved, labels):
+        return assigned
+    known = criterion.samples
+    rule = fit_linear_discriminant(rows[known], moved[known], candidate.n_clusters)
+    found = Assigned(rule.predict(consensus), rule, assigned.assign_labels)
+    before, after = (criterion.score(one, candidate.n_clusters).value for one in (labels, found.labels[used]))
+    return found if after > before else assigned  # the discriminant may not follow the moves
 
 
 def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:

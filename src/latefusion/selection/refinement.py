@@ -8,17 +8,27 @@ i in cluster c is, up to constants,
 
 with dots summed out, A_g the symmetric adjacency matrix with entries that sum to one, and w the weights of the
 criterion. Every round moves all samples at once to their best cluster, and is kept if the criterion rises.
+
+Single samples cannot leave a part of a cluster that belongs to another one: their neighbors are in the same part. So
+halves of clusters are moved, too, if the gain exceeds its standard error.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import unit_rows
 from latefusion.metrics.information import label_tables
-from latefusion.selection.criterion import Criterion
+from latefusion.selection.criterion import Criterion, standard_error
+from latefusion.selection.table import is_gain
 
 MAX_ROUNDS = 10
+# Iterations of k-means that divide a cluster into halves.
+MAX_STEPS = 20
 
 
 def refine(
@@ -52,6 +62,83 @@ def refine(
             break
         labels, value = moved, score.value
     return labels
+
+
+def move_halves(
+    labels: NDArray[np.intp],
+    rows: NDArray[Any],
+    n_clusters: int,
+    criterion: Criterion,
+    least_breadth: float = 0.0,
+) -> NDArray[np.intp]:
+    """Move halves of clusters to other clusters while the criterion rises by more than its standard error.
+
+    Every cluster is divided by 2-means. Each half is moved to the cluster of most of its neighbors. The move of the
+    highest criterion is refined, and kept if it is a gain.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Refined.
+    rows : ndarray of shape (n_samples, n_columns)
+        Consensus rows.
+    n_clusters : int
+    criterion : Criterion
+    least_breadth : float, default=0.0
+        As for `refine`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        No cluster of `labels` is empty. Samples without any view keep their labels.
+    """
+    directions = unit_rows(rows, xp=np)
+    score = criterion.score(labels, n_clusters)
+    for _ in range(MAX_ROUNDS):
+        moves = [(criterion.score(one, n_clusters), one) for one in _moves(labels, directions, n_clusters, criterion)]
+        moves = [(one, moved) for one, moved in moves if one.breadth >= least_breadth]
+        if not moves:
+            break
+        moved = refine(max(moves, key=lambda move: move[0].value)[1], n_clusters, criterion, least_breadth)
+        found = criterion.score(moved, n_clusters)
+        if not is_gain(found.value - score.value, standard_error(found.parts - score.parts)):
+            break
+        labels, score = moved, found
+    return labels
+
+
+def _moves(
+    labels: NDArray[np.intp], directions: NDArray[Any], n_clusters: int, criterion: Criterion
+) -> Iterator[NDArray[np.intp]]:
+    """Labels with one half of a cluster in the cluster of most of its neighbors."""
+    known = criterion.samples
+    indicators = np.eye(n_clusters)[labels]
+    near = sum(weight * (adjacency @ indicators) for weight, adjacency in criterion.graphs)
+    for cluster in np.unique(labels[known]):
+        members = known[labels[known] == cluster]
+        upper = _halve(directions[members])
+        for half in (members[upper], members[~upper]):
+            if 0 < len(half) < len(members):
+                links = near[half].sum(axis=0)
+                links[cluster] = -1.0
+                moved = labels.copy()
+                moved[half] = np.argmax(links)
+                yield moved
+
+
+def _halve(rows: NDArray[Any]) -> NDArray[np.bool_]:
+    """Divide rows by 2-means, started with the two sides of their first principal direction."""
+    rows = rows - rows.mean(axis=0)
+    upper = rows @ np.linalg.svd(rows, full_matrices=False)[2][0] > 0
+    for _ in range(MAX_STEPS):
+        if upper.all() or not upper.any():
+            break
+        low, high = rows[~upper].mean(axis=0), rows[upper].mean(axis=0)
+        nearer = (rows - (low + high) / 2) @ (high - low) > 0
+        if np.array_equal(nearer, upper):
+            break
+        upper = nearer
+    return upper
 
 
 def _gains(labels: NDArray[np.intp], n_clusters: int, criterion: Criterion) -> NDArray[np.float64]:
