@@ -119,6 +119,32 @@ def test_inputs_and_other_folders_are_not_written_to(command, tmp_path, capsys):
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
 
 
+def test_the_page_shows_the_results(command, results, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert command("--page", str(page)) == 0
+    assert f"Page: {page}" in capsys.readouterr().out
+    text = page.read_text(encoding="utf-8")
+    board = results()
+    for name in (*(one.name for one in board.sets), *(one.name for one in board.methods)):
+        assert f">{name}</" in text
+    assert "does not support missing views" in text
+    again = tmp_path / "again.html"
+    merged = ["leaderboard", "--output", str(tmp_path / "merged"), "--from", str(tmp_path / "out" / "leaderboard.json")]
+    assert main([*merged, "--page", str(again), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["page"] == str(again)
+    assert again.read_text(encoding="utf-8") == text
+
+
+def test_the_page_replaces_no_other_file_and_is_checked_first(command, tmp_path, capsys):
+    (tmp_path / "notes.html").write_text("mine")
+    assert command("--page", str(tmp_path / "notes.html")) == 1
+    assert "is not a report of latefusion" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert command("--page", str(tmp_path / "notes.txt")) == 1
+    assert ".html" in capsys.readouterr().err
+    assert (tmp_path / "notes.html").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -138,3 +164,91 @@ def test_wrong_numbers_are_errors_of_the_command_line(command, words):
     with pytest.raises(SystemExit) as error:
         command(*words)
     assert error.value.code == 2
+
+
+def calls(tmp_path, output):
+    """Methods, data sets and reasons of the stored cells."""
+    with sqlite3.connect(tmp_path / output / "leaderboard.sqlite") as database:
+        return set(database.execute("SELECT method, dataset, reason FROM cells").fetchall())
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The cells that were run, in place of those that were reused."""
+    from latefusion.cli import leaderboard
+
+    found = []
+
+    def run_cells(cells, *arguments, **options):
+        found.extend(cell.place for cell in cells if not options["skip"](cell))
+        return real(cells, *arguments, **options)
+
+    real = leaderboard.run_cells
+    monkeypatch.setattr(leaderboard, "run_cells", run_cells)
+    return found
+
+
+def test_cells_of_an_earlier_file_are_reused_and_the_others_run(command, results, tmp_path, counted, capsys):
+    assert command("--boards", "complete") == 0
+    earlier, path = results(), tmp_path / "out" / "leaderboard.json"
+    content = json.loads(path.read_text())
+    assert all(len(one["code"]) == 12 for one in content["cells"])
+    assert all(len(one["checksum"]) == 64 for one in content["sets"])
+    next(one for one in content["cells"] if one["method"] == "NEMO")["code"] = "earlier"
+    (tmp_path / "earlier.json").write_text(json.dumps(content))
+    reuse = ["--reuse", str(tmp_path / "earlier.json"), "--boards", "complete"]
+    counted.clear()
+    capsys.readouterr()
+    assert command(*reuse, output="new") == 0
+    assert counted == [("complete", "small", "NEMO")]
+    assert f"1 of 2 cells of {tmp_path / 'earlier.json'} are reused." in capsys.readouterr().out
+    again = results("new")
+    assert numbers(again) == numbers(earlier)
+    assert [cell for cell in again.cells if cell.method == "A-MKKM"] == [
+        cell for cell in earlier.cells if cell.method == "A-MKKM"
+    ]
+    assert [cell.code for cell in again.cells] == [cell.code for cell in earlier.cells]
+    counted.clear()
+    assert command("--boards", "complete", "--no-run", output="new") == 0  # they are in the store now
+    assert results("new").cells == again.cells
+    assert counted == []
+
+
+def test_cells_without_code_or_of_other_data_are_run_again(command, tmp_path, counted, capsys):
+    assert command("--boards", "complete") == 0
+    content = json.loads((tmp_path / "out" / "leaderboard.json").read_text())
+    other = {**content, "sets": [{**one, "checksum": "0" * 64} for one in content["sets"]]}
+    old = {
+        **content,
+        "sets": [{key: value for key, value in one.items() if key != "checksum"} for one in content["sets"]],
+        "cells": [{key: value for key, value in one.items() if key != "code"} for one in content["cells"]],
+    }
+    for name, changed in (("other", other), ("old", old)):
+        counted.clear()
+        (tmp_path / "earlier.json").write_text(json.dumps(changed))
+        assert command("--boards", "complete", "--reuse", str(tmp_path / "earlier.json"), output=name) == 0
+        assert len(counted) == 2
+    assert "0 of 2 cells" in capsys.readouterr().out
+
+
+def test_a_time_limit_is_reused_but_repeated_on_request(command, results, tmp_path, counted):
+    options = {"only": ["digits"], "methods": ["LateFusionClustering"]}
+    words = ["--time-limit", "1", "--boards", "complete"]
+    assert command(*words, **options) == 0
+    reuse = [*words, "--reuse", str(tmp_path / "out" / "leaderboard.json")]
+    counted.clear()
+    assert command(*reuse, output="new", **options) == 0
+    assert counted == []
+    assert numbers(results("new")) == numbers(results())
+    assert calls(tmp_path, "new") == {("LateFusionClustering", "digits", "took more than 1 s")}
+    assert command(*reuse, "--retry", output="newer", **options) == 0
+    assert counted == [("complete", "digits", "LateFusionClustering")]
+
+
+def test_a_reused_file_is_never_written_to_and_has_the_same_limits(command, tmp_path, capsys):
+    assert command("--boards", "complete") == 0
+    path = tmp_path / "out" / "leaderboard.json"
+    assert command("--reuse", str(path)) == 1
+    assert "would overwrite the input" in capsys.readouterr().err
+    assert command("--reuse", str(path), "--time-limit", "60", output="new") == 1
+    assert "computed with seconds=120, but this run has seconds=60" in capsys.readouterr().err

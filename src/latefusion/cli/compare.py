@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from latefusion.cli.inputs import (
     find_method,
     in_words_of_the_command_line,
     read,
+    takes_kernels,
     translated,
 )
 from latefusion.cli.terminal import progress
@@ -32,6 +34,7 @@ from latefusion.experiments import (
     run_single_views,
     with_label_free_scores,
 )
+from latefusion.experiments.outside_methods import outside_methods, refused_methods
 from latefusion.progress import progress_steps
 from latefusion.types import MultiViewDataset, Views
 from latefusion.validation import InputRules, read_views
@@ -80,7 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=[],
         metavar="NAME",
-        help=f"methods to run (default: single views, and all of these): {', '.join([*METHODS, *OURS])}",
+        help=f"methods to run (default: single views, and all of these): "
+        f"{', '.join([*METHODS, *OURS, *outside_methods()])}",
     )
     parser.add_argument(
         "--samples", type=positive_number, help="number of samples to use, drawn at random (default: all)"
@@ -91,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Read the data, run the methods, print the scores."""
-    methods = {name: find_method(name) for name in options.methods or [*METHODS, *OURS]}
+    methods, refused = _methods(options.methods)
     with progress("reading"):
         data = read(options).data if options.files else load_digits_views()
     if options.files and options.labels is not None and data.target is None:
@@ -100,7 +104,10 @@ def run(options: argparse.Namespace) -> None:
             f"classes. Add them, or leave --labels out."
         )
     problem = complete_samples(_draw(data, options.samples, options.seed))
-    problem = problem._replace(notes=[*problem.notes, *input_notes(problem)])
+    if not options.methods:
+        methods, unsuited = _suited(methods, problem.kind)
+        refused += unsuited
+    problem = problem._replace(notes=[*problem.notes, *input_notes(problem), *refused])
     n_clusters = _number(problem, options)
     n_views = problem.views.n_views
     head = f"{len(problem.views)} samples, {n_views} view{'s' * (n_views > 1)}, {n_clusters} clusters"
@@ -112,6 +119,22 @@ def run(options: argparse.Namespace) -> None:
         print_json({**known, "notes": problem.notes, "methods": Comparison(rows).records()})
     else:
         print(Comparison(rows))
+
+
+def _methods(names: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+    """The methods with some names, or all; and why methods of other packages cannot be used."""
+    if names:
+        return {name: find_method(name, outside=True) for name in names}, []
+    refused = refused_methods()
+    others = {name: method.load() for name, method in outside_methods().items() if name not in refused}
+    return {**METHODS, **OURS, **others}, list(refused.values())
+
+
+def _suited(methods: dict[str, Any], kind: str) -> tuple[dict[str, Any], list[str]]:
+    """The methods that take a kind of views, and a note for every other one."""
+    others = [name for name, method in methods.items() if kind == "kernels" and not takes_kernels(method)]
+    notes = [f"{name} is left out: it needs features, not kernels." for name in others]
+    return {name: method for name, method in methods.items() if name not in others}, notes
 
 
 def complete_samples(problem: Problem) -> Problem:

@@ -38,6 +38,7 @@ from latefusion.datasets.options import SEPARATORS, TableOptions, table_options
 from latefusion.datasets.tables import files_in, is_table
 from latefusion.encoding.column_kinds import KINDS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.experiments.outside_methods import OutsideMethod, outside_methods, refusal
 from latefusion.interpretation import Features
 from latefusion.scverse.counts import comparable, modality_kind
 from latefusion.scverse.reading import normalize_modalities
@@ -362,16 +363,24 @@ def known_classes(data: MultiViewDataset) -> Any:
     return np.array(data.target_names, dtype=object)[data.target]
 
 
-def find_method(name: str) -> Any:
-    """The estimator with a name, ignoring case."""
-    known = {one.lower(): found for one, found in {**OURS, **METHODS}.items()}
+def find_method(name: str, *, outside: bool = False) -> Any:
+    """The estimator with a name, ignoring case; with ``outside`` also one of another package."""
+    others = outside_methods() if outside else {}
+    known = {one.lower(): found for one, found in {**OURS, **METHODS, **others}.items()}
     wanted = ALIASES.get(name.lower(), name.lower())
     if wanted not in known:
-        names = {one.lower(): one for one in [*OURS, *METHODS]}
+        names = {one.lower(): one for one in [*OURS, *METHODS, *others]}
         near = difflib.get_close_matches(wanted, names, 1)
         hint = f" Did you mean {names[near[0]]}?" if near else ""
-        raise ValueError(f"Unknown method {name!r}.{hint} Choose one of {', '.join(names.values())}.")
-    return known[wanted]
+        reason = refusal(name) if outside else ""
+        raise ValueError(reason or f"Unknown method {name!r}.{hint} Choose one of {', '.join(names.values())}.")
+    found = known[wanted]
+    return found.load() if isinstance(found, OutsideMethod) else found
+
+
+def takes_kernels(estimator: Any) -> bool:
+    """Whether precomputed kernels can be given; all methods of this package can."""
+    return "similarity" in inspect.signature(estimator).parameters
 
 
 def configured(estimator: Any, n_clusters: Any, kind: str, seed: int, **parameters: Any) -> Any:
@@ -382,6 +391,8 @@ def configured(estimator: Any, n_clusters: Any, kind: str, seed: int, **paramete
     if "random_state" in inspect.signature(estimator).parameters:
         options["random_state"] = seed
     if kind == "kernels":
+        if not takes_kernels(estimator):
+            raise ValueError(f"{estimator.__name__} needs features, but the files contain precomputed kernels.")
         options["similarity"] = "precomputed"
     given = {name: value for name, value in parameters.items() if value is not None}
     unsupported = [name for name in given if name not in inspect.signature(estimator).parameters]

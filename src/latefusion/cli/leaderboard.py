@@ -7,6 +7,7 @@ import datetime
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from latefusion.cli.answers import add_force_argument, add_json_argument, print_json
@@ -30,13 +31,17 @@ from latefusion.experiments.leaderboard.results import (
     read_leaderboard,
     write_leaderboard,
 )
+from latefusion.experiments.leaderboard.reuse import Reused, reused_outcomes
 from latefusion.experiments.leaderboard.sets import find_sets
 from latefusion.experiments.leaderboard.tables import head_table, standing_of, tally_table
+from latefusion.experiments.outside_methods import refused_methods
 from latefusion.experiments.protocol import OURS
 from latefusion.experiments.runner import Limits, run_cells
 from latefusion.experiments.store import Outcome, ResultStore, code_version
 from latefusion.outputs import check_targets
-from latefusion.outputs.targets import Kind, Target
+from latefusion.outputs.targets import REPORT, Kind, Target
+from latefusion.report import write_leaderboard as write_page
+from latefusion.report.html import require_jinja2
 from latefusion.results import ResultTable
 from latefusion.tables import format_table
 from latefusion.version import __version__
@@ -50,6 +55,8 @@ examples:
   latefusion leaderboard --methods SNF NEMO --only digits       some cells only
   latefusion leaderboard --data folder --part 1/2 --output one  half of the cells, then on another machine 2/2
   latefusion leaderboard --from one/leaderboard.json two/leaderboard.json
+  latefusion leaderboard --from leaderboard.json --page leaderboard.html
+  latefusion leaderboard --data folder --reuse leaderboard.json run the cells that an earlier result file does not have
   latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
 """
 
@@ -121,6 +128,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run nothing; merge the {RESULTS} files of several runs",
     )
     parser.add_argument(
+        "--page", type=file_path, metavar="FILE", help="HTML page of all boards (needs latefusion[report])"
+    )
+    parser.add_argument(
+        "--reuse",
+        type=file_path,
+        metavar="FILE",
+        help="take the cells of an earlier result file whose method, data, limits and seeds are unchanged, and run the "
+        "others; unlike --from, which copies all cells as they are",
+    )
+    parser.add_argument(
         "--check",
         type=file_path,
         metavar="FILE",
@@ -138,21 +155,37 @@ def run(options: argparse.Namespace) -> None:
     if options.check is not None:
         _check(options)
         return
-    inputs = options.files if options.files is not None else _data_files(options)
-    check_targets([Target(options.output, LEADERBOARD, "--output")], inputs, force=options.force)
+    _check_outputs(options)
     refused: dict[str, str] = {}
     if options.files is None:
         board, refused = _evaluate(options)
     else:
         board = merge_leaderboards([read_leaderboard(path) for path in options.files])
     file = write_leaderboard(options.output / RESULTS, board)
+    if options.page is not None:
+        # From the file, whose scores are rounded, so that the page can be written again from it.
+        write_page(options.page, read_leaderboard(file), force=options.force)
     if options.json:
-        print_json({"file": str(file), "refused": refused, **json.loads(file.read_text(encoding="utf-8"))})
+        written = {"file": str(file), "page": options.page and str(options.page), "refused": refused}
+        print_json({**written, **json.loads(file.read_text(encoding="utf-8"))})
         return
     for name, reason in refused.items():
         print(f"{name} is not used: {reason}")
     _print(board)
     print(f"All results: {file}")
+    if options.page is not None:
+        print(f"Page: {options.page}")
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise an error, before any computation, for outputs that cannot be written or would replace other files."""
+    targets = [Target(options.output, LEADERBOARD, "--output")]
+    if options.page is not None:
+        require_jinja2()
+        targets.append(Target(options.page, REPORT, "--page"))
+    inputs = options.files if options.files is not None else _data_files(options)
+    inputs = [*inputs, *([] if options.reuse is None else [options.reuse])]
+    check_targets(targets, inputs, force=options.force)
 
 
 def _is_leaderboard(folder: Path) -> bool:
@@ -179,7 +212,7 @@ def _data_paths(options: argparse.Namespace) -> list[Path]:
 
 
 def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]:
-    """Find the data and run what is not stored yet; return the results and the data that could not be used."""
+    """Find the data and run what is not stored yet; return the results, and what cannot be used by name."""
     limits = LimitEntry(float(options.time_limit), options.memory_limit, options.seeds, options.max_samples)
     with progress("reading"):
         sets, refused = find_sets(
@@ -189,14 +222,34 @@ def _evaluate(options: argparse.Namespace) -> tuple[Leaderboard, dict[str, str]]
     cells = plan(sets, methods, limits)
     if options.part is not None:
         cells = part_of(cells, *options.part)
+    earlier = None if options.reuse is None else read_leaderboard(options.reuse)
+    machines: list[str] = []
     store = ResultStore(options.output / STORE, code=__version__, point=Run)
     try:
         outcomes = store.load(cells)
+        if earlier is not None and _reuse(reused_outcomes(earlier, cells, limits), outcomes, store, options):
+            machines = earlier.machine.split("; ")
         if not options.no_run:
             _run_cells(cells, outcomes, store, options)
     finally:
         store.close()
-    return _leaderboard(sets, methods, cells, outcomes, limits), refused
+    machines = list(dict.fromkeys([*machines, machine()]))
+    if not options.methods:
+        refused |= refused_methods()
+    return _leaderboard(sets, methods, cells, outcomes, limits, machines), refused
+
+
+def _reuse(
+    earlier: Reused, outcomes: dict[BoardCell, Outcome], store: ResultStore, options: argparse.Namespace
+) -> bool:
+    """Add the outcomes of an earlier file for cells that are not stored; return whether there are any."""
+    added = {cell: outcome for cell, outcome in earlier.outcomes.items() if cell not in outcomes}
+    for cell, outcome in added.items():
+        store.record(cell, outcome)
+    outcomes |= added
+    if not options.json:
+        print(f"{len(earlier.outcomes)} of {earlier.n_results} cells of {options.reuse} are reused.", flush=True)
+    return bool(added)
 
 
 def _run_cells(
@@ -231,15 +284,16 @@ def _leaderboard(
     cells: Sequence[BoardCell],
     outcomes: dict[BoardCell, Outcome],
     limits: LimitEntry,
+    machines: Sequence[str],
 ) -> Leaderboard:
     run = {cell.method for cell in cells}
     return Leaderboard(
         FORMAT,
         CodeEntry(code_version(), commit()),
         limits,
-        machine(),
+        "; ".join(machines),
         datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        [one.entry for one in sets],
+        [replace(one.entry, checksum=one.checksum) for one in sets],
         [method.entry for method in methods if method.name in run],
         cell_entries(cells, outcomes),
         [],

@@ -216,11 +216,15 @@ def fit_and_score(name: str, estimator: Any, X: Any, target: Any = None) -> Comp
         warnings.simplefilter("always")
         try:
             labels = estimator.fit_predict(X)
+            seconds = time.perf_counter() - start
+            scores = {} if target is None else clustering_scores(target, labels)
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             return ComparisonRow(name, None, time.perf_counter() - start, {}, f"failed: {error}")
-    seconds = time.perf_counter() - start
+        except Exception as error:  # noqa: BLE001 (methods of other packages may raise anything)
+            reason = f"failed: {type(error).__name__}: {error}"
+            return ComparisonRow(name, None, time.perf_counter() - start, {}, reason)
     note = "; ".join(dict.fromkeys(str(one.message).split(". ")[0] for one in caught))
-    return ComparisonRow(name, labels, seconds, {} if target is None else clustering_scores(target, labels), note)
+    return ComparisonRow(name, labels, seconds, scores, note)
 
 
 def run_baselines(

@@ -40,6 +40,9 @@ def test_other_data_and_nothing_at_hand_are_errors(submitted, small_sets):
     other = [replace(one, n_samples=41) if one.name == "small" else one for one in submitted.sets]
     with pytest.raises(ValueError, match="'small' has 41 samples there"):
         drawn(replace(submitted, sets=other), small_sets, 1.0)
+    other = [replace(one, checksum="other") if one.name == "small" else one for one in submitted.sets]
+    with pytest.raises(ValueError, match="'small' has another checksum there"):
+        drawn(replace(submitted, sets=other), small_sets, 1.0)
     with pytest.raises(ValueError, match="no cell whose data set and method are at hand"):
         drawn(leaderboard({"SNF": {"elsewhere": 0.5}}), small_sets, 1.0)
 

@@ -61,3 +61,26 @@ def test_the_evaluation_counts_for_every_method(monkeypatch):
     assert before != method_version("latefusion.baselines.nemo")
     monkeypatch.setattr(code, "EVALUATION", "latefusion.baselines.snf")
     assert method_version("latefusion.baselines.snf") != before
+
+
+def test_other_modules_of_the_package_of_a_method_count(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    package = tmp_path / "outside_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("from .method import Method")
+    (package / "method.py").write_text("from .inner.core import answer\nclass Method: pass")
+    (package / "inner").mkdir()
+    (package / "inner" / "__init__.py").write_text("")
+
+    def version(text, release=""):
+        (package / "inner" / "core.py").write_text(text)
+        for cached in (code._tree, code._code, code._imports, code._path):
+            cached.cache_clear()
+        return method_version("outside_package", release)
+
+    first = version("answer = 41")
+    assert version("answer = 42") != first
+    assert version("answer = 41  # the answer") == first
+    assert version("answer = 41", "outside 1.0") not in (first, version("answer = 41", "outside 1.1"))
+    assert version("from .. import method\nanswer = 41") != first

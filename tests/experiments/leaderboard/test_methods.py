@@ -63,6 +63,14 @@ def test_a_clusterer_needs_no_more_than_a_number_of_clusters():
     assert vars(entrant.configured(3, "features", 1)) == {"n_clusters": 3}
 
 
+def test_a_clusterer_says_by_an_attribute_that_it_takes_missing_views():
+    class Tolerant(Plain):
+        accepts_missing_views = True
+
+    entrant = Entrant(MethodEntry("plain", "tests.Plain", None, "outside", None), Tolerant)
+    assert entrant.refusal("features", 0.2) == ""
+
+
 def test_methods_are_found_by_name():
     assert [one.name for one in find_entrants(["snf", "LF-MVC-gam"])] == ["SNF", "LF-MVC-GAM"]
     assert find_entrants() == list(entrants().values())

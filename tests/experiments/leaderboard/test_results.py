@@ -165,3 +165,32 @@ def test_results_of_other_code_limits_or_data_are_not_merged():
     other = dataclasses.replace(BOARD, sets=[set_entry("mfeat", n_samples=99)], cells=[], oracle=[])
     with pytest.raises(ValueError, match="different data sets of the same name 'mfeat'"):
         merge_leaderboards([BOARD, other])
+
+
+def test_optional_keys_are_written_only_where_they_are_known(tmp_path):
+    known = dataclasses.replace(
+        BOARD,
+        sets=[dataclasses.replace(one, checksum="f" * 64) for one in BOARD.sets],
+        cells=[dataclasses.replace(cell, code="abc") for cell in BOARD.cells],
+    )
+    path = write_leaderboard(tmp_path / "leaderboard.json", known)
+    content = json.loads(path.read_text())
+    assert (content["sets"][0]["checksum"], content["cells"][0]["code"]) == ("f" * 64, "abc")
+    assert read_leaderboard(path) == known
+
+
+def test_a_checksum_that_one_file_lacks_is_taken_from_the_other():
+    def with_checksum(value):
+        return dataclasses.replace(BOARD, sets=[dataclasses.replace(one, checksum=value) for one in BOARD.sets])
+
+    for boards in ([BOARD, with_checksum("f")], [with_checksum("f"), BOARD]):
+        assert {one.checksum for one in merge_leaderboards(boards).sets} == {"f"}
+    with pytest.raises(ValueError, match="different data sets of the same name 'mfeat'"):
+        merge_leaderboards([with_checksum("e"), with_checksum("f")])
+
+
+def test_an_installed_package_without_a_commit_has_the_same_code():
+    """The hash of the source files decides."""
+    installed = dataclasses.replace(BOARD, code=dataclasses.replace(BOARD.code, commit=None))
+    assert merge_leaderboards([installed, BOARD]).code == merge_leaderboards([BOARD, installed]).code == BOARD.code
+    assert merge_leaderboards([installed]).code.commit is None

@@ -72,6 +72,8 @@ def cells_to_check(
         entry = submitted.get((one.entry.board, one.name))
         if entry is not None and (entry.n_samples, entry.views) != (one.entry.n_samples, one.entry.views):
             raise ValueError(f"The file has results on other data: {one.name!r} has {entry.n_samples} samples there.")
+        if entry is not None and entry.checksum not in (None, one.checksum):
+            raise ValueError(f"The file has results on other data: {one.name!r} has another checksum there.")
     results = {entry.key: entry for entry in board.cells if entry.seeds}
     known = {cell: results[cell.place] for cell in plan(sets, methods, board.limits) if cell.place in results}
     if not known:

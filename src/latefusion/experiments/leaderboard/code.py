@@ -17,13 +17,16 @@ EVALUATION = f"{BOARD}.evaluation"
 OTHERS = (f"{BOARD}.methods", f"{BOARD}.results")
 
 
-def method_version(module: str) -> str:
+def method_version(module: str, release: str = "") -> str:
     """Hash of the code of a module and of all modules of this package that it imports, directly or not.
 
     Parameters
     ----------
     module : str
-        Name of the module of a method, which may be outside of this package.
+        Name of the module of a method, which may be outside of this package. Then modules of its own package count,
+        too.
+    release : str, default=""
+        Name and version of the distribution of such a module, for code that is not in Python.
 
     Returns
     -------
@@ -37,7 +40,7 @@ def method_version(module: str) -> str:
         if name not in found and name not in OTHERS:
             found.add(name)
             waiting += _imports(name)
-    return hashlib.sha256("".join(map(_code, sorted(found))).encode()).hexdigest()[:12]
+    return hashlib.sha256("".join([*map(_code, sorted(found)), release]).encode()).hexdigest()[:12]
 
 
 @cache
@@ -63,14 +66,29 @@ def _code(module: str) -> str:
 
 @cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package that a module imports."""
+    """Modules of this package, and of the package of a module itself, that the module imports."""
     names: list[str] = []
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(name for name in names if name.startswith(f"{PACKAGE}.") and _path(name) is not None)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node.level, node.module or "")
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
+    return tuple(name for name in names if _counts(name, module) and _path(name) is not None)
+
+
+def _absolute(module: str, level: int, name: str) -> str:
+    """The name of an imported module; a level above zero is relative to the module."""
+    if not level:
+        return name
+    path = _path(module)
+    package = module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
+    return importlib.util.resolve_name("." * level + name, package)
+
+
+def _counts(name: str, module: str) -> bool:
+    own = module.partition(".")[0]
+    return name.startswith(f"{PACKAGE}.") or (own != PACKAGE and name.partition(".")[0] == own)
 
 
 @cache
@@ -78,7 +96,7 @@ def _path(module: str) -> Path | None:
     """The source file of a module, without an import of it; None if there is none."""
     loaded = getattr(sys.modules.get(module), "__file__", None)
     if loaded is not None:
-        return Path(loaded)
+        return Path(loaded) if loaded.endswith(".py") else None
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, AttributeError, ValueError):  # a name in a module, not a module

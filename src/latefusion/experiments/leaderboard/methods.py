@@ -12,11 +12,15 @@ from typing import Any
 
 from latefusion.baselines import METHODS
 from latefusion.estimators import GlobalAlignmentClustering, LateFusionClustering, LocalAlignmentClustering
+from latefusion.experiments.leaderboard.code import method_version
 from latefusion.experiments.leaderboard.results import MethodEntry
+from latefusion.experiments.outside_methods import OutsideMethod, outside_methods, refusal, refused_methods
 from latefusion.experiments.protocol import GAM, LAM, OURS
 
 NO_MISSING_VIEWS = "does not support missing views"
 NEEDS_FEATURES = "needs features"
+# Attributes of classes: that of other packages, and that of this one.
+ACCEPTS_MISSING_VIEWS = ("accepts_missing_views", "_accepts_missing_views")
 
 
 @dataclass(frozen=True)
@@ -26,12 +30,23 @@ class Entrant:
     Attributes
     ----------
     entry : MethodEntry
-    estimator : class
+    method : class or OutsideMethod
         A clusterer with the parameter ``n_clusters`` and a method ``fit_predict``.
     """
 
     entry: MethodEntry
-    estimator: Any
+    method: Any
+
+    @property
+    def estimator(self) -> Any:
+        """The class; that of another package is imported."""
+        return self.method.load() if isinstance(self.method, OutsideMethod) else self.method
+
+    @property
+    def version(self) -> str:
+        """Version of the code that the method uses."""
+        release = self.method.distribution if isinstance(self.method, OutsideMethod) else ""
+        return method_version(self.estimator.__module__, release)
 
     @property
     def name(self) -> str:
@@ -46,7 +61,7 @@ class Entrant:
     @property
     def takes_missing_views(self) -> bool:
         """Whether samples may lack views."""
-        return bool(getattr(self.estimator, "_accepts_missing_views", False))
+        return any(getattr(self.estimator, name, False) for name in ACCEPTS_MISSING_VIEWS)
 
     def refusal(self, kind: str, missing: float) -> str:
         """Why the method cannot run on a data set, whatever its size; empty if it can.
@@ -91,7 +106,10 @@ class Entrant:
 
 @cache
 def entrants() -> dict[str, Entrant]:
-    """All methods by name: ours, then the others by year. A class that `METHODS` has under two names counts once."""
+    """All methods by name: ours, the others by year, those of other packages.
+
+    A class that `METHODS` has under two names counts once.
+    """
     classes = {OURS: LateFusionClustering, GAM: GlobalAlignmentClustering, LAM: LocalAlignmentClustering, **METHODS}
     rows = files("latefusion.experiments.leaderboard").joinpath("methods.csv").read_text(encoding="utf-8")
     found = {}
@@ -100,22 +118,35 @@ def entrants() -> dict[str, Entrant]:
         path = f"{estimator.__module__}.{estimator.__qualname__}"
         year = int(row["year"]) if row["year"] else None
         found[name] = Entrant(MethodEntry(name, path, year, row["family"], row["page"]), estimator)
+    for name, method in outside_methods().items():
+        found[name] = Entrant(MethodEntry(name, method.point.value.replace(":", "."), None, "outside", None), method)
     return found
 
 
 def find_entrants(names: Sequence[str] = ()) -> list[Entrant]:
-    """Methods by their names, ignoring case; all when empty.
+    """Methods by their names, ignoring case.
 
     Parameters
     ----------
     names : sequence of str, default=()
+        All that can be used when empty.
 
     Returns
     -------
     list of Entrant
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, or that of a method of another package that cannot be used.
     """
+    if not names:
+        return [entrant for name, entrant in entrants().items() if name not in refused_methods()]
     known = {name.lower(): entrant for name, entrant in entrants().items()}
-    unknown = [name for name in names if name.lower() not in known]
-    if unknown:
-        raise ValueError(f"Unknown method {unknown[0]!r}. Choose from {', '.join(entrants())}.")
-    return [known[name.lower()] for name in names] if names else list(known.values())
+    for name in names:
+        if name.lower() not in known:
+            raise ValueError(refusal(name) or f"Unknown method {name!r}. Choose from {', '.join(entrants())}.")
+    found = [known[name.lower()] for name in names]
+    for entrant in found:
+        _ = entrant.estimator  # an error if it cannot be imported
+    return found

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from latefusion.experiments.leaderboard.code import method_version
 from latefusion.experiments.leaderboard.evaluation import BoardCell, Run
 from latefusion.experiments.leaderboard.methods import Entrant, entrants
 from latefusion.experiments.leaderboard.problems import BoardSet
@@ -34,7 +33,7 @@ def plan(sets: Sequence[BoardSet], methods: Sequence[Entrant], limits: LimitEntr
         A data set that is larger than another in every respect comes after it, so that `Skipping` can leave out its
         cells. A method whose result cannot depend on the seed has one.
     """
-    versions = {method.name: method_version(method.estimator.__module__) for method in methods}
+    versions = {method.name: method.version for method in methods}
     ordered = sorted(sets, key=lambda one: (_size(one.entry), one.name))
     return [
         BoardCell(
@@ -159,7 +158,7 @@ def _entry(cell: BoardCell, outcome: Outcome | None, skipping: Skipping) -> Cell
     if outcome.points and (limit or not outcome.reason):
         return _result(cell, outcome.points)
     reasons = {TIME_LIMIT: f"{TIME_LIMIT} {cell.seconds:g} s", MEMORY_LIMIT: f"{MEMORY_LIMIT} {cell.memory} MiB"}
-    return failed_cell(cell.place, reasons.get(limit) or " ".join(outcome.reason.split())[:MOST_CHARACTERS])
+    return failed_cell(cell.place, reasons.get(limit) or " ".join(outcome.reason.split())[:MOST_CHARACTERS], cell.code)
 
 
 def _result(cell: BoardCell, runs: Sequence[Run]) -> CellEntry:
@@ -174,6 +173,7 @@ def _result(cell: BoardCell, runs: Sequence[Run]) -> CellEntry:
         cpu_seconds=float(np.median([run.cpu_seconds for run in runs])),
         peak_mib=max(peaks, default=None),
         reason=None,
+        code=cell.code,
     )
 
 

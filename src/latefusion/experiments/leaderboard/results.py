@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import types
-import typing
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from latefusion.experiments.leaderboard.packing import built, packed
 from latefusion.experiments.report import write_text
 
 FORMAT = 1
@@ -92,6 +91,8 @@ class SetEntry:
     views : tuple of ViewEntry
     missing : float
         Share of the rows of all views that are missing.
+    checksum : str or None
+        Of the data, and of how rows were removed; None in files of earlier versions.
     """
 
     name: str
@@ -102,6 +103,7 @@ class SetEntry:
     kind: str
     views: tuple[ViewEntry, ...]
     missing: float
+    checksum: str | None = None
 
     @property
     def n_columns(self) -> int:
@@ -149,6 +151,8 @@ class CellEntry:
         Peak memory of the process above that before the first fit.
     reason : str or None
         Why there is no result; None if there is one.
+    code : str or None
+        Version of the code that the method used; None if it was not run, and in files of earlier versions.
     """
 
     board: str
@@ -162,6 +166,7 @@ class CellEntry:
     cpu_seconds: float | None
     peak_mib: float | None
     reason: str | None
+    code: str | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
@@ -244,7 +249,7 @@ def write_leaderboard(path: Path, board: Leaderboard) -> Path:
     Path
     """
     _check_references(board)
-    lines = [f'"{name}": {_as_text(value)}' for name, value in _packed(board).items()]
+    lines = [f'"{name}": {_as_text(value)}' for name, value in packed(board).items()]
     return write_text(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
@@ -268,7 +273,7 @@ def read_leaderboard(path: Path) -> Leaderboard:
         content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
         if isinstance(content, dict) and content.get("format", FORMAT) != FORMAT:
             raise ValueError(f"format is {content['format']!r}, but this version reads format {FORMAT}")
-        board: Leaderboard = _built(Leaderboard, content, "file")
+        board: Leaderboard = built(Leaderboard, content, "file")
         _check_references(board)
     except ValueError as error:
         raise ValueError(f"{str(path)!r} is not a result file of `latefusion leaderboard`: {error}.") from error
@@ -281,7 +286,7 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
     Parameters
     ----------
     boards : sequence of Leaderboard
-        Of the same code, with the same limits.
+        Of the same version of the code, with the same limits.
 
     Returns
     -------
@@ -295,18 +300,20 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
         If code or limits differ, or a data set or a method of one name differs.
     """
     first = boards[0]
+    commits = {one.code.commit: None for one in boards if one.code.commit is not None}
     for what in ("code", "limits"):
-        found = list(dict.fromkeys(getattr(one, what) for one in boards))
+        found = list(dict.fromkeys(one.code.version if what == "code" else one.limits for one in boards))
         if len(found) > 1:
             raise ValueError(
                 f"The files have different {what}, {' and '.join(map(str, found))}, so their results cannot be merged. "
                 f"Run one of them again with the {what} of the other."
             )
-    sets = _united([one.sets for one in boards], lambda entry: (entry.board, entry.name), "data sets")
+    sets = _united(_with_checksums(boards), lambda entry: (entry.board, entry.name), "data sets")
     methods = _united([one.methods for one in boards], lambda entry: entry.name, "methods")
     oracle = {entry.key: entry for one in reversed(boards) for entry in one.oracle}
     return dataclasses.replace(
         first,
+        code=CodeEntry(first.code.version, next(iter(commits), None)),
         machine="; ".join(dict.fromkeys(one.machine for one in boards)),
         created=max(one.created for one in boards),
         sets=sets,
@@ -316,7 +323,7 @@ def merge_leaderboards(boards: Sequence[Leaderboard]) -> Leaderboard:
     )
 
 
-def failed_cell(key: tuple[str, str, str], reason: str) -> CellEntry:
+def failed_cell(key: tuple[str, str, str], reason: str, code: str | None = None) -> CellEntry:
     """A cell without a result.
 
     Parameters
@@ -324,12 +331,14 @@ def failed_cell(key: tuple[str, str, str], reason: str) -> CellEntry:
     key : tuple of str
         Board, data set and method.
     reason : str
+    code : str or None, default=None
+        Version of the code that failed; None if nothing was run.
 
     Returns
     -------
     CellEntry
     """
-    return CellEntry(*key, [], [], [], [], None, None, None, reason)
+    return CellEntry(*key, [], [], [], [], None, None, None, reason, code)
 
 
 def _best_cells(
@@ -351,12 +360,31 @@ def _rank(cell: CellEntry) -> tuple[int, bool]:
     return len(cell.seeds), cell.reason != NOT_RUN
 
 
+def _with_checksums(boards: Sequence[Leaderboard]) -> list[list[SetEntry]]:
+    """The data sets of all files; the checksum of a set in a file of an earlier version is that of another file."""
+    known = {(one.board, one.name): one.checksum for board in boards for one in board.sets if one.checksum}
+    return [
+        [dataclasses.replace(one, checksum=one.checksum or known.get((one.board, one.name))) for one in board.sets]
+        for board in boards
+    ]
+
+
 def _united(lists: Iterable[Sequence[Any]], key: Any, what: str) -> list[Any]:
     found: dict[Any, Any] = {}
     for entry in (entry for one in lists for entry in one):
         if found.setdefault(key(entry), entry) != entry:
             raise ValueError(f"Two files have different {what} of the same name {entry.name!r}.")
     return list(found.values())
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(json.dumps(one, allow_nan=False) for one in value) + "\n]"
+    return json.dumps(value, allow_nan=False)
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f"it contains {word}, which is not JSON")
 
 
 def _check_references(board: Leaderboard) -> None:
@@ -397,62 +425,3 @@ def _check_cell(cell: CellEntry, where: str) -> None:
 def _check_word(word: str, known: Sequence[str], where: str) -> None:
     if word not in known:
         raise ValueError(f"{where} is {word!r}, but must be one of {list(known)}")
-
-
-def _keys(kind: type) -> dict[str, str]:
-    """Names of the fields of a dataclass, by their keys in the file."""
-    return {one.metadata.get("key", one.name): one.name for one in dataclasses.fields(kind)}
-
-
-def _packed(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {key: _packed(getattr(value, name)) for key, name in _keys(type(value)).items()}
-    if isinstance(value, (list, tuple)):
-        return [_packed(one) for one in value]
-    return round(value, 6) if isinstance(value, float) else value
-
-
-def _as_text(value: Any) -> str:
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(json.dumps(one, allow_nan=False) for one in value) + "\n]"
-    return json.dumps(value, allow_nan=False)
-
-
-def _built(kind: Any, value: Any, where: str) -> Any:
-    """A value of a type: a dataclass, a list, an optional value or a plain value."""
-    origin, inside = typing.get_origin(kind), typing.get_args(kind)
-    if origin is types.UnionType:
-        plain = next(one for one in inside if one is not types.NoneType)
-        return None if value is None else _built(plain, value, where)
-    if dataclasses.is_dataclass(kind):
-        return _built_entry(kind, value, where)
-    if origin in (list, tuple):
-        _check_type(value, list, where)
-        return origin(_built(inside[0], one, f"{where}[{position}]") for position, one in enumerate(value))
-    if kind is float:
-        _check_type(value, (int, float), where)
-        return float(value)
-    _check_type(value, origin or kind, where)
-    return value
-
-
-def _built_entry(kind: Any, value: Any, where: str) -> Any:
-    _check_type(value, dict, where)
-    keys = _keys(kind)
-    wrong = sorted({*value} ^ {*keys})
-    if wrong:
-        problem = "has no" if wrong[0] in keys else "has the unknown"
-        raise ValueError(f"{where} {problem} key {wrong[0]!r}")
-    hints = typing.get_type_hints(kind)
-    inner = {key: key if where == "file" else f"{where}.{key}" for key in keys}
-    return kind(**{name: _built(hints[name], value[key], inner[key]) for key, name in keys.items()})
-
-
-def _refuse_constant(word: str) -> Any:
-    raise ValueError(f"it contains {word}, which is not JSON")
-
-
-def _check_type(value: Any, kind: Any, where: str) -> None:
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        expected = "number" if isinstance(kind, tuple) else kind.__name__
-        raise ValueError(f"{where} must be of type {expected}, got {value!r:.60}")
