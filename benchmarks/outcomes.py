@@ -13,6 +13,9 @@ Published (files tcga_labels_*.npz with `labels`, one column per method): these 
 (`lf.consensus` of nine of the eleven, see `LEFT_OUT`) with the median of their numbers of clusters and with a selected
 number; and, where the features of one assay are in the file, late fusion and k-means of this single view.
 
+Same patients (data sets of omics and of published labels with common patients): all of the above in one table, on these
+patients, with the number of clusters of the published labels.
+
 At the end the time of one test (1000 patients, five clusters, 10 000 permutations), and how often p is below .05 for
 five clusters of two samples among 40 that do not differ.
 """
@@ -22,6 +25,7 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +42,8 @@ LEFT_OUT = ("SubtypeGAN", "cc")
 GIVEN, SELECTED = "late fusion, k given", "late fusion, k selected"
 CONSENSUS_GIVEN, CONSENSUS_SELECTED = "lf.consensus of nine, k given", "lf.consensus of nine, k selected"
 LEVEL = 0.05
+# Data sets are compared with published labels if these have at least this share of their patients.
+LEAST_COMMON = 0.5
 
 
 def read(path):
@@ -70,9 +76,34 @@ def outcome_rows(found, name, seed):
 
 def run_omics(path, seed):
     """All clusterings of a data set with views."""
+    data = read(path)
+    return cluster_and_test(data, views_of(data), path.stem, seed)
+
+
+def run_same_patients(path, published, seed):
+    """All clusterings of a data set with views beside published labels of the same patients; nothing if few are."""
     data, name = read(path), path.stem
-    views, classes = views_of(data), np.unique(data["y"][data["y"] >= 0])
-    k = len(classes) or N_CLUSTERS
+    found = []
+    for file in published:
+        labeled = read(file)
+        _, rows, other_rows = np.intersect1d(data["ids"], labeled["ids"], return_indices=True)
+        if len(rows) < LEAST_COMMON * len(data["ids"]):
+            continue
+        columns = dict(zip(labeled["methods"].tolist(), labeled["labels"][other_rows].T, strict=True))
+        fused = [column for method, column in columns.items() if method not in LEFT_OUT]
+        k = round(float(np.median([len(np.unique(column)) for column in fused])))
+        more = {f"published: {method}": column for method, column in columns.items()}
+        more["lf.consensus of nine published"] = lf.consensus(fused, k, random_state=seed).labels_
+        own = {key: data[key][rows] for key in ("time", "event", "y")}
+        own_name = f"{name} and {file.stem.removeprefix('tcga_labels_')}"
+        found += cluster_and_test(own, views_of(data)[rows], own_name, seed, k=k, more=more)
+    return found
+
+
+def cluster_and_test(data, views, name, seed, k=None, more=None):
+    """Our clusterings of the views, those of single views and baselines, and others, with the p-values of survival."""
+    classes = np.unique(data["y"][data["y"] >= 0])
+    k = k or len(classes) or N_CLUSTERS
     model = lf.LateFusionClustering(k, random_state=seed).fit(views)
     others = {
         SELECTED: lf.LateFusionClustering("auto", random_state=seed).fit(views).labels_,
@@ -81,6 +112,7 @@ def run_omics(path, seed):
     }
     if len(classes):
         others["known classes"] = data["y"]
+    others |= more or {}
     table = {"time": data["time"], "event": data["event"]}
     found = lf.outcome(model, table, views=views, baselines=True, others=others, random_state=seed)
     rows = outcome_rows(found, name, seed)
@@ -170,9 +202,12 @@ def main():
     parser.add_argument("--sets", nargs="+")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
+    omics = sorted(options.omics.glob("*.npz")) if options.omics else []
+    published = sorted(options.published.glob("tcga_labels_*.npz")) if options.published else []
     kinds = {
-        "omics": (run_omics, sorted(options.omics.glob("*.npz")) if options.omics else []),
-        "published": (run_published, sorted(options.published.glob("tcga_labels_*.npz")) if options.published else []),
+        "omics": (run_omics, omics),
+        "published": (run_published, published),
+        "same patients": (partial(run_same_patients, published=published), omics if published else []),
     }
     details, rows = [], []
     for kind, (run, paths) in kinds.items():
@@ -183,7 +218,7 @@ def main():
             for seed in range(options.seeds):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of small data
-                    found += run(path, seed)
+                    found += run(path, seed=seed)
             print(f"{path.stem}: {time.process_time() - start:.0f} s", flush=True)
         rows += table_of(found, kind, list(dict.fromkeys(row["data"] for row in found)))
         details += [{"kind": kind, **row} for row in found]

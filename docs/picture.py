@@ -1,4 +1,4 @@
-"""The picture of the landing page and the example report: `python docs/picture.py FOLDER`.
+"""The picture of the landing page, the example report and the leaderboard: `python docs/picture.py FOLDER`.
 
 The README shows the same picture, which `python docs/picture.py --readme` writes to ``docs/static/picture.png``.
 """
@@ -15,15 +15,20 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import normalize
 
 import latefusion as lf
+from latefusion.experiments.leaderboard import read_leaderboard
 from latefusion.plots.canvas import PALETTE
-from latefusion.report import write_report
+from latefusion.report import write_leaderboard, write_report
 
+RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "leaderboard.json"
 INK = {"light": "#24292f", "dark": "#d6dbe0"}
 COLORS = np.array(PALETTE)[[0, 1, 2, 4]]
 
 
 def draw(folder: Path) -> None:
-    """Write ``picture-light.svg``, ``picture-dark.svg`` and ``report.html``; what is there already stays."""
+    """Write ``picture-light.svg``, ``picture-dark.svg`` and ``report.html``; what is there already stays.
+
+    ``leaderboard.html`` is written if there are results.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     data, model = _example()
     for theme, ink in INK.items():
@@ -36,6 +41,8 @@ def draw(folder: Path) -> None:
         views, target = digits.views[:500], digits.target[:500]
         fused = lf.LateFusionClustering(10, random_state=0).fit(views)
         write_report(fused, views, report, target=target, title="500 digits in five views")
+    if RESULTS.exists():
+        write_leaderboard(folder / "leaderboard.html", read_leaderboard(RESULTS), docs="../")
 
 
 def draw_for_readme() -> None:

@@ -60,10 +60,18 @@ def test_outcomes_have_the_same_tests_for_all_methods(data_folder):
     rng = np.random.default_rng(0)
     with np.load(data_folder / "small.npz") as archive:
         arrays = dict(archive)
-    np.savez(data_folder / "small.npz", **arrays, time=rng.exponential(9.0, 60), event=(rng.random(60) < 0.7) * 1.0)
-    labels = rng.integers(1, 4, (60, 4))
-    facts = {"time": rng.exponential(9.0, 60), "event": np.ones(60), "methods": ["SubtypeGAN", "cc", "snf", "NEMO"]}
-    np.savez(data_folder / "tcga_labels_X.npz", **facts, labels=labels, reported_p=np.full(4, 0.5))
+    ids = np.array([f"p{one}" for one in range(60)])
+    survival = {"time": rng.exponential(9.0, 60), "event": (rng.random(60) < 0.7) * 1.0}
+    np.savez(data_folder / "small.npz", **arrays, **survival, ids=ids)
+    labels = rng.integers(1, 4, (50, 4))
+    facts = {"time": rng.exponential(9.0, 50), "event": np.ones(50), "methods": ["SubtypeGAN", "cc", "snf", "NEMO"]}
+    np.savez(
+        data_folder / "tcga_labels_X.npz",
+        **facts,
+        ids=rng.permutation(ids)[:50],
+        labels=labels,
+        reported_p=np.full(4, 0.5),
+    )
     output, published = data_folder / "results.json", data_folder / "published"
     published.mkdir()
     (data_folder / "tcga_labels_X.npz").rename(published / "tcga_labels_X.npz")
@@ -79,6 +87,9 @@ def test_outcomes_have_the_same_tests_for_all_methods(data_folder):
     views = [arrays["view_0"], arrays["view_1"]]
     assert selected["small clusters"] == LateFusionClustering("auto", random_state=0).fit(views).n_clusters_
     assert all(0 < row["X"] <= 1 for row in rows if row["kind"] == "published")
+    both = {row["method"]: row for row in rows if row["kind"] == "same patients"}
+    assert {"late fusion, k given", "late fusion, k selected", "k-means of view 2", "published: snf"} <= set(both)
+    assert all(0 < row["small and X"] <= 1 for row in both.values())
 
 
 @pytest.fixture

@@ -158,3 +158,10 @@ def test_a_name_is_not_an_index():
         IndexError, match=r"indexed by samples, not by 'rna'\. A single view is dict\(views.items\(\)\)\['rna'\]"
     ):
         views["rna"]
+
+
+def test_a_data_set_prints_sizes_instead_of_values():
+    views = Views({"a": np.ones((4, 2))})
+    data = MultiViewDataset(views, target=np.array([0, 1, 1, 0]), name="small")
+    assert repr(data) == "MultiViewDataset(small: Views(4 samples; a: 2); 2 known classes)"
+    assert repr(MultiViewDataset(views)) == "MultiViewDataset(Views(4 samples; a: 2))"

@@ -89,6 +89,9 @@ class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
     # Whether views may be missing for some samples.
     _accepts_missing_views: ClassVar[bool] = False
 
+    # Whether graphs of arrays on a device are supported.
+    _graphs_on_device: ClassVar[bool] = False
+
     # How kernels of features are computed: the method of `KernelSimilarity`.
     _kernel_method: ClassVar[str] = "auto"
 
@@ -105,6 +108,7 @@ class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
             self._accepts_labels,
             self._numpy_only(),
             self.n_clusters if n_clusters is None else n_clusters,
+            graphs_on_device=self._graphs_on_device,
             **{name: getattr(self, name) for name in TABLE_PARAMETERS if hasattr(self, name)},
         )
 

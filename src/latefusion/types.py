@@ -226,7 +226,7 @@ def _take_rows(array: Array, rows: NDArray[np.intp]) -> Array:
     return array.tocsr()[rows] if hasattr(array, "tocsr") else array[rows]  # not every sparse format can be indexed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MultiViewDataset:
     """A data set with several views, known classes and a description.
 
@@ -258,3 +258,8 @@ class MultiViewDataset:
     kind: Literal["features", "kernels"] = "features"
     feature_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     id_name: str = ""
+
+    def __repr__(self) -> str:
+        name = f"{self.name}: " if self.name else ""
+        classes = "" if self.target is None else f"; {len(np.unique(self.target))} known classes"
+        return f"MultiViewDataset({name}{self.views!r}{classes})"

@@ -12,6 +12,8 @@ from latefusion.arrays import (
     is_lazy,
     item_bytes,
     namespace,
+    numpy_dtype,
+    on_host,
     take_columns,
     take_rows,
     to_numpy,
@@ -63,6 +65,24 @@ def test_small_arrays_are_put_beside_others(xp, dtype, size):
     assert other.dtype == array.dtype
     assert item_bytes(other) == size
     assert namespace(other, array).__name__ == xp.__name__
+
+
+def test_values_beside_a_sparse_matrix_are_those_of_numpy():
+    values = np.ones(3, dtype=np.float32)
+    assert beside(values, scipy.sparse.eye_array(3)) is values
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_float_types_have_a_name_in_numpy(xp, dtype):
+    assert numpy_dtype(xp.zeros(3, dtype=getattr(xp, dtype))) == np.dtype(dtype)
+
+
+def test_the_host_has_numpy_arrays_and_sparse_matrices(xp):
+    found = on_host(xp.asarray([1.0, 2.0]))
+    assert type(found) is np.ndarray
+    np.testing.assert_array_equal(found, [1.0, 2.0])
+    sparse = scipy.sparse.eye_array(2)
+    assert on_host(sparse) is sparse
 
 
 def test_values_that_are_there_are_not_lazy(xp):

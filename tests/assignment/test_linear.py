@@ -6,6 +6,7 @@ from scipy.special import softmax
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.mixture import GaussianMixture
 
+from latefusion.arrays import to_numpy
 from latefusion.assignment import LinearDiscriminant, fit_linear_discriminant, fit_mixture
 
 
@@ -96,3 +97,34 @@ def test_scores_are_logarithms_of_posterior_probabilities():
     np.testing.assert_array_equal(np.argmax(scores, axis=1), rule.predict(rows))
     largest = np.sort(softmax(scores, axis=1), axis=1)
     np.testing.assert_allclose(largest[:, -1] - largest[:, -2], rule.confidence(rows))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_that_hardly_varies_does_not_matter(dtype):
+    """As the leading eigenvector of a graph, which is constant up to rounding."""
+    rows, labels = clusters([1000, 500, 400], scale=0.5)
+    rounding = 0.01 * np.finfo(dtype).eps * np.random.default_rng(1).standard_normal((2, len(rows), 1))
+    first, second = (np.hstack([rows, 0.01 + one]).astype(dtype) for one in rounding)
+    found, again = (fit_linear_discriminant(one, labels, 3) for one in (first, second))
+    np.testing.assert_array_equal(found.predict(first), found.predict(second))
+    np.testing.assert_array_equal(found.predict(first), again.predict(first))
+    assert np.mean(found.predict(first) == fit_linear_discriminant(rows, labels, 3).predict(rows)) > 0.98
+    assert np.max(np.abs(found.scores(first)[:, :1] - found.scores(first))) < 1e3
+
+
+@pytest.mark.parametrize("fit", [fit_linear_discriminant, fit_mixture])
+def test_rules_label_rows_of_every_array_library(fit, xp):
+    rows, labels = clusters([50, 30, 20], scale=0.5)
+    rule = fit(rows, labels, 3)
+    there = xp.asarray(rows.astype(np.float32))
+    np.testing.assert_array_equal(to_numpy(rule.predict(there)), rule.predict(rows))
+    np.testing.assert_allclose(to_numpy(rule.scores(there)), rule.scores(rows), atol=1e-4)
+    confidence = rule.confidence(there)
+    assert confidence.dtype == there.dtype
+    np.testing.assert_allclose(to_numpy(confidence), rule.confidence(rows), atol=1e-4)
+
+
+def test_one_cluster_is_certain_in_every_array_library(xp):
+    rows = np.random.default_rng(0).standard_normal((5, 2))
+    rule = fit_linear_discriminant(rows, np.zeros(5, dtype=np.intp), 1)
+    np.testing.assert_array_equal(to_numpy(rule.confidence(xp.asarray(rows))), 1.0)

@@ -135,6 +135,15 @@ def test_everything_that_is_read_is_an_input(tmp_path, monkeypatch):
     assert input_files(argparse.Namespace(files=[], labels="truth.csv")) == [Path("truth.csv")]
 
 
+def test_a_column_without_values_has_nothing_to_impute(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x,qc\nann,1,\nbob,3,\n")
+    assert empty_cells(read(options(tmp_path / "a.csv")).data) == []
+    (tmp_path / "a.csv").write_text("id,x,y,qc\nann,1,2,\nbob,3,,\n")
+    assert empty_cells(read(options(tmp_path / "a.csv")).data) == [
+        "View 'a' has 1 missing value (25.0%), imputed from the other columns."
+    ]
+
+
 def test_infinite_values_are_found_by_the_names_in_the_table(tmp_path):
     (tmp_path / "a.csv").write_text("id,x,y\nann,1,2\nbob,3,inf\n")
     with pytest.raises(ValueError, match="View 'a' has 1 infinite values, the first in column 'y' of sample 'bob'"):

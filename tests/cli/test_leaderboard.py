@@ -120,6 +120,32 @@ def test_inputs_and_other_folders_are_not_written_to(command, tmp_path, capsys):
     assert [path.name for path in (tmp_path / "notes").iterdir()] == ["mine.txt"]
 
 
+def test_the_page_shows_the_results(command, results, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert command("--page", str(page)) == 0
+    assert f"Page: {page}" in capsys.readouterr().out
+    text = page.read_text(encoding="utf-8")
+    board = results()
+    for name in (*(one.name for one in board.sets), *(one.name for one in board.methods)):
+        assert f">{name}</" in text
+    assert "does not support missing views" in text
+    again = tmp_path / "again.html"
+    merged = ["leaderboard", "--output", str(tmp_path / "merged"), "--from", str(tmp_path / "out" / "leaderboard.json")]
+    assert main([*merged, "--page", str(again), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["page"] == str(again)
+    assert again.read_text(encoding="utf-8") == text
+
+
+def test_the_page_replaces_no_other_file_and_is_checked_first(command, tmp_path, capsys):
+    (tmp_path / "notes.html").write_text("mine")
+    assert command("--page", str(tmp_path / "notes.html")) == 1
+    assert "is not a report of latefusion" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert command("--page", str(tmp_path / "notes.txt")) == 1
+    assert ".html" in capsys.readouterr().err
+    assert (tmp_path / "notes.html").read_text() == "mine"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

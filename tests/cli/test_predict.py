@@ -10,7 +10,7 @@ import latefusion as lf
 from latefusion.cli import main
 from latefusion.cli.predict import match_views
 from latefusion.types import Views
-from tests.cli.shell import latefusion, one_line, write_tables
+from tests.cli.shell import latefusion, write_tables
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,8 @@ def test_files_are_matched_by_what_they_are_called(folder, trained, capsys, orde
     assert main(["predict", str(trained / "groups.model"), *order, "--json"]) == 0
     captured = capsys.readouterr()
     answer = json.loads(captured.out)
-    assert one_line(captured.err)
-    assert "new_genes as view genes" in captured.err
+    assert captured.err == ""
+    assert any("new_genes as view genes" in one for one in answer["warnings"])
     labels = pd.read_csv(trained / "labels.csv").set_index("patient")["label"]
     assert answer["samples"]["label"] == labels.loc[answer["samples"]["id"]].tolist()
     assert answer["n_samples"] == 30
@@ -69,7 +69,7 @@ def test_unknown_file_names_are_matched_by_order(folder, trained, capsys):
     (folder / "new_proteins.csv").rename("two.csv")
     assert main(["predict", str(trained / "groups.model"), "one.csv", "two.csv"]) == 0
     captured = capsys.readouterr()
-    assert "using one as view genes, two as view proteins, in this order" in captured.err
+    assert "Note: Using one as view genes, two as view proteins, in this order." in captured.out
     assert "30 new samples" in captured.out
     message = refusal(capsys, str(trained / "groups.model"), "two.csv", "one.csv")
     assert "View 'genes' does not have the columns ['genes_0', 'genes_1', 'genes_2' and" in message
@@ -135,7 +135,8 @@ def test_views_that_are_absent_are_named(folder, trained, capsys):
     assert main(["predict", model, "new_genes.csv", "new_proteins.csv", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["views"] == [{"name": "genes", "samples": 30}, {"name": "proteins", "samples": 18}]
-    (message,) = answer["warnings"]
+    matched, message = answer["warnings"]
+    assert matched == "Using new_genes as view genes, new_proteins as view proteins."
     assert message == "View 'proteins' is missing for 12 of 30 samples. They are labeled by the other views."
     files = [str(trained / f"{name}.csv") for name in ("genes", "proteins")]
     assert main(["predict", model, *files, "--json"]) == 0

@@ -145,8 +145,9 @@ def test_new_samples_are_labelled_first(folder, capsys):
     pd.read_csv("markers.csv")[::2].to_csv("new_markers.csv", index=False)
     assert main(["profiles", "groups.model", "new_markers.csv", "--json"]) == 0
     captured = capsys.readouterr()
-    assert "latefusion profiles: using new_markers as view markers" in captured.err
+    assert captured.err == ""
     answer = json.loads(captured.out)
+    assert "Using new_markers as view markers." in answer["warnings"]
     assert answer["n_samples"] == 43
     assert {row["view"] for row in answer["profiles"]} == {"markers"}
     said = [note for note in (*answer["notes"], *answer["warnings"]) if "'clinic'" in note]

@@ -106,9 +106,9 @@ def test_new_samples_are_labeled_and_described(folder, capsys):
         "new_truth.csv", index=False
     )
     words = ["late.model", "new_genes.csv", "new_proteins.csv", "-o", "new.html", "--title", "Second <cohort>"]
-    answer, err = answer_of(capsys, *words, "--labels", "new_truth.csv")
+    answer, _ = answer_of(capsys, *words, "--labels", "new_truth.csv")
     assert answer["new"]
-    assert "using new_genes as view genes" in err
+    assert "Using new_genes as view genes, new_proteins as view proteins." in answer["warnings"]
     model = lf.load("late.model")
     labels, confidence = model.predict(new, return_confidence=True)
     text = (folder / "new.html").read_text(encoding="utf-8")

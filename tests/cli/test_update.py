@@ -116,7 +116,7 @@ def test_report(folder, capsys):
     assert main(["update", "groups.model", *FILES, "--report", "page.html"]) == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
     parts = {name: re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL) for name in ("update", "warnings")}
-    for text in ("Appeared: 3", "have a novelty above 1;", "Clusters keep their ids", "Moved: 0 of"):
+    for text in ("Appeared: 3", "have a novelty above 1 in the old model;", "Clusters keep their ids", "Moved: 0 of"):
         assert text in parts["update"].group()
         assert parts["warnings"] is None or text not in parts["warnings"].group()
     assert "latefusion update groups.model" in page
@@ -145,7 +145,9 @@ def test_a_failed_update_writes_nothing(folder, capsys):
 
 def test_refusals(folder, capsys):
     message = refusal(capsys, "groups.model", "new/genes.csv")
-    assert "update needs all views of the model, but ['proteins'] is missing" in message
+    assert "update needs all views of the model, but these are missing for all samples: 'proteins'." in message
+    assert "lf.match" not in message
+    assert "To cluster without them, fit a new model with `latefusion cluster`" in message
     assert "cannot label new samples" in save_and_refuse(capsys)
     assert "not found" in refusal(capsys, "nothing.model", *FILES)
 

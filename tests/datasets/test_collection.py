@@ -30,6 +30,16 @@ def test_rows_are_matched_by_id_and_columns_keep_their_names(folder):
     assert data.name == "genes + proteins"
 
 
+def test_dropped_columns_are_in_no_view(folder):
+    data = load_files([folder / "genes.csv", folder / "proteins.parquet"], drop=["q", "class"])
+    assert data.feature_names == {"genes": ["g"], "proteins": ["p"]}
+    assert data.target is None
+    for paths in ([folder / "genes.csv"], [folder]):
+        assert load_files(paths, drop=["class"]).target is None
+        with pytest.raises(ValueError, match=r"drop names 'clas', but no table has this column"):
+            load_files(paths, drop=["clas"])
+
+
 def test_one_path_is_what_load_views_reads(folder):
     one, other = load_files([folder]), load_views(folder)
     assert one.views.names == other.views.names

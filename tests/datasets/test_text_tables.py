@@ -67,6 +67,11 @@ def test_a_separator_inside_ids_and_names_is_not_taken(tmp_path):
     assert load_views(path).views.widths == (2,)
 
 
+def test_tabs_before_an_empty_last_column_are_separators(tmp_path):
+    path = write(tmp_path / "t.tsv", "id\ta\tqc\ns1\t1.5\t\ns2\t2.5\t\ns3\t0.5\t\n")
+    np.testing.assert_array_equal(load_views(path).views.arrays[0][:, 0], [1.5, 2.5, 0.5])
+
+
 def test_words_with_blanks_are_not_divided(tmp_path):
     write(tmp_path / "v.csv", "p,q\n1,2\n3,4\n5,6\n")
     write(tmp_path / "labels.txt", "label\nT cell\nB cell\nT cell\n")

@@ -1,12 +1,14 @@
 """Statistics of columns: those of NumPy, and the same for any division of the rows into parts."""
 
+import sys
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from latefusion.encoding import column_statistics
-from latefusion.encoding.column_statistics import BLOCK_ROWS, merge_statistics
+from latefusion.encoding.column_statistics import BLOCK_ROWS, column_statistics, merge_statistics
 
+module = sys.modules["latefusion.encoding.column_statistics"]  # the room has a function of the same name
 RNG = np.random.default_rng(0)
 CONTAINERS = [np.asarray, sp.csr_array, sp.csr_matrix]
 
@@ -75,3 +77,15 @@ def test_means_alone_are_the_same_means():
     view = RNG.normal(size=(2 * BLOCK_ROWS, 3))
     found, everything = column_statistics(view, only_means=True), column_statistics(view)
     np.testing.assert_array_equal(found.means, everything.means)
+
+
+@pytest.mark.parametrize("block", [10, 2**20])
+def test_statistics_are_the_same_in_every_array_library(xp, block, monkeypatch):
+    monkeypatch.setattr(module, "DEVICE_BLOCK_ENTRIES", block)
+    view = np.maximum(RNG.normal(size=(50, 4)) * [1, 10, 100, 1e-3], 0)
+    found, expected = column_statistics(xp.asarray(view)), column_statistics(view)
+    for name in ("means", "variances", "deviations", "n_nonzero"):
+        assert type(getattr(found, name)) is np.ndarray
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+    assert found.mean_squared_distance == pytest.approx(expected.mean_squared_distance)
+    assert found.n_rows == 50

@@ -7,6 +7,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.preprocessing import StandardScaler
 
+from latefusion.arrays import to_numpy
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.preparation import DIRECTED, UNEQUAL_SPREADS, describe_view, has_entries
 
@@ -247,3 +248,18 @@ def test_statistics_of_a_scaled_view_follow_from_those_of_the_view(kind, contain
 def test_a_view_is_described_by_all_rows_even_if_the_sample_rows_are_empty():
     view = np.vstack([np.zeros((20, 4)), EXAMPLES["measurements"][:, :4]])
     assert describe_view(column_statistics(view, view[:20])) == "measurements"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_scaling_is_the_same_in_every_array_library(kind, dtype, xp):
+    view = EXAMPLES[kind].astype(dtype)
+    there = xp.asarray(view)
+    found, expected = fitted(there), fitted(view)
+    assert found.kind == kind
+    scaled = found(there)
+    assert scaled.dtype == there.dtype
+    tolerance = 1e-5 if dtype == "float32" else 1e-12
+    np.testing.assert_allclose(to_numpy(scaled), expected(view), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(to_numpy(expected(there)), expected(view), rtol=tolerance, atol=tolerance)
+    np.testing.assert_array_equal(has_entries(there), has_entries(view))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import latefusion as lf
+from latefusion.partitions.imputation import Fill
 
 DATA = lf.datasets.make_views(70, 3, n_views=2, n_features=5, random_state=0)
 ESTIMATORS = {
@@ -60,3 +61,31 @@ def test_features_are_computed_once_for_all_blocks_of_a_similarity(views):
     rows = replace(model.consensus_map_, blocks=blocks).rows(views)
     np.testing.assert_array_equal(rows, model.consensus_map_.rows(views))
     assert sorted(calls) == sorted(views.observed.sum(axis=0))
+
+
+def test_features_are_computed_once_for_equal_similarities(views, fitted):
+    """Graphs with anchors do not depend on the number of neighbors, so that several have one extension."""
+    calls = []
+
+    class Counting:
+        def __init__(self, extension):
+            self.extension = extension
+
+        def features(self, view, diagonal=None):
+            calls.append(view.shape[0])
+            return self.extension.features(view, diagonal)
+
+        def closeness(self, view, features=None):
+            return self.extension.closeness(view, features)
+
+    block = fitted.blocks[0]
+    counting = replace(block, extension=Counting(block.extension))
+    twice = (counting, replace(counting, name="another name"))
+    coefficients = fitted.coefficients[: block.projection.shape[1]]
+    fill = Fill(np.zeros(2 * len(coefficients), dtype=bool))
+    alone = replace(
+        fitted, blocks=twice[:1], coefficients=coefficients, fill=Fill(fill.rescaled[::2]), row_weights=None
+    )
+    rows = replace(alone, blocks=twice, coefficients=np.tile(coefficients, (2, 1)), fill=fill).rows(views)
+    assert calls == [np.count_nonzero(views.observed[:, 0])]
+    np.testing.assert_allclose(rows, 2 * alone.rows(views), atol=1e-12)

@@ -4,12 +4,10 @@ torch on the CPU and array-api-strict, which allows no silent way to NumPy, stan
 CuPy are tried where there is one.
 """
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
-import array_api_strict
 import numpy as np
 import pytest
 
@@ -18,39 +16,10 @@ from latefusion.arrays import device_of, namespace, to_numpy, top_eigenpairs
 from latefusion.baselines import METHODS
 from latefusion.kernels import KERNELS, gaussian_kernel
 from latefusion.metrics import adjusted_rand, subspace_agreement
+from tests.estimators.conftest import has_gpu, needs_torch
 
 ESTIMATORS = [(lf.GlobalAlignmentClustering, {}), (lf.LocalAlignmentClustering, {"count_samples": 200})]
 PRECISIONS = [(np.float64, 1e-8), (np.float32, 1e-4)]
-
-
-def has_gpu(library):
-    if importlib.util.find_spec(library) is None:
-        return False
-    module = importlib.import_module(library)
-    return module.cuda.is_available()
-
-
-LIBRARIES = [
-    pytest.param("torch cpu", marks=pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")),
-    pytest.param("torch cuda", marks=pytest.mark.skipif(not has_gpu("torch"), reason="no torch with a GPU")),
-    pytest.param("cupy", marks=pytest.mark.skipif(not has_gpu("cupy"), reason="no CuPy with a GPU")),
-    "strict",
-]
-needs_torch = pytest.mark.skipif(not importlib.util.find_spec("torch"), reason="no torch")
-
-
-@pytest.fixture(params=LIBRARIES)
-def moved(request, monkeypatch):
-    """A function that moves NumPy arrays to a device."""
-    if request.param == "strict":
-        # Rows are cut by x[:5] and counted by len(x), which all libraries with a device allow.
-        kind = type(array_api_strict.zeros(1))
-        monkeypatch.setattr(kind, "_validate_index", lambda *args, **kwargs: None, raising=False)
-        monkeypatch.setattr(kind, "__len__", lambda array: array.shape[0], raising=False)
-        return array_api_strict.asarray
-    library, _, device = request.param.partition(" ")
-    module = importlib.import_module(library)
-    return lambda array: module.asarray(array, **({"device": device} if device else {}))
 
 
 @pytest.fixture(scope="module")

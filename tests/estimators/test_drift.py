@@ -51,7 +51,7 @@ def test_nothing_to_compare():
     novelty = fit_novelty(data.views, [None] * 3)
     none = find_drift(novelty, np.zeros(0), np.zeros(60, dtype=int), np.zeros(0, dtype=int))
     assert np.isnan([none.share, none.p_novelty, none.p_sizes]).all()
-    assert str(none) == "Drift: there are no new samples."
+    assert repr(none) == str(none) == "Drift: there are no new samples."
     one = find_drift(novelty, np.zeros(5), np.zeros(60, dtype=int), np.zeros(5, dtype=int))
     assert np.isnan(one.p_sizes)
     assert len(one.notes) == 1

@@ -211,8 +211,15 @@ def test_refusals(data, tables):
     model = lf.GlobalAlignmentClustering(4, random_state=0).fit(tables)
     with pytest.raises(ValueError, match=r"View 'view_1' does not have the columns \[0\]"):
         model.update(tables | {"view_1": tables["view_1"].drop(columns=0)})
-    with pytest.raises(ValueError, match=r"update needs all views of the model, but \['view_2'\] is missing"):
+    with pytest.raises(
+        ValueError, match="update needs all views of the model, but these are missing for all samples: 'view_2'"
+    ):
         model.update({name: table for name, table in tables.items() if name != "view_2"})
+    labels = {name: table.round().astype(int) % 4 for name, table in tables.items()}
+    labels = {name: table.iloc[:, 0] for name, table in labels.items()}
+    consensus = lf.ConsensusClustering(3, random_state=0).fit(labels)
+    with pytest.raises(ValueError, match="these are missing for all samples: 'view_1', 'view_2'"):
+        consensus.update({"view_0": labels["view_0"]})
     with pytest.raises(ValueError, match="unknown: \\['other'\\]"):
         model.update(tables | {"other": tables["view_0"]})
     kernels = [array @ array.T for array in data.views.arrays]

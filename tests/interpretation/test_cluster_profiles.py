@@ -231,6 +231,7 @@ def test_a_view_that_is_missing_for_a_cluster_is_left_out_with_a_note(marked, mo
     cluster = model.labels_[0]
     assert set(found.of(cluster)["view"].tolist()) == {"a"}
     assert "6 comparisons of a cluster and a feature are left out, because no sample inside" in str(found)
+    assert "has a value (column 0, column 1, column 2" in str(found)
     absent = lf.profiles(model, {"a": views["a"]})
     assert set(absent["view"].tolist()) == {"a"}
     assert "View 'b' is missing for all samples." in absent.notes

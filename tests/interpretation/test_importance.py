@@ -55,8 +55,18 @@ def test_views_that_agree_are_witnesses_and_no_copies():
 def test_a_view_of_noise_could_be_dropped():
     data = lf.datasets.make_views(n_samples=150, n_clusters=3, n_uninformative=1, separation=8.0, random_state=0)
     found = gather(lf.GlobalAlignmentClustering(3, random_state=0).fit(data.views), data.views)
-    importance = view_importance(found, Explanation(), *agreement_table(found))
+    names, table = agreement_table(found)
+    importance = view_importance(found, Explanation(), names, table)
     assert "noise_0" in importance.removable
+
+
+def test_a_reason_names_its_adjusted_rand_index(gathered):
+    names, table = agreement_table(gathered)
+    found = view_importance(gathered, Explanation(), names, np.full_like(table, 0.024)).removable
+    assert (
+        found["view_0"]
+        == "its own clusters have almost nothing in common with the consensus (adjusted Rand index 0.02)"
+    )
 
 
 def test_verdicts_decide(gathered):

@@ -263,6 +263,8 @@ def test_all_censored_keeps_the_curves(model, clinic):
     assert (found.survival.curves[0].survival == 1).all()
     assert any("All 90 samples are censored" in note for note in found.notes)
     assert "not reached" in repr(found)
+    assert "The log-rank test cannot compare the clusters" in repr(found)
+    assert "df 0" not in repr(found)
 
 
 def test_samples_without_a_cluster_are_noted(model, clinic):

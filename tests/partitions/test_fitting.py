@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from latefusion.partitions import fitting
 from latefusion.partitions import partitions as module
 from latefusion.partitions.fitting import block_agreement, fill_missing_rows, fit_partitions, mix_rows
 from latefusion.partitions.partitions import PartitionKey
@@ -144,3 +145,29 @@ def test_a_view_with_holes_has_as_many_eigenvectors_as_one_without():
     # All similarities count alike, however many samples have the view: rows are scaled by the root of their share.
     np.testing.assert_allclose(holed.basis()[observed], np.sqrt(0.75) * direct.vectors, atol=1e-12)
     assert not holed.basis()[~observed].any()
+
+
+def test_equal_similarities_of_a_view_are_fitted_once(monkeypatch):
+    """Graphs with anchors do not depend on the number of neighbors."""
+    fitted = []
+
+    def count(view, similarity, *args):
+        fitted.append(similarity)
+        return fit_spectrum(view, similarity, *args)
+
+    monkeypatch.setattr(fitting, "fit_spectrum", count)
+    graphs = {f"graph {size}": GraphSimilarity(size, method="anchors", n_anchors=12) for size in (5, 10)}
+    others = {
+        "cosine": GraphSimilarity(5, metric="cosine", method="anchors", n_anchors=12),
+        "kernel": KernelSimilarity(),
+    }
+    sources = [feature_source(view, {**graphs, **others}) for view in VIEWS[:2]]
+    keys = [PartitionKey(view, name) for view in range(2) for name in sources[view].similarities]
+    partitions = fit_partitions(sources, keys, 4, 2)
+    assert partitions.keys == keys
+    assert len(fitted) == 6
+    for view in range(2):
+        same = [partitions.position(PartitionKey(view, name)) for name in graphs]
+        assert partitions.vectors[same[0]] is partitions.vectors[same[1]]
+        alone = fit_partitions(sources, [PartitionKey(view, "graph 10")], 4, 2)
+        np.testing.assert_array_equal(alone.vectors[0], partitions.vectors[same[1]])

@@ -1,8 +1,11 @@
 """Partitions side by side: products, parts, and rows of new samples."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from latefusion.arrays import to_numpy
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.partitions import partitions as module
 from latefusion.partitions.partitions import Block, PartitionKey, Partitions
@@ -60,3 +63,15 @@ def test_rows_of_new_samples_do_not_depend_on_blocks(partitions, monkeypatch):
     np.testing.assert_allclose(whole, view @ block.projection, atol=1e-12)
     monkeypatch.setattr(module, "BLOCK_ENTRIES", 8)
     np.testing.assert_allclose(block.rows(view), whole, atol=1e-12)
+
+
+def test_products_are_the_same_in_every_array_library(partitions, xp, monkeypatch):
+    monkeypatch.setattr(module, "DEVICE_PRODUCT_ROWS", 4)
+    there = replace(partitions, vectors=tuple(xp.asarray(one) for one in partitions.vectors))
+    assert type(there.products) is np.ndarray
+    np.testing.assert_allclose(there.products, partitions.products, atol=1e-12)
+    matrix = RNG.standard_normal((6, 2))
+    found = there.times(matrix)
+    assert type(found) is type(there.vectors[0])
+    np.testing.assert_allclose(to_numpy(found), partitions.times(matrix), atol=1e-12)
+    assert there.dtype == there.vectors[0].dtype

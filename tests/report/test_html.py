@@ -20,7 +20,7 @@ from latefusion.interpretation.outcome_table import OutcomeColumn
 from latefusion.report import write_report
 from latefusion.report.annotation import annotation_section
 from latefusion.report.colors import color_columns, known_columns
-from latefusion.report.html import FORBIDDEN, SCRIPTS, environment, json_text, render
+from latefusion.report.html import FORBIDDEN, LEADERBOARD, REPORT, environment, json_text, render, style_and_script
 from latefusion.report.maps import draw
 from latefusion.report.outcome import outcome_section
 from latefusion.report.reproduce import reproduction
@@ -180,7 +180,7 @@ def test_nothing_comes_from_elsewhere(page_of, gathered):
 
 
 def test_the_script_writes_no_html():
-    script = str(environment().globals["script"])
+    script = str(style_and_script(REPORT)["script"])
     assert len(re.findall("outerHTML", script)) == len(re.findall(r"copy\.outerHTML;", script)) == 1  # is read
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(", script)
 
@@ -266,7 +266,6 @@ def test_every_cluster_can_be_named(page_of, section, gathered):
     assert html.count('class="bar"') == 3
 
 
-def test_the_parts_of_the_script_are_all_used():
-    made = environment()
-    files = {name for name in made.list_templates() if name.endswith(".js")}
-    assert files == set(SCRIPTS)
+def test_the_parts_of_scripts_and_styles_are_all_used():
+    files = {name for name in environment().list_templates() if name.endswith((".js", ".css"))}
+    assert files == {part for page in (REPORT, LEADERBOARD) for part in page.scripts + page.styles}

@@ -75,6 +75,24 @@ def test_options_of_the_command_are_in_the_code(folder):
     assert labels_of(code) == pd.read_csv("l.csv")["label"].tolist()
 
 
+@pytest.mark.parametrize("labels", ["kind", "kinds.csv"])
+def test_classes_of_some_samples_are_in_the_code(folder, labels):
+    """They are annotation: the page is the same, and the column is not a feature."""
+    kinds = pd.DataFrame({"patient": pd.read_csv("genes.csv")["patient"], "kind": ["x", "y", None] * 20})
+    kinds.dropna().to_csv("kinds.csv", index=False)
+    if labels == "kind":
+        pd.read_csv("genes.csv").merge(kinds).to_csv("genes.csv", index=False)
+    words = ["genes.csv", "proteins.csv", "--labels", labels, "-k", "3", "-o", "l.csv", "--quiet"]
+    assert main(["cluster", *words, "--report", "page.html"]) == 0
+    assert labels_of(shown(folder / "page.html", "code")) == pd.read_csv("l.csv")["label"].tolist()
+    tables = [
+        re.findall(r"<h3>kind.*?</table>", (folder / one).read_text(encoding="utf-8"), re.DOTALL)
+        for one in ("page.html", "report.html")
+    ]
+    assert len(tables[0]) == 1
+    assert tables[0] == tables[1]
+
+
 def test_the_outcome_is_in_the_code(folder, monkeypatch):
     """Also for new samples, whose labels are compared."""
     ids = pd.read_csv("genes.csv")["patient"]

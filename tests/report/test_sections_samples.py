@@ -35,8 +35,10 @@ def test_sizes_and_confidence(gathered):
 
 def test_the_summary_names_important_and_removable_views(gathered):
     text = summary(gathered, Importance(["view_0"], {"view_1": "of noise"}))
-    assert "without view_0, the clusters are less stable" in text
+    assert "Important view: view_0. Without it, the clusters are less stable" in text
     assert "View view_1 could be removed: of noise." in text
+    text = summary(gathered, Importance(["view_0", "view_1"], {}))
+    assert "Important views: view_0, view_1. Without any one of them, the clusters are less stable" in text
     assert "keep all views" in summary(gathered, explanation=Explanation(verdicts=[]))
 
 
@@ -87,6 +89,14 @@ def test_clusters_show_features_and_the_least_certain_samples(page_of, section, 
     text = text_of(section(page_of(gathered), "check"))
     least = int(np.argmin(gathered.confidence))
     assert f"{least} {gathered.clusters[gathered.labels[least]]} {gathered.confidence[least]:.3f}" in text
+
+
+def test_samples_with_a_confidence_of_one_need_no_check(page_of, section, text_of, gathered):
+    certain = replace(gathered, confidence=np.ones(90))
+    assert sections_samples.samples_to_check(certain).uncertain == []
+    assert "All samples have a confidence of 1." in text_of(section(page_of(certain), "check"))
+    some = replace(gathered, confidence=np.where(np.arange(90) < 3, 0.7, 0.9999))
+    assert [row.name for row in sections_samples.samples_to_check(some).uncertain] == ["0", "1", "2"]
 
 
 def test_clusters_of_labels_show_shares(page_of, section, text_of, agreed, labelings):

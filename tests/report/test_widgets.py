@@ -55,6 +55,14 @@ def test_ink_is_the_better_of_black_and_white(style):
     assert contrast(style.color, ink) >= contrast(style.color, other)
 
 
+def test_a_cluster_keeps_its_style_after_updates():
+    """Ids that vanished leave a gap; names that are no ids, and additional styles, take the unused ones."""
+    styles = cluster_styles(40)
+    assert cluster_styles(4, ["0", "1", "3", "4"]) == [styles[one] for one in (0, 1, 3, 4)]
+    assert cluster_styles(5, ["0", "3", "47"]) == [styles[one] for one in (0, 3, 1, 2, 4)]
+    assert cluster_styles(3, ["1", "01", "noise"]) == [styles[one] for one in (1, 0, 2)]
+
+
 def test_styles_of_few_clusters_are_those_of_many():
     assert cluster_styles(5) == cluster_styles(30)[:5]
 

@@ -1,5 +1,6 @@
 """Following hints: predictions without the own hint, standard errors, and the clusters of groups."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -81,6 +82,20 @@ def test_hints_that_the_clusters_satisfy_change_nothing():
     assert guided is None
     assert result.kept.all()
     assert "the hints predict the same clusters" in result.reason
+
+
+def test_the_reason_names_both_conditions():
+    """More hints are predicted, but not a significantly larger adjusted Rand index."""
+    data = two_clusterings()
+    _, result = follow_hints(read_hints(data.hints(30), None, None, 150), *columns_of(data))
+    refused = replace(result, followed=False, gain=0.19, standard_error=0.05, agreement_gain=0.01, agreement_error=0.02)
+    assert "both differences must exceed 2.25 standard errors" in refused.reason
+    assert "(+19% ± 5% of the hints; adjusted Rand index +0.01 ± 0.02)" in refused.reason
+    assert result.agreement_gain > 2 * result.agreement_error > 0
+    assert (
+        repr(refused)
+        == f"{len(result.samples)} samples with hints, {len(result.overruled)} overruled. {refused.reason}"
+    )
 
 
 def test_a_few_wrong_hints_are_overruled():

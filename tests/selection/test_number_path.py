@@ -29,11 +29,15 @@ def test_nested_clusters_give_their_tree():
         PathCluster(4, 2, 30, 2, 1.0),
         PathCluster(4, 3, 8, 1, 1.0),
     )
-    assert str(nested()) == (
-        "cluster 0: 60 samples at n_clusters=2; 40 at 4\n"
-        "    cluster 1: 20 samples at n_clusters=3, 100% from cluster 0; 12 at 4\n"
-        "        cluster 3: 8 samples at n_clusters=4, 100% from cluster 1\n"
-        "cluster 2: 30 samples at n_clusters=2; 30 at 4"
+    assert (
+        repr(nested())
+        == str(nested())
+        == (
+            "cluster 0: 60 samples at n_clusters=2; 40 at 4\n"
+            "    cluster 1: 20 samples at n_clusters=3, 100% from cluster 0; 12 at 4\n"
+            "        cluster 3: 8 samples at n_clusters=4, 100% from cluster 1\n"
+            "cluster 2: 30 samples at n_clusters=2; 30 at 4"
+        )
     )
     assert [(depth, one.cluster) for depth, one in nested().tree()] == [(0, 0), (1, 1), (2, 3), (0, 2)]
 

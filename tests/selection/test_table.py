@@ -51,11 +51,11 @@ def test_selection_is_a_table():
     assert set(columns) == set(selection.columns) == set(selection[0])
     assert not {"labels", "view"} & set(columns)
     assert columns["score"] == [0.5, 0.8]
-    first, second, *_ = str(selection).splitlines()[1:]
+    first, second, *_ = repr(selection).splitlines()[2:]
     assert "graph" in first
     assert "*" in first
     assert "both" in second
-    assert str(selection).endswith(selection.reason)
+    assert repr(selection).endswith(selection.reason)
 
 
 def test_a_gain_that_is_printed_as_zero_is_no_reason_to_leave_the_default():

@@ -4,7 +4,14 @@ import numpy as np
 import scipy.sparse
 from scipy.spatial.distance import cdist
 
-from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, without_zeros
+from latefusion.arrays import to_numpy
+from latefusion.similarities.adaptive import (
+    Neighbors,
+    adaptive_weights,
+    connected_components,
+    dense_adaptive_weights,
+    without_zeros,
+)
 
 
 def nearest(points, n_neighbors):
@@ -57,3 +64,20 @@ def test_stored_zeros_are_no_edges():
     np.testing.assert_array_equal(labels, [0, 0, 1, 1])
     assert without_zeros(edges).nnz == 2
     assert edges.nnz == 3
+
+
+def test_dense_weights_are_those_of_the_neighbors(xp, seed):
+    points = np.random.default_rng(seed).standard_normal((30, 3))
+    squares = cdist(points, points[:12], "sqeuclidean")
+    order = np.argsort(squares, axis=1)[:, :6]
+    near = Neighbors(order, np.take_along_axis(squares, order, axis=1))
+    expected = np.zeros_like(squares)
+    np.put_along_axis(expected, order, adaptive_weights(near), axis=1)
+    shifted = squares - np.sum(points**2, axis=1, keepdims=True)  # a number per row changes nothing
+    np.testing.assert_allclose(to_numpy(dense_adaptive_weights(xp.asarray(shifted), 5)), expected, atol=1e-12)
+
+
+def test_dense_weights_of_equal_distances_are_equal(xp):
+    squares = np.array([[1.0, 1.0, 1.0, 2.0, 3.0], [3.0, 1.0, 2.0, 1.0, 1.0]])
+    found = to_numpy(dense_adaptive_weights(xp.asarray(squares), 2))
+    np.testing.assert_allclose(found, np.array([[1, 1, 1, 0, 0], [0, 1, 0, 1, 1]]) / 3, atol=1e-15)

@@ -1,14 +1,17 @@
 """Anchor graphs: doubly stochastic, connected enough, sparse factors that new samples pass through, too."""
 
+import array_api_strict
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from latefusion.arrays import to_numpy
 from latefusion.datasets import make_views
 from latefusion.partitions import fit_base_partitions
 from latefusion.similarities import GraphSimilarity
+from latefusion.similarities import anchors as module
 from latefusion.similarities.adaptive import connected_components
 from latefusion.similarities.anchors import NEAREST_ANCHORS, CoordinateTransform
 from tests.properties import examples
@@ -149,3 +152,24 @@ def test_ties_get_wider_until_there_is_no_further_anchor():
         found = found.widened(apart, totals, 3)
     assert widths == [5, 8]
     assert extension.feature_map.widened(np.ones((9, 9)), totals, 3) is None
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_anchor_graphs_on_a_device_are_those_of_numpy(metric, monkeypatch):
+    """Rows of Φ are dense there, and ΦᵀΦ is known."""
+    monkeypatch.setattr(module, "DEVICE_BLOCK_ENTRIES", 100 * 40)
+    there = array_api_strict.asarray(VIEW)
+    factor, extension = fit_anchor_graph(VIEW, 3, n_anchors=40, metric=metric)
+    found, other = fit_anchor_graph(there, 3, n_anchors=40, metric=metric)
+    np.testing.assert_allclose(to_numpy(other.features(there)), extension.features(VIEW).toarray(), atol=1e-10)
+    np.testing.assert_allclose(to_numpy(found.products), (factor.features.T @ factor.features).toarray(), atol=1e-10)
+    assert found.features is None
+    assert other.sigma == pytest.approx(extension.sigma)
+
+
+def test_graphs_on_a_device_are_connected_by_more_anchors():
+    """As in NumPy, where there are more components than clusters."""
+    far = np.repeat(100.0 * np.arange(4), 50)[:, None] + np.random.default_rng(0).standard_normal((200, 3))
+    _, extension = fit_anchor_graph(far, 2, n_anchors=40)
+    _, other = fit_anchor_graph(array_api_strict.asarray(far), 2, n_anchors=40)
+    assert other.feature_map.n_neighbors == extension.feature_map.n_neighbors > NEAREST_ANCHORS

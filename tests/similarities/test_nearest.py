@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from latefusion.arrays.threads import one_thread
+from latefusion.arrays import one_thread, to_numpy
 from latefusion.similarities import nearest
-from latefusion.similarities.nearest import nearest_anchors, nearest_neighbors, smallest_entries
+from latefusion.similarities.nearest import nearest_anchors, nearest_neighbors, shifted_squares, smallest_entries
 from tests.properties import examples
 
 KINDS = {
@@ -96,3 +96,11 @@ def test_a_row_far_beyond_the_anchors_does_not_overflow():
     squares, positions = nearest_anchors(rows, np.eye(2, dtype=np.float32), 2)
     assert np.isfinite(squares).all()
     np.testing.assert_array_equal(positions[1], [1, 0])
+
+
+def test_shifted_squares_rank_anchors_by_their_distance(xp, seed):
+    rng = np.random.default_rng(seed)
+    rows, anchors = rng.standard_normal((20, 4)), rng.standard_normal((7, 4))
+    found = to_numpy(shifted_squares(xp.asarray(rows), xp.asarray(anchors)))
+    expected = np.sum((rows[:, None] - anchors) ** 2, axis=2) - np.sum(rows**2, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-12)

@@ -6,7 +6,7 @@ import pytest
 import scipy.linalg
 
 from latefusion.kernels import gaussian_kernel, standardize_kernel
-from latefusion.solvers import solve_alignment
+from latefusion.solvers import late_fusion_spectra, solve_alignment
 from latefusion.solvers.late_fusion_spectra import (
     Span,
     WeightedSpectrum,
@@ -240,3 +240,18 @@ def test_iterations_continue_until_convergence():
     [found] = fuse_spectra(Span.of(basis), members, K, [0.01])
     assert found.result.converged
     assert np.diff(found.result.objective)[-1] <= 1e-6 * found.result.objective[-1]
+
+
+def test_few_samples_are_solved_in_their_rows_as_in_the_products(monkeypatch):
+    """With as many samples as columns no eigenvectors of inner products are needed; the result is the same."""
+    matrices = similarities(n_views=6)
+    basis, members = spectra_of(matrices, FACTORS * 2, n_components=7)
+    members = [one._replace(columns=slice(one.columns.start, one.columns.start + 7)) for one in members]
+    members[0] = WeightedSpectrum(slice(0, 2), members[0].values[:2], members[0].factor)  # fewer than clusters
+    rows = basis[:20]
+    in_products = fuse_spectra(Span(rows.T @ rows), members, K, [0.5, 2.0], **TIGHT)
+    monkeypatch.setattr(late_fusion_spectra, "compress_products", lambda *_: pytest.fail("rows are fewer"))
+    in_rows = fuse_spectra(Span.of(rows), members, K, [0.5, 2.0], **TIGHT)
+    for one, other in zip(in_rows, in_products, strict=True):
+        np.testing.assert_allclose(projector(rows @ one.coefficients), projector(rows @ other.coefficients), atol=1e-7)
+        np.testing.assert_allclose(one.result.weights, other.result.weights, atol=1e-8)

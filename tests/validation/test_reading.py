@@ -7,9 +7,10 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from scipy.sparse import csr_array
 
 from latefusion.types import Views
-from latefusion.validation import InputRules, as_table, open_views, read_views
+from latefusion.validation import InputRules, as_table, open_views, read_views, reorder_rows
 
 RNG = np.random.default_rng(0)
 A, B = RNG.standard_normal((12, 3)), RNG.standard_normal((12, 2))
@@ -156,3 +157,23 @@ def test_labels_become_one_column():
     assert as_table(np.arange(3)).shape == (3, 1)
     assert as_table(pd.Series([1, 2], index=["p", "q"])).index.tolist() == ["p", "q"]
     assert as_table(A) is A
+
+
+@pytest.mark.parametrize("convert", [np.asarray, csr_array])
+def test_rows_are_reordered_and_those_of_absent_samples_are_zero(convert):
+    array, rows = convert(np.arange(1.0, 7.0).reshape(3, 2)), np.array([2, -1, 0, 1])
+    found, observed = reorder_rows(array, np.array([True, False, True]), rows)
+    found = found.toarray() if convert is csr_array else found
+    np.testing.assert_array_equal(found, [[5, 6], [0, 0], [1, 2], [3, 4]])
+    np.testing.assert_array_equal(observed, [True, False, True, False])
+    whole, everything = reorder_rows(array, None, np.array([1, 0, 2]))
+    assert everything is None
+    assert whole.shape == (3, 2)
+
+
+def test_samples_without_any_view_are_allowed_by_the_rules():
+    views = {"a": np.array([[1.0, 2.0], [np.nan, np.nan], [3.0, 5.0]])}
+    rules = InputRules("X", missing=True)
+    with pytest.raises(ValueError, match="All views are missing for 1 samples"):
+        read_views(views, rules)
+    np.testing.assert_array_equal(read_views(views, replace(rules, some_view=False))[0].mask[:, 0], [True, False, True])

@@ -18,6 +18,7 @@ from latefusion.arrays.linalg import (
 )
 from latefusion.arrays.memory import available_memory, require_memory, size_in_words
 from latefusion.arrays.namespace import (
+    IN_NUMPY,
     beside,
     detached,
     device_name,
@@ -26,16 +27,20 @@ from latefusion.arrays.namespace import (
     is_lazy,
     item_bytes,
     namespace,
+    numpy_dtype,
+    on_host,
     row_blocks,
     row_lengths,
     take_columns,
     take_rows,
     to_numpy,
 )
+from latefusion.arrays.order import median, smallest_values
 from latefusion.arrays.seeding import kmeans_plus_plus_rows
 from latefusion.arrays.threads import map_rows, one_thread, share_blocks, threads_for
 
 __all__ = [
+    "IN_NUMPY",
     "Device",
     "Polar",
     "available_memory",
@@ -55,7 +60,10 @@ __all__ = [
     "item_bytes",
     "kmeans_plus_plus_rows",
     "map_rows",
+    "median",
     "namespace",
+    "numpy_dtype",
+    "on_host",
     "one_thread",
     "orient_columns",
     "orthonormal_columns",
@@ -67,6 +75,7 @@ __all__ = [
     "row_lengths",
     "share_blocks",
     "size_in_words",
+    "smallest_values",
     "take_columns",
     "take_rows",
     "threads_for",

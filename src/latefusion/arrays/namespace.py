@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from latefusion.types import Array
 
+# The name of the device of NumPy arrays and sparse matrices of SciPy.
+IN_NUMPY = "NumPy"
+
 
 def namespace(*arrays: Array) -> Any:
     """The array API namespace shared by the arrays."""
@@ -30,7 +33,7 @@ def is_device_array(array: Array) -> bool:
 def device_name(array: Array) -> str:
     """Library and device of an array in words, such as "torch on cuda:0"; NumPy and SciPy are "NumPy"."""
     if not is_device_array(array):
-        return "NumPy"
+        return IN_NUMPY
     library = str(namespace(array).__name__).removeprefix("array_api_compat.").partition(".")[0]
     return f"{library} on {device_of(array)}"
 
@@ -39,6 +42,11 @@ def item_bytes(array: Array) -> int:
     """Size of one number of a float array, in bytes."""
     limits = namespace(array).finfo if is_device_array(array) else np.finfo
     return int(limits(array.dtype).bits) // 8
+
+
+def numpy_dtype(array: Array) -> np.dtype[Any]:
+    """The type of NumPy for the numbers of a float array."""
+    return np.dtype(f"f{item_bytes(array)}") if is_device_array(array) else np.dtype(array.dtype)
 
 
 def is_lazy(array: Array) -> bool:
@@ -52,7 +60,9 @@ def detached(array: Array) -> Array:
 
 
 def beside(values: Any, array: Array, dtype: Any = None) -> Array:
-    """Small NumPy values as an array of the same library on the same device."""
+    """Small NumPy values as an array of the same library on the same device; NumPy values beside a sparse matrix."""
+    if not is_device_array(array):
+        return np.asarray(values, dtype=dtype)
     return namespace(array).asarray(values, dtype=dtype, device=device_of(array))
 
 
@@ -77,6 +87,11 @@ def row_lengths(array: Array, *, xp: Any) -> Array:
     if isinstance(array, np.ndarray):
         return np.sqrt(np.einsum("ij,ij->i", array, array))  # makes no array of squares
     return xp.linalg.vector_norm(array, axis=1)
+
+
+def on_host(array: Array) -> Array:
+    """The array in the memory of the host: a copy if it is on a device; sparse matrices stay sparse."""
+    return to_numpy(array) if is_device_array(array) else array
 
 
 def to_numpy(array: Array) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.covariance import ledoit_wolf
 
-from latefusion.arrays import map_rows, namespace, unit_rows
+from latefusion.arrays import beside, is_device_array, map_rows, namespace, smallest_values, unit_rows
 from latefusion.types import Array
 
 # Change of the posterior probabilities at which the mixture has converged, and the cap on its iterations.
@@ -60,14 +60,22 @@ class LinearDiscriminant:
         return map_rows(self._confidence, embedding)
 
     def _confidence(self, embedding: Array) -> Array:
+        xp = namespace(embedding)
         if len(self.intercept) == 1:
-            return np.ones(len(embedding), dtype=embedding.dtype)
-        largest = -np.partition(-softmax(self._scores(embedding), axis=1), 1, axis=1)[:, :2]
-        return (largest[:, 0] - largest[:, 1]).astype(embedding.dtype)
+            return xp.ones_like(embedding[:, 0])
+        scores = self._scores(embedding)
+        if is_device_array(scores):
+            exponentials = xp.exp(scores - xp.max(scores, axis=1, keepdims=True))
+            largest = -smallest_values(-exponentials / xp.sum(exponentials, axis=1, keepdims=True), 2)
+        else:
+            largest = -np.partition(-softmax(scores, axis=1), 1, axis=1)[:, :2]
+        return xp.astype(largest[:, 0] - largest[:, 1], embedding.dtype)
 
     def _scores(self, embedding: Array) -> Array:
-        rows = np.asarray(embedding, dtype=np.float64)
-        return unit_rows(rows, xp=np) @ self.directions + rows @ self.rows + self.intercept
+        xp = namespace(embedding)
+        rows = xp.astype(embedding, xp.float64, copy=False)
+        directions, own, intercept = (beside(one, rows) for one in (self.directions, self.rows, self.intercept))
+        return unit_rows(rows, xp=xp) @ directions + rows @ own + intercept
 
 
 def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n_clusters: int) -> LinearDiscriminant:
@@ -93,14 +101,20 @@ def fit_linear_discriminant(embedding: NDArray[Any], labels: NDArray[np.intp], n
     features = np.hstack([unit_rows(rows, xp=np), rows])
     weights = np.eye(n_clusters)[labels]
     scale = np.sqrt(np.mean((features - weights @ _means(features, weights)) ** 2, axis=0))
-    # A column that is constant within clusters has a deviation of zero, or of rounding errors.
-    scale = np.maximum(scale, np.sqrt(np.finfo(np.float64).eps * np.mean(features**2, axis=0)))
+    # A column that is constant within clusters has a deviation of zero, or of rounding errors of the embedding.
+    rounding = np.finfo(np.result_type(embedding.dtype, np.float32)).eps
+    scale = np.maximum(scale, np.sqrt(rounding * np.mean(features**2, axis=0)))
     scale[scale == 0] = 1.0
     features = features / scale
+    # The intercepts of all clusters share a term that is huge for columns that hardly vary, as the leading eigenvector
+    # of a graph. Without it, differences between clusters are not rounding errors.
+    center = features.mean(axis=0)
+    features -= center
     means = _means(features, weights)
     covariance, _ = ledoit_wolf(features - weights @ means, assume_centered=True)
     covariance += RIDGE * np.eye(len(covariance))
     coefficients, intercept = _discriminant(means, covariance, weights.sum(axis=0))
+    intercept = intercept - center @ coefficients
     coefficients = coefficients / scale[:, None]
     return LinearDiscriminant(coefficients[:n_components], coefficients[n_components:], intercept)
 

@@ -20,7 +20,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import draw_rows, is_device_array, map_rows, namespace, one_thread, unit_rows
+from latefusion.arrays import beside, draw_rows, is_device_array, map_rows, namespace, one_thread, unit_rows
 from latefusion.assignment.kmeans import kmeans
 from latefusion.assignment.linear import LinearDiscriminant, fit_mixture
 from latefusion.assignment.small_kmeans import many_centers, small_kmeans
@@ -93,8 +93,8 @@ class NearestCenter:
         """Squared distances to the clusters, which are those to their nearest centers."""
         xp = namespace(embedding)
         rows = _unit(embedding)
-        norms = xp.sum(rows**2, axis=1)[:, None]
-        squared = norms - 2 * rows @ self.centers.T + xp.sum(self.centers**2, axis=1)
+        norms, centers = xp.sum(rows**2, axis=1)[:, None], beside(self.centers, rows)
+        squared = norms - 2 * rows @ centers.T + xp.sum(centers**2, axis=1)
         squared = xp.clip(squared, min=0.0)
         if self.clusters is None:
             return squared

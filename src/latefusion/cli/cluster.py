@@ -37,9 +37,7 @@ from latefusion.cli.inputs import (
     find_method,
     in_words_of_the_command_line,
     input_files,
-    label_options,
     read,
-    table_arguments,
     translated,
     with_columns,
 )
@@ -51,8 +49,7 @@ from latefusion.cli.outcome import (
     describe_outcome,
     read_outcome,
 )
-from latefusion.cli.pages import check_colors, named_classes, with_outcome
-from latefusion.cli.standard_input import reproducible
+from latefusion.cli.pages import check_colors, named_classes, reading_code
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Explanation, explain_views
 from latefusion.interpretation.gather import gather
@@ -62,7 +59,6 @@ from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import can_predict
 from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
-from latefusion.report.reproduce import loading_code
 from latefusion.selection.alternatives import Alternative
 from latefusion.summaries import ClusteringSummary, summarize
 from latefusion.types import MultiViewDataset
@@ -188,12 +184,7 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=with_outcome(
-                    loading_code(
-                        reproducible(options.files), **table_arguments(options), **label_options(options.labels, known)
-                    ),
-                    options,
-                ),
+                loading=reading_code(options, known),
                 force=options.force,
             )
     summary = summarize(model, found.novelty)

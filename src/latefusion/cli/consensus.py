@@ -29,14 +29,11 @@ from latefusion.cli.inputs import (
     add_file_arguments,
     in_words_of_the_command_line,
     input_files,
-    label_options,
     read_clusterings,
-    table_arguments,
     translated,
 )
 from latefusion.cli.labels import describe_scores
-from latefusion.cli.pages import named_classes
-from latefusion.cli.standard_input import reproducible
+from latefusion.cli.pages import named_classes, reading_code
 from latefusion.cli.terminal import colored, progress
 from latefusion.datasets.joining import other_spelling
 from latefusion.estimators import ConsensusClustering
@@ -48,7 +45,6 @@ from latefusion.metrics import clustering_scores
 from latefusion.outputs import fitted_labels, save
 from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
-from latefusion.report.reproduce import loading_code
 from latefusion.results import ResultTable
 from latefusion.summaries import ClusteringSummary, summarize, two_digits
 from latefusion.types import MultiViewDataset, Views
@@ -152,13 +148,8 @@ def run(options: argparse.Namespace) -> None:
                 explain=explanation,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=loading_code(
-                    reproducible(options.files),
-                    reader="load_clusterings",
-                    columns=options.column,
-                    unassigned=unassigned,
-                    **table_arguments(options),
-                    **label_options(options.labels, known),
+                loading=reading_code(
+                    options, known, reader="load_clusterings", columns=options.column, unassigned=unassigned
                 ),
                 force=options.force,
             )

@@ -204,13 +204,6 @@ def read_clusterings(options: argparse.Namespace, unassigned: Any = None, names:
     return Input(data, [*notes, *known.notes], {}, known)
 
 
-def label_options(labels: str | None, known: Known) -> dict[str, Any]:
-    """Arguments of `load_files` for classes of all samples in a column or a file."""
-    if known.annotation is not None:
-        return {}
-    return {"label_column" if label_file(labels) is None else "label_file": labels}
-
-
 @contextlib.contextmanager
 def in_words_of_the_command_line() -> Iterator[None]:
     """Rename Python options in error messages to command line options."""
@@ -309,7 +302,9 @@ def empty_cells(data: MultiViewDataset, model: Any = None) -> list[str]:
         used = [column not in unused for column in data.feature_names.get(name, range(empty.shape[1]))]
         empty = empty if all(used) else empty[:, used]
         observed = ~empty.all(axis=1) & (data.views.mask is None or data.views.mask[:, position])
-        n_cells, share = int(empty[observed].sum()), empty[observed].mean() if observed.any() else 0.0
+        cells = empty[observed]
+        cells = cells[:, ~cells.all(axis=0)]  # there is nothing to impute in a column without values
+        n_cells, share = int(cells.sum()), cells.mean() if cells.size else 0.0
         if n_cells:
             shown = f"{share:.1%}" if share >= 0.001 else "less than 0.1%"
             notes.append(

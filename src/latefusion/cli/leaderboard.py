@@ -49,7 +49,9 @@ from latefusion.experiments.protocol import OURS
 from latefusion.experiments.runner import Limits, run_cells
 from latefusion.experiments.store import Outcome, ResultStore, code_version
 from latefusion.outputs import check_targets
-from latefusion.outputs.targets import Kind, Target
+from latefusion.outputs.targets import REPORT, Kind, Target
+from latefusion.report import write_leaderboard as write_page
+from latefusion.report.html import require_jinja2
 from latefusion.results import ResultTable
 from latefusion.tables import format_table
 from latefusion.version import __version__
@@ -63,6 +65,7 @@ examples:
   latefusion leaderboard --methods SNF NEMO --only digits       some cells only
   latefusion leaderboard --data folder --part 1/2 --output one  half of the cells, then on another machine 2/2
   latefusion leaderboard --from one/leaderboard.json two/leaderboard.json
+  latefusion leaderboard --from leaderboard.json --page leaderboard.html
   latefusion leaderboard --data folder --reuse leaderboard.json  run what an earlier result file lacks
   latefusion leaderboard --check submitted.json --data folder   run a tenth of its cells again
 """
@@ -143,6 +146,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"run nothing; merge the {RESULTS} files of several runs",
     )
     parser.add_argument(
+        "--page", type=file_path, metavar="FILE", help="HTML page of all boards (needs latefusion[report])"
+    )
+    parser.add_argument(
         "--reuse",
         type=file_path,
         metavar="FILE",
@@ -167,22 +173,37 @@ def run(options: argparse.Namespace) -> None:
     if options.check is not None:
         _check(options)
         return
-    inputs = options.files if options.files is not None else _data_files(options)
-    inputs = [*inputs, *([] if options.reuse is None else [options.reuse])]
-    check_targets([Target(options.output, LEADERBOARD, "--output")], inputs, force=options.force)
+    _check_outputs(options)
     refused: dict[str, str] = {}
     if options.files is None:
         board, refused = _evaluate(options)
     else:
         board = merge_leaderboards([read_leaderboard(path) for path in options.files])
     file = write_leaderboard(options.output / RESULTS, board)
+    if options.page is not None:
+        # From the file, whose scores are rounded, so that the page can be written again from it.
+        write_page(options.page, read_leaderboard(file), force=options.force)
     if options.json:
-        print_json({"file": str(file), "refused": refused, **json.loads(file.read_text(encoding="utf-8"))})
+        written = {"file": str(file), "page": options.page and str(options.page), "refused": refused}
+        print_json({**written, **json.loads(file.read_text(encoding="utf-8"))})
         return
     for name, reason in refused.items():
         print(f"{name} is not used: {reason}")
     _print(board)
     print(f"All results: {file}")
+    if options.page is not None:
+        print(f"Page: {options.page}")
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Raise an error, before any computation, for outputs that cannot be written or would replace other files."""
+    targets = [Target(options.output, LEADERBOARD, "--output")]
+    if options.page is not None:
+        require_jinja2()
+        targets.append(Target(options.page, REPORT, "--page"))
+    inputs = options.files if options.files is not None else _data_files(options)
+    inputs = [*inputs, *([] if options.reuse is None else [options.reuse])]
+    check_targets(targets, inputs, force=options.force)
 
 
 def _is_leaderboard(folder: Path) -> bool:

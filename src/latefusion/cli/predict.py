@@ -113,8 +113,7 @@ def open_files(options: argparse.Namespace, check: Callable[[Any], None]) -> Ope
             data = _renamed(data, views)
         elif getattr(model, "views", None) is not None:
             views = one_table(views)
-    if matched and not options.quiet:
-        print(f"latefusion {options.command}: {matched}", file=sys.stderr)
+    notes += [f"{matched[0].upper()}{matched[1:]}."] if matched else []
     return Opened(model, data, views, notes, hints, known)
 
 
@@ -132,13 +131,12 @@ def read_for(model: Any, options: argparse.Namespace) -> Input:
 
 
 @contextlib.contextmanager
-def warnings_as_lines(options: argparse.Namespace) -> Iterator[None]:
-    """Print each warning of the library once, as one line."""
+def warnings_as_notes(notes: list[str]) -> Iterator[None]:
+    """Append each warning of the library once to the notes that the command prints."""
     with warnings.catch_warnings(record=True) as warned, in_words_of_the_command_line():
         warnings.simplefilter("always")
         yield
-    for message in () if options.quiet else dict.fromkeys(str(one.message) for one in warned):
-        print(f"latefusion {options.command}: {message}", file=sys.stderr)
+    notes += dict.fromkeys(str(one.message) for one in warned)
 
 
 def check_model(model: Any, options: argparse.Namespace) -> None:
@@ -156,7 +154,7 @@ def run(options: argparse.Namespace) -> None:
     check_outputs(options, input_files(options))
     model, data, views, notes, *_ = opened = open_files(options, lambda one: check_model(one, options))
     trained = opened.trained
-    with warnings_as_lines(options), progress(f"labeling {len(views)} samples", quiet=options.quiet):
+    with warnings_as_notes(notes), progress(f"labeling {len(views)} samples", quiet=options.quiet):
         found = predicted_labels(model, views, memberships=options.memberships).called(data.id_name)
         present = views if isinstance(views, Views) else model.new_views(views)  # groups of columns of one table
     put_labels(found, options)

@@ -14,7 +14,7 @@ from latefusion.cli.answers import add_answer_arguments, check_outputs, print_an
 from latefusion.cli.arguments import add_seed_argument, file_path, positive_number
 from latefusion.cli.columns import add_missing_columns_argument
 from latefusion.cli.inputs import add_file_arguments, described, input_files, translated
-from latefusion.cli.predict import open_files, warnings_as_lines
+from latefusion.cli.predict import open_files, warnings_as_notes
 from latefusion.cli.terminal import colored, progress
 from latefusion.interpretation import Profiles
 from latefusion.outputs.targets import PROFILES
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> None:
     """Read the model and the files, compare the features, write and print the results."""
     check_outputs(options, input_files(options), PROFILES)
     model, data, views, notes, *_ = open_files(options, check_is_fitted)
-    with warnings_as_lines(options), progress(f"comparing {len(views)} samples", quiet=options.quiet):
+    with warnings_as_notes(notes), progress(f"comparing {len(views)} samples", quiet=options.quiet):
         features = described(data)
         found = latefusion.profiles(
             model, views, features=features or None, honest=options.honest, random_state=options.seed

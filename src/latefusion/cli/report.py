@@ -22,15 +22,12 @@ from latefusion.cli.inputs import (
     described,
     in_words_of_the_command_line,
     input_files,
-    label_options,
-    table_arguments,
     translated,
 )
 from latefusion.cli.labels import Known
 from latefusion.cli.outcome import add_outcome_arguments, compare_outcome, read_outcome
-from latefusion.cli.pages import check_colors, named_classes, with_outcome
+from latefusion.cli.pages import check_colors, named_classes, reading_code
 from latefusion.cli.predict import Opened, absences, open_files
-from latefusion.cli.standard_input import reproducible
 from latefusion.cli.terminal import colored, progress
 from latefusion.estimators import ConsensusClustering
 from latefusion.interpretation import Explanation, explain_views
@@ -40,7 +37,6 @@ from latefusion.outputs.labels import can_predict, recognized_labels
 from latefusion.outputs.targets import REPORT
 from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
-from latefusion.report.reproduce import loading_code
 from latefusion.types import MultiViewDataset, Views
 
 EXAMPLES = """\
@@ -132,7 +128,7 @@ def run(options: argparse.Namespace) -> None:
                 baselines=not options.quick,
                 warnings=noted,
                 command=shlex.join(["latefusion", *options.words]),
-                loading=with_outcome(_loading(model, options, known), options),
+                loading=_loading(model, options, known),
                 fitting=f"model = lf.load({str(options.model)!r})" if is_new else None,
                 new=is_new,
                 force=options.force,
@@ -198,10 +194,9 @@ def fitted_again(model: Any, views: Any) -> tuple[Any, list[str]]:
 
 def _loading(model: Any, options: argparse.Namespace, known: Known) -> str:
     """Python code that reads the files as this command does."""
-    given = {**table_arguments(options), **label_options(options.labels, known)}
     if isinstance(model, ConsensusClustering):
-        given |= {"reader": "load_clusterings", "unassigned": model.unassigned}
-    return loading_code(reproducible(options.files), **given)
+        return reading_code(options, known, reader="load_clusterings", unassigned=model.unassigned)
+    return reading_code(options, known)
 
 
 def _text(answer: Any) -> str:

@@ -13,9 +13,9 @@ import latefusion
 from latefusion.cli.answers import add_answer_arguments, check_outputs, put_answer, put_labels, written_line
 from latefusion.cli.arguments import file_path
 from latefusion.cli.hints import add_hints_argument, check_hints, hint_record
-from latefusion.cli.inputs import OURS, add_file_arguments, described, empty_cells, input_files, table_arguments
-from latefusion.cli.predict import Opened, open_files, warnings_as_lines
-from latefusion.cli.standard_input import reproducible
+from latefusion.cli.inputs import OURS, add_file_arguments, described, empty_cells, input_files
+from latefusion.cli.pages import reading_code
+from latefusion.cli.predict import Opened, open_files, warnings_as_notes
 from latefusion.cli.terminal import colored, progress
 from latefusion.estimators import Update
 from latefusion.interpretation.gather import gather
@@ -24,7 +24,6 @@ from latefusion.outputs import fitted_labels, save
 from latefusion.outputs.labels import check_can_predict
 from latefusion.report import write_report
 from latefusion.report.html import require_jinja2
-from latefusion.report.reproduce import loading_code
 
 EXAMPLES = """\
 The files contain all samples to cluster now: old ones, new ones, or both. Samples are recognized by their ids. Files
@@ -47,6 +46,7 @@ examples:
 NEW_FIT = "fit a new model with `latefusion cluster`"
 # Advice about parameters, and what to do instead.
 ADVICE = {
+    "Fit a new model on the other views, and compare with lf.match": "To cluster without them, " + NEW_FIT,
     "or take their values as missing with missing_columns='allow'": f"or {NEW_FIT}",
     "Raise n_clusters, or merge classes": f"Merge classes, or {NEW_FIT} and a larger -k",
 }
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> None:
         check_hints(options, what, supported=isinstance(model, tuple(OURS.values())))
 
     opened = open_files(options, check)
-    with warnings_as_lines(options), in_words_of_updates():
+    with warnings_as_notes(opened.notes), in_words_of_updates():
         with progress(f"clustering {len(opened.views)} samples", quiet=options.quiet):
             update = opened.model.update(opened.views, **opened.hints)
         with progress("checking the data", quiet=options.quiet):
@@ -157,7 +157,7 @@ def _write_report(update: Update, opened: Opened, noted: list[str], options: arg
             update=update,
             warnings=noted,
             command=shlex.join(["latefusion", *options.words]),
-            loading=loading_code(reproducible(options.files), **table_arguments(options)),
+            loading=reading_code(options),
             force=options.force,
         )
 

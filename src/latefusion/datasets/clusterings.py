@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.datasets.collection import check_dropped
 from latefusion.datasets.files import check_file
 from latefusion.datasets.id_columns import listed, row_of
 from latefusion.datasets.joining import Part, join_samples
@@ -69,6 +70,7 @@ def load_clusterings(
     separator: str | None = None,
     decimal: str | None = None,
     transpose: bool | Sequence[str | os.PathLike[str]] = False,
+    drop: Sequence[str] = (),
 ) -> MultiViewDataset:
     r"""Read clusterings of the same samples from tables of labels, for `latefusion.consensus`.
 
@@ -94,6 +96,8 @@ def load_clusterings(
         As in `load_files`.
     transpose : bool or sequence of str or path-like, default=False
         As in `load_files`: clusterings in rows and samples in columns.
+    drop : sequence of str, default=()
+        Columns that are not clusterings, as in `load_files`.
 
     Returns
     -------
@@ -113,9 +117,11 @@ def load_clusterings(
     >>> data.views, data.views.sample_ids.tolist(), data.views.mask.tolist()
     (Views(3 samples; kmeans: 1, snf: 1), ['ann', 'bob', 'cem'], [[True, False], [True, True], [True, True]])
     """
-    options = table_options(id_column, label_column, separator, decimal, transpose)
+    options = table_options(id_column, label_column, separator, decimal, transpose, drop)
     label_path = None if label_file is None else Path(label_file)
-    return load_clustering_paths([Path(path) for path in paths], options, columns, unassigned, label_path)
+    files = [Path(path) for path in paths]
+    check_dropped(files, options)
+    return load_clustering_paths(files, options, columns, unassigned, label_path)
 
 
 def load_clustering_paths(

@@ -47,6 +47,7 @@ def load_files(
     separator: str | None = None,
     decimal: str | None = None,
     transpose: bool | Sequence[str | os.PathLike[str]] = False,
+    drop: Sequence[str] = (),
 ) -> MultiViewDataset:
     r"""Read a multi-view data set from several files.
 
@@ -67,6 +68,8 @@ def load_files(
     transpose : bool or sequence of str or path-like, default=False
         Whether the columns of tables are samples and the rows features: True for all tables except the label file, or a
         list of files.
+    drop : sequence of str, default=()
+        Columns of tables that are not part of the views, such as known classes of some samples.
 
     Returns
     -------
@@ -84,8 +87,10 @@ def load_files(
     ...     load_files([genes, lipids]).views
     Views(2 samples; genes: 1, lipids: 2)
     """
-    options = table_options(id_column, label_column, separator, decimal, transpose)
-    return load_paths([Path(path) for path in paths], options, None if label_file is None else Path(label_file))
+    options = table_options(id_column, label_column, separator, decimal, transpose, drop)
+    files = [Path(path) for path in paths]
+    check_dropped(files, options)
+    return load_paths(files, options, None if label_file is None else Path(label_file))
 
 
 def load_paths(paths: Sequence[Path], options: TableOptions, label_file: Path | None = None) -> MultiViewDataset:
@@ -137,6 +142,27 @@ def load_paths(paths: Sequence[Path], options: TableOptions, label_file: Path | 
         feature_names={name: found for name, found in columns.items() if found is not None},
         id_name=common_name(content.id_name for content in contents.values()),
     )
+
+
+def check_dropped(paths: Sequence[Path], options: TableOptions) -> None:
+    """Raise an error for columns to drop that no table has, because a misspelled column would stay in its view."""
+    if not options.left_out:
+        return
+    for path in paths:
+        check_file(path)
+    tables = [one for path in paths for one in (files_in(path)[1].values() if path.is_dir() else [path])]
+    reading = options._replace(left_out=())
+    columns = [
+        str(name)
+        for one in tables
+        if is_table(one) and not has_sheets(one)
+        for name in take_apart(one, reading, find_labels=False).values.columns
+    ]
+    strange = [name for name in options.left_out if name not in columns]
+    if strange:
+        raise ValueError(
+            f"drop names {strange[0]!r}, but no table has this column; the first columns are {columns[:8]}. Correct it."
+        )
 
 
 def _check_transposed(paths: Sequence[Path], options: TableOptions) -> None:

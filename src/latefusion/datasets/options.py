@@ -55,6 +55,7 @@ def table_options(
     separator: str | None,
     decimal: str | None,
     transpose: bool | Sequence[str | os.PathLike[str]],
+    drop: Sequence[str] = (),
 ) -> TableOptions:
     """Checked options."""
     if decimal not in (None, ".", ","):
@@ -65,7 +66,8 @@ def table_options(
     if isinstance(transpose, str | os.PathLike):
         transpose = [transpose]
     chosen = transpose if isinstance(transpose, bool) else tuple(Path(file) for file in transpose)
-    return TableOptions(id_column, label_column, sign, decimal, chosen)
+    left_out = (drop,) if isinstance(drop, str) else tuple(map(str, drop))
+    return TableOptions(id_column, label_column, sign, decimal, chosen, left_out=left_out)
 
 
 def separator_sign(text: str) -> str:

@@ -246,8 +246,9 @@ def _separator(lines: Sequence[str]) -> str:
 
 
 def _share_of_numbers(lines: Sequence[str], separator: str) -> float:
+    """The share of numbers and gaps: without gaps, blanks would win over tabs before an empty last column."""
     values = [value for line in lines[1:] or lines for value in _split(line, separator)[1:]]
-    return sum(map(parses, values)) / len(values) if values else 0.0
+    return sum(map(_may_be_number, values)) / len(values) if values else 0.0
 
 
 def _divides_alike(lines: Sequence[str], separator: str) -> bool:

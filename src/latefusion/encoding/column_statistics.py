@@ -14,11 +14,13 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import is_device_array, namespace, row_blocks, to_numpy
 from latefusion.types import Array
 
 # Rows of a block. A view with fewer rows has the statistics that NumPy computes.
 BLOCK_ROWS = 2**12
+# Entries of a block on a device, which needs larger ones.
+DEVICE_BLOCK_ENTRIES = 2**26
 
 
 class ColumnStatistics(NamedTuple):
@@ -34,7 +36,7 @@ class ColumnStatistics(NamedTuple):
     n_nonzero : ndarray of shape (n_features,)
         Number of values other than zero; zero if only means were computed.
     sample : array or sparse matrix of shape (n_sampled, n_features)
-        Rows that represent the view: all rows of a view in memory.
+        Rows that represent the view: all rows of a view in memory. They may be on a device; all else is in NumPy.
     """
 
     n_rows: int
@@ -48,7 +50,9 @@ class ColumnStatistics(NamedTuple):
         """Standard deviations; zero for columns that vary by no more than rounding error."""
         deviations = np.sqrt(self.variances)
         rounding = np.finfo(np.float64).eps * self.n_rows * np.abs(self.means)
-        return np.where(deviations > np.maximum(rounding, np.finfo(self.sample.dtype).tiny), deviations, 0.0)
+        limits = namespace(self.sample).finfo if is_device_array(self.sample) else np.finfo
+        least = float(limits(self.sample.dtype).smallest_normal)
+        return np.where(deviations > np.maximum(rounding, least), deviations, 0.0)
 
     @property
     def mean_squared_distance(self) -> float:
@@ -70,11 +74,12 @@ def column_statistics(view: Array, sample: Array | None = None, *, only_means: b
     -------
     ColumnStatistics
     """
-    if view.shape[0] <= BLOCK_ROWS:
+    block = max(1, DEVICE_BLOCK_ENTRIES // view.shape[1]) if is_device_array(view) else BLOCK_ROWS
+    if view.shape[0] <= block:
         statistics = _block_statistics(view, only_means)
     else:
-        parts = [_block_statistics(view[rows], only_means) for rows in row_blocks(view.shape[0], BLOCK_ROWS)]
-        statistics = merge_statistics([part._replace(sample=view[:0]) for part in parts])
+        parts = [_block_statistics(view[rows, :], only_means) for rows in row_blocks(view.shape[0], block)]
+        statistics = merge_statistics([part._replace(sample=view[:0, :]) for part in parts])
     return statistics._replace(sample=view if sample is None else sample)
 
 
@@ -104,19 +109,25 @@ def merge_statistics(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
 
 def stack_rows(parts: Sequence[Array]) -> Array:
     """Rows of several dense or several sparse arrays, one below the other."""
-    return scipy.sparse.vstack(parts, format="csr") if scipy.sparse.issparse(parts[0]) else np.concatenate(parts)
+    if scipy.sparse.issparse(parts[0]):
+        return scipy.sparse.vstack(parts, format="csr")
+    return namespace(*parts).concat(list(parts))
 
 
 def _block_statistics(rows: Array, only_means: bool) -> ColumnStatistics:
-    n_rows = max(1, rows.shape[0])
+    n_rows, moments = max(1, rows.shape[0]), rows.shape[0] > 0 and not only_means
+    variances: Array = np.zeros(rows.shape[1])
+    n_nonzero: Array = np.zeros(rows.shape[1], dtype=np.intp)
     with np.errstate(over="ignore", invalid="ignore"):  # callers check the means, and name the view and the rows
-        means = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel() / n_rows
-        variances, n_nonzero = np.zeros(rows.shape[1]), np.zeros(rows.shape[1], dtype=np.intp)
-        if rows.shape[0] and not only_means:
-            if scipy.sparse.issparse(rows):
+        if scipy.sparse.issparse(rows):
+            means = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel() / n_rows
+            if moments:
                 variances = mean_variance_axis(rows.astype(np.float64), axis=0)[1]
                 n_nonzero = np.asarray((rows != 0).sum(axis=0)).ravel()
-            else:
-                variances = np.sum((rows - means) ** 2, axis=0) / n_rows
-                n_nonzero = np.count_nonzero(rows, axis=0)
-    return ColumnStatistics(rows.shape[0], means, variances, n_nonzero, rows)
+        else:
+            xp = namespace(rows)
+            means = xp.sum(rows, axis=0, dtype=xp.float64) / n_rows
+            if moments:
+                variances = xp.sum((rows - means) ** 2, axis=0) / n_rows
+                n_nonzero = xp.count_nonzero(rows, axis=0)
+    return ColumnStatistics(rows.shape[0], to_numpy(means), to_numpy(variances), to_numpy(n_nonzero), rows)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.arrays import is_device_array, namespace
 from latefusion.encoding.column_statistics import ColumnStatistics
 from latefusion.types import Array
 
@@ -88,7 +89,12 @@ class ImputedCoordinates:
 
 def put_side_by_side(coordinates: Sequence[Array], scales: NDArray[Any]) -> Array:
     """Columns of all views, each times its factor; sparse if any view is."""
-    scaled = [part * part.dtype.type(scale) for part, scale in zip(coordinates, scales, strict=True)]
+    scaled = [multiplied(part, float(scale)) for part, scale in zip(coordinates, scales, strict=True)]
     if any(scipy.sparse.issparse(part) for part in scaled):  # a dense copy of a sparse view may not fit in memory
         return scipy.sparse.hstack([scipy.sparse.csr_array(part) for part in scaled], format="csr")
-    return np.hstack(scaled)
+    return namespace(*scaled).concat(scaled, axis=1)
+
+
+def multiplied(view: Array, factor: float) -> Array:
+    """A number times a dense or sparse view, in the precision of the view."""
+    return view * (factor if is_device_array(view) else view.dtype.type(factor))

@@ -36,7 +36,9 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from latefusion.arrays import beside, is_device_array, median, namespace, numpy_dtype, on_host, to_numpy, unit_rows
 from latefusion.encoding.column_statistics import ColumnStatistics, column_statistics
+from latefusion.encoding.coordinates import multiplied
 from latefusion.types import Array
 
 # Views with a smaller share of non-zero entries count as sparse in the table above.
@@ -85,15 +87,15 @@ class Preparation:
     def __call__(self, view: Array, diagonal: NDArray[Any] | None = None) -> Array:
         """The scaled view; sparse views stay sparse."""
         if self.kind == "counts":
-            return normalize(_times(_signed(np.log1p, view), self.weights))
+            return _unit_rows(_times(_signed("log1p", view), self.weights))
         if self.kind == "distribution":
-            return _signed(np.sqrt, _to_unit_sum(view))
+            return _signed("sqrt", _to_unit_sum(view))
         if self.row_sum is not None:
-            scaled = _to_unit_sum(view) * view.dtype.type(self.row_sum)
-            scaled = _signed(np.log1p, scaled) if self.kind == "abundances" else scaled
+            scaled = multiplied(_to_unit_sum(view), self.row_sum)
+            scaled = _signed("log1p", scaled) if self.kind == "abundances" else scaled
             return scaled if self.weights is None else _times(scaled, self.weights)
         if self.kind == "measurements":
-            return _times(view if self.shift is None else view - self.shift, self.weights)
+            return _times(view if self.shift is None else view - beside(self.shift, view), self.weights)
         return view
 
     def statistics(self, raw: ColumnStatistics) -> ColumnStatistics:
@@ -130,12 +132,12 @@ def fit_preparation(statistics: ColumnStatistics) -> Preparation:
     -------
     Preparation
     """
-    kind, dtype = describe_view(statistics), statistics.sample.dtype
+    kind, dtype = describe_view(statistics), numpy_dtype(statistics.sample)
     if kind == "counts":
         weights = np.log((1 + statistics.n_rows) / (1 + statistics.n_nonzero)) + 1
         return Preparation(kind, weights.astype(dtype))
     if kind in ("abundances", "intensities"):
-        scaling = Preparation(kind, row_sum=float(np.median(_row_sums(statistics.sample))))
+        scaling = Preparation(kind, row_sum=median(_row_sums(statistics.sample)))
         deviations = column_statistics(scaling(statistics.sample)).deviations
         if kind == "abundances" or _units_differ(deviations):
             scaling = replace(scaling, weights=_inverse(deviations).astype(dtype))
@@ -160,31 +162,46 @@ def describe_view(statistics: ColumnStatistics) -> str:
     """
     sample, deviations = statistics.sample, statistics.deviations
     deviations = deviations[deviations > 0]
-    entries = sample.data if scipy.sparse.issparse(sample) else np.asarray(sample)
+    entries = sample.data if scipy.sparse.issparse(sample) else sample
     # Two columns scaled by the row sum leave one number per sample, which is a coordinate.
-    if deviations.size > 2 and entries.size and entries.min() >= 0 and entries.max() > 0:
-        nonzero = entries[entries != 0]
+    if deviations.size > 2 and _is_nonnegative(entries):
+        xp = namespace(entries)
         sparse = statistics.n_nonzero.sum() < SPARSE_SHARE * statistics.n_rows * sample.shape[1]
-        whole = bool(np.all(nonzero == np.round(nonzero)))
-        if sparse and whole and np.median(nonzero) <= SMALL_COUNT:
+        whole = bool(xp.all(entries == xp.round(entries)))
+        if sparse and whole and median(entries[entries != 0]) <= SMALL_COUNT:
             return "counts"
         sums, variance = _row_sums(sample), np.sum(deviations**2)
-        if sparse or sums.var() < EQUAL_SUMS * variance:
+        mean, deviation, variance_of_sums = (float(one(sums)) for one in (xp.mean, xp.std, xp.var))
+        if sparse or variance_of_sums < EQUAL_SUMS * variance:
             return "distribution"
         if whole and _n_parts(statistics.means) >= LEAST_PARTS and _skewness(sample) > LONG_TAIL:
             return "abundances"
-        if sums.std() < SIMILAR_SUMS * sums.mean() and sums.var() < LEVEL_SHARE * variance * sample.shape[1]:
+        if deviation < SIMILAR_SUMS * mean and variance_of_sums < LEVEL_SHARE * variance * sample.shape[1]:
             return "intensities"
     return "measurements" if _units_differ(deviations) else "coordinates"
 
 
 def has_entries(view: Array) -> NDArray[np.bool_]:
     """Which rows of a view have non-zero entries."""
+    if is_device_array(view):
+        return to_numpy(namespace(view).any(view != 0, axis=1))
     found: NDArray[np.bool_] = np.asarray((view != 0).sum(axis=1)).ravel() > 0
     return found
 
 
-def _row_sums(view: Array) -> NDArray[np.float64]:
+def _is_nonnegative(entries: Array) -> bool:
+    """Whether some entries are positive and none is negative."""
+    if 0 in entries.shape:
+        return False
+    xp = namespace(entries)
+    return bool(xp.min(entries) >= 0) and bool(xp.max(entries) > 0)
+
+
+def _row_sums(view: Array) -> Array:
+    """Sums of the rows in double precision, on the device of the view."""
+    if is_device_array(view):
+        xp = namespace(view)
+        return xp.astype(xp.sum(view, axis=1), xp.float64)
     return np.asarray(view.sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -196,8 +213,8 @@ def _n_parts(means: NDArray[np.float64]) -> float:
 
 def _skewness(sample: Array) -> float:
     """Median of the skewness of the columns."""
-    rows = sample[:: -(-sample.shape[0] // SKEWNESS_ROWS)]
-    rows = (rows.toarray() if scipy.sparse.issparse(rows) else np.asarray(rows)).astype(np.float64)
+    rows = on_host(sample[:: -(-sample.shape[0] // SKEWNESS_ROWS), :])
+    rows = (rows.toarray() if scipy.sparse.issparse(rows) else rows).astype(np.float64)
     rows = rows - rows.mean(axis=0)
     deviations = np.sqrt(np.mean(rows**2, axis=0))
     varying = deviations > 0
@@ -215,21 +232,27 @@ def _root_mean_square(values: NDArray[Any]) -> float:
     return largest * float(np.sqrt(np.mean((values / largest) ** 2)))
 
 
-def _signed(function: Any, view: Array) -> Array:
+def _signed(function: str, view: Array) -> Array:
     """The function of the absolute values, times the signs: new samples may have negative values."""
     if scipy.sparse.issparse(view):
         result = view.copy()
-        result.data = np.sign(view.data) * function(np.abs(view.data))
+        result.data = _signed(function, view.data)
         return result
-    return np.sign(view) * function(np.abs(view))
+    xp = namespace(view)
+    return xp.sign(view) * getattr(xp, function)(xp.abs(view))
 
 
 def _to_unit_sum(view: Array) -> Array:
     if scipy.sparse.issparse(view):
         return normalize(view, norm="l1")
     # scikit-learn would treat small sums of dense rows as zero.
-    sums = np.abs(view).sum(axis=1, keepdims=True)
-    return view / np.where(sums > 0, sums, 1.0).astype(view.dtype)
+    xp = namespace(view)
+    sums = xp.sum(xp.abs(view), axis=1, keepdims=True)
+    return view / xp.where(sums > 0, sums, xp.ones_like(sums))
+
+
+def _unit_rows(view: Array) -> Array:
+    return unit_rows(view, xp=namespace(view)) if is_device_array(view) else normalize(view)
 
 
 def _inverse(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -240,4 +263,4 @@ def _inverse(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
 def _times(view: Array, weights: NDArray[Any] | None) -> Array:
     if scipy.sparse.issparse(view):
         return (view @ scipy.sparse.diags_array(weights)).tocsr()
-    return view * weights
+    return view * beside(weights, view)

@@ -14,11 +14,20 @@ from latefusion.base import warn_not_converged
 from latefusion.estimators.matching import rows_of_ids
 from latefusion.estimators.memberships import TrainingViews
 from latefusion.types import Views
-from latefusion.validation import InputRules, InputSchema, ViewSchema, columns_of, is_frame, read_views
+from latefusion.validation import (
+    InputRules,
+    InputSchema,
+    ViewSchema,
+    columns_of,
+    is_frame,
+    is_precomputed,
+    read_views,
+    reorder_rows,
+)
 from latefusion.validation.sample_ids import ids_of, shown_list, spelling_difference
 from latefusion.validation.views import fingerprint
 
-COMPLETE = "add_view needs the view for all training samples. Otherwise fit a model on all views."
+OTHERS = "Leave the others out, or fit a model on all views and samples."
 # Parameters that may have one value per view.
 PER_VIEW = {"similarity": "auto", "view_weights": 1.0}
 
@@ -45,7 +54,8 @@ class AddViewMixin:
         Parameters
         ----------
         X : array, data frame, labels, kernel, or `Views` with one view
-            The new view, for all training samples. Rows are matched by sample id, or by their order without ids.
+            The new view of all or some of the training samples. Rows are matched by sample id, or by their order
+            without ids. Samples without a row, and rows of missing values, do not have the view.
         name : str, default=None
             Name of the view; that of `Views`, or ``view_`` and its number by default.
         similarity : as the parameter, default=None
@@ -59,8 +69,8 @@ class AddViewMixin:
         Raises
         ------
         ValueError
-            If X has other samples, or if the model does not contain its training views: after `load`, on chunked views,
-            on a device, or with more than 100 000 samples.
+            If X has no training samples, or others, or if the model does not contain its training views: after `load`,
+            on chunked views, on a device, or with more than 100 000 samples.
 
         Notes
         -----
@@ -93,9 +103,9 @@ class AddViewMixin:
         names = [*map(str, self.view_names_)]
         name, given = _opened(X, name, names)
         model: Any = type(self)(**_extended_parameters(self.get_params(deep=False), names, name, similarity))
-        view = _in_order(given, name, training.sample_ids, len(training))
+        rows = _training_rows(given, name, training.sample_ids, len(training))
         n_clusters = int(self.consensus_map_.coefficients.shape[1])
-        views, own = _read(view, name, model._input_rules(n_clusters))
+        views, own = _read(given.view, rows, name, model._input_rules(n_clusters))
         joined = _joined(training, views)
         model._store_input(_schema(self.input_schema_, own, joined), joined.observed, joined.sample_ids)
         model._mask = None if joined.mask is None or joined.mask.all() else joined.mask
@@ -123,29 +133,33 @@ class AddViewMixin:
 
 
 class _Given(NamedTuple):
-    """The new view as it was given, and the ids of its rows, if they have any."""
+    """The new view as it was given, the ids of its rows, if they have any, and which rows have values."""
 
     view: Any
     ids: NDArray[Any] | None
+    observed: NDArray[np.bool_]
 
 
 def _opened(X: Any, name: str | None, names: list[str]) -> tuple[str, _Given]:
     """Name and content of the new view."""
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         X = Views(X)
-    ids = None
+    ids = observed = None
     if isinstance(X, Views):
         if X.n_views != 1:
             raise ValueError(f"X contains the views {list(X.names)}. Add one view at a time.")
-        if not X.observed.all():
-            raise ValueError(f"View {X.names[0]!r} is missing for {np.sum(~X.observed)} samples. {COMPLETE}")
-        name, ids, X = X.names[0] if name is None else name, X.sample_ids, X.arrays[0]
+        name, ids, observed = X.names[0] if name is None else name, X.sample_ids, X.observed[:, 0]
+        X = X.arrays[0]
     name = f"view_{len(names)}" if name is None else str(name)
     if name in names:
         raise ValueError(f"The model has a view {name!r}. Give the new one another name.")
+    kind = type(X).__name__
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if not X.shape:
+        raise ValueError(f"The new view must be an array, a data frame, labels or `Views` with one view; got {kind}.")
     index = ids_of(X)
-    return name, _Given(X, np.asarray(index) if ids is None and index is not None else ids)
+    ids = np.asarray(index) if ids is None and index is not None else ids
+    return name, _Given(X, ids, np.ones(X.shape[0], dtype=bool) if observed is None else observed)
 
 
 def _extended_parameters(parameters: dict[str, Any], names: list[str], name: str, similarity: Any) -> dict[str, Any]:
@@ -167,8 +181,8 @@ def _extended_parameters(parameters: dict[str, Any], names: list[str], name: str
     return found
 
 
-def _read(view: Any, name: str, rules: InputRules) -> tuple[Views, ViewSchema]:
-    """The new view alone, as a fit reads it among all views."""
+def _read(view: Any, rows: NDArray[np.intp], name: str, rules: InputRules) -> tuple[Views, ViewSchema]:
+    """The new view alone, as a fit reads it among all views, in the order of the training samples."""
     columns = {str(one) for one in columns_of(view)} if is_frame(view) else set()
     kinds = {column: kind for column, kind in rules.kinds_of(name).items() if column in columns}
     similarity, encoders = rules.similarity, rules.encoders
@@ -176,18 +190,34 @@ def _read(view: Any, name: str, rules: InputRules) -> tuple[Views, ViewSchema]:
         similarity = similarity[name] if isinstance(similarity, Mapping) else similarity[-1]
     if isinstance(encoders, Mapping):
         encoders = encoders.get(name)
-    alone = replace(rules, similarity=similarity, column_kinds=kinds or None, encoders=encoders)
-    try:
-        views, schema = read_views({name: view}, alone)
-    except ValueError as error:
-        message = str(error).replace("All views are missing", f"View {name!r} is missing")
-        raise ValueError(message.replace("Remove them.", COMPLETE)) from error
-    return views, schema.views[0]
+    alone = replace(rules, similarity=similarity, column_kinds=kinds or None, encoders=encoders, some_view=False)
+    present = rows >= 0
+    if not present.all() and is_precomputed(similarity):
+        raise ValueError(
+            f"View {name!r} is missing for {np.sum(~present)} training samples. A kernel needs all of them. Otherwise "
+            f"fit a model on all views."
+        )
+    views, schema = read_views({name: _rows_of(view, rows[present])}, alone)
+    own = schema.views[0]
+    if present.all():
+        return views, own
+    order = np.where(present, np.cumsum(present) - 1, -1)
+    array, observed = reorder_rows(views.arrays[0], None if views.mask is None else views.mask[:, 0], order)
+    return Views([array], [name], None if observed is None else observed[:, None]), own
 
 
-def _in_order(given: _Given, name: str, ids: NDArray[Any] | None, n_samples: int) -> Any:
-    """The new view with its rows in the order of the training samples."""
-    view, own = given
+def _rows_of(view: Any, rows: NDArray[np.intp]) -> Any:
+    """Some rows of an array, data frame or series; the same object for all of them in their order."""
+    if np.array_equal(rows, np.arange(view.shape[0])):
+        return view
+    if len(view.shape) == 2:
+        return Views([view])[rows].arrays[0]
+    return view.iloc[rows] if hasattr(view, "iloc") else view[rows]
+
+
+def _training_rows(given: _Given, name: str, ids: NDArray[Any] | None, n_samples: int) -> NDArray[np.intp]:
+    """The row of every training sample in the new view, -1 if it does not have the view."""
+    view, own, observed = given
     if ids is None or own is None:
         if view.shape[0] != n_samples:
             known = "" if ids is None else f" ({shown_list(ids.tolist())})"
@@ -195,29 +225,27 @@ def _in_order(given: _Given, name: str, ids: NDArray[Any] | None, n_samples: int
                 f"View {name!r} has {view.shape[0]} rows, but the model was fitted on {n_samples} samples{known}. Give "
                 f"one row per sample in the same order."
             )
-        return view
+        return np.where(observed, np.arange(n_samples), -1)
     rows = rows_of_ids(ids, own)
     if len(set(own.tolist())) < len(own):
         raise ValueError(f"View {name!r} contains sample ids more than once. Remove the repeated rows.")
     absent, others = ids[rows < 0].tolist(), own[~np.isin(np.arange(len(own)), rows)].tolist()
-    if absent or others:
-        lacks = f"lacks {len(absent)} ({shown_list(absent)})" if absent else ""
+    if others or len(absent) == n_samples:
+        lacks = f"lacks {len(absent)} of them ({shown_list(absent)})" if absent else ""
         has = f"has {len(others)} others ({shown_list(others)})" if others else ""
         hint = spelling_difference("the model", absent, name, others).replace("view 'the model'", "the model")
         raise ValueError(
-            f"View {name!r} must contain the {n_samples} training samples and no others. It "
-            f"{' and '.join(filter(None, (lacks, has)))}. {hint or COMPLETE}"
+            f"View {name!r} may contain the {n_samples} training samples only. It "
+            f"{' and '.join(filter(None, (lacks, has)))}. {hint or OTHERS}"
         )
-    if np.array_equal(rows, np.arange(n_samples)):
-        return view
-    return Views([view])[rows].arrays[0] if len(view.shape) == 2 else view.iloc[rows]
+    return np.where((rows >= 0) & observed[rows], rows, -1)
 
 
 def _joined(training: Views, new: Views) -> Views:
     """Training views and the new one."""
-    mask = training.mask
-    if mask is not None:
-        mask = np.column_stack([mask, np.ones(len(mask), dtype=bool)])
+    mask = None
+    if training.mask is not None or new.mask is not None:
+        mask = np.column_stack([training.observed, new.observed])
     ids = new.sample_ids if training.sample_ids is None else training.sample_ids
     return Views([*training.arrays, *new.arrays], [*training.names, *new.names], mask, ids)
 

@@ -11,28 +11,33 @@ labelings has cluster indicators as features.
 
 Where no view is missing, f(x) is the sum of φ_j(x) times P_j C_j, one product per block.
 
-The map is fitted once and never changes. Training samples get their own consensus rows back.
+The map is fitted once and never changes. Training samples get their own consensus rows back. A map that was fitted in
+NumPy takes blocks of rows of other libraries in NumPy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import beside, namespace, row_blocks
+from latefusion.arrays import beside, is_device_array, namespace, on_host, row_blocks
 from latefusion.encoding.coordinates import ImputedCoordinates
 from latefusion.encoding.preparation import has_entries
 from latefusion.estimators.novelty import Novelty
 from latefusion.partitions.imputation import Fill
 from latefusion.partitions.neighborhoods import NeighborWeights
-from latefusion.partitions.partitions import BLOCK_ENTRIES, Block
+from latefusion.partitions.partitions import BLOCK_ENTRIES, Block, PartitionKey
 from latefusion.partitions.spectra import scatter_rows
 from latefusion.similarities.kernel import KernelPoints
 from latefusion.types import Array, Views
+
+# Entries of a block of features on a device.
+DEVICE_BLOCK_ENTRIES = 2**28
 
 
 class Samples(NamedTuple):
@@ -77,8 +82,8 @@ class ConsensusMap:
     ----------
     n_views : int
     blocks : tuple of Block
-        In the order of the rows of `coefficients`. Blocks with the same key share their features. Blocks of imputed
-        coordinates come last.
+        In the order of the rows of `coefficients`. Blocks with the same key, and blocks of a view with the same
+        extension, share their features. Blocks of imputed coordinates come last.
     coefficients : ndarray of shape (sum of the blocks' columns, n_clusters)
         C.
     rule : object
@@ -117,17 +122,20 @@ class ConsensusMap:
         array of shape (n_samples, n_clusters)
         """
         samples = Samples(views.arrays, self._presence(views), diagonals or [None] * self.n_views)
+        in_numpy = not is_device_array(self.blocks[0].projection)
         is_linear = samples.presence is None and self.row_weights is None and not self._imputed
         folded = self._folded() if is_linear else None
         width = max(int(block.projection.shape[0]) for block in self.blocks)
         width = width if self.row_weights is None else max(width, self.row_weights.width)
         parts = []
-        for rows in row_blocks(len(views), max(1, BLOCK_ENTRIES // width)):
+        for rows in row_blocks(len(views), max(1, (BLOCK_ENTRIES if in_numpy else DEVICE_BLOCK_ENTRIES) // width)):
             part = Samples(*(_take(one, rows) for one in samples))
+            if in_numpy:
+                part = part._replace(views=[on_host(view) for view in part.views])
             parts.append(self._rows(part) if folded is None else self._linear_rows(part, folded))
         xp = namespace(parts[0])
-        found = parts[0] if len(parts) == 1 else xp.concat(parts)
-        return xp.astype(found, self._dtype, copy=False)
+        found = xp.astype(parts[0] if len(parts) == 1 else xp.concat(parts), self._dtype, copy=False)
+        return beside(found, views.arrays[0]) if in_numpy else found
 
     def needs_diagonal(self, view: int) -> bool:
         """Whether self-similarities of new samples must be given, since those of the training samples differ."""
@@ -158,6 +166,16 @@ class ConsensusMap:
     def _direct(self) -> tuple[Block, ...]:
         return self.blocks[: len(self.blocks) - len(self._imputed)]
 
+    @cached_property
+    def _owners(self) -> list[PartitionKey]:
+        """For every block, the key of the first one with the same features."""
+        by_key: dict[PartitionKey, PartitionKey] = {}
+        by_extension: dict[tuple[int, int], PartitionKey] = {}
+        for block in self.blocks:
+            same = by_extension.setdefault((block.view, id(block.extension)), block.key)
+            by_key.setdefault(block.key, same)
+        return [by_key[block.key] for block in self.blocks]
+
     def _presence(self, views: Views) -> NDArray[np.bool_] | None:
         """Mask of observed views, and last, if blocks need it, of complete samples; None if no view is missing."""
         observed = self.observed(views)
@@ -167,22 +185,23 @@ class ConsensusMap:
         return np.column_stack([observed, observed.all(axis=1)]) if together else np.asarray(observed)
 
     def _folded(self) -> dict[Any, Array]:
-        """Σ P_j C_j of all blocks with the same features, by their key."""
+        """Σ P_j C_j of all blocks with the same features, by the key of the first of them."""
         found: dict[Any, Array] = {}
         start = 0
-        for block in self.blocks:
+        for owner, block in zip(self._owners, self.blocks, strict=True):
             xp, stop = namespace(block.projection), start + int(block.projection.shape[1])
             own = beside(self.coefficients[start:stop].astype(np.float64), block.projection)
             product = xp.astype(block.projection, xp.float64) @ own
-            found[block.key] = found[block.key] + product if block.key in found else product
+            found[owner] = found[owner] + product if owner in found else product
             start = stop
-        return {block.key: xp.astype(found[block.key], block.projection.dtype) for block in self.blocks}
+        pairs = zip(self._owners, self.blocks, strict=True)
+        return {owner: xp.astype(found[owner], block.projection.dtype) for owner, block in pairs}
 
     def _linear_rows(self, samples: Samples, folded: dict[Any, Array]) -> Array:
         """Rows of samples that have all views."""
         rows: Any = None
         for features in self._walk(samples):
-            own = features.values @ folded[self.blocks[features.blocks[0]].key]
+            own = features.values @ folded[self._owners[features.blocks[0]]]
             rows = own if rows is None else rows + own
         return rows
 
@@ -215,8 +234,8 @@ class ConsensusMap:
     def _walk(self, samples: Samples) -> Iterator[Features]:
         """The features of all blocks, each once."""
         positions: dict[Any, list[int]] = {}
-        for position, block in enumerate(self._direct):
-            positions.setdefault(block.key, []).append(position)
+        for position in range(len(self._direct)):
+            positions.setdefault(self._owners[position], []).append(position)
         encoded: dict[tuple[int, int], Array] = {}  # similarities of one view share its encoding
         for own in positions.values():
             block = self.blocks[own[0]]

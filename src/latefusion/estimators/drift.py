@@ -16,7 +16,7 @@ N_TABLES = 9999
 SMALLEST_SHOWN = 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Drift:
     """How new samples differ from the training samples of a model.
 
@@ -58,17 +58,17 @@ class Drift:
         if not self.n_new:
             return ["Drift: there are no new samples."]
         notes = [
-            f"Drift: {self.n_novel} of {self.n_new} new samples ({self.share:.1%}) have a novelty above 1; "
-            f"{self.expected:.1%} are expected without drift (p {_shown(self.p_novelty)})."
+            f"Drift: {self.n_novel} of {self.n_new} new samples ({self.share:.1%}) have a novelty above 1 in the "
+            f"old model; {self.expected:.1%} are expected without drift (p {_shown(self.p_novelty)})."
         ]
         if not np.isnan(self.p_sizes):
             notes.append(
-                f"Sizes of clusters: new samples by the predictions of the old model against old samples, p "
-                f"{_shown(self.p_sizes)}."
+                f"Sizes of clusters: test that the old model assigns new samples to its clusters in the same "
+                f"proportions as the old samples, p {_shown(self.p_sizes)}."
             )
         return notes
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return "\n".join(self.notes)
 
 

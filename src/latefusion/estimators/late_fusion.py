@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
-from latefusion.arrays import threads_for
+from latefusion.arrays import beside, is_device_array, on_host, take_rows, threads_for, to_numpy
 from latefusion.assignment import ASSIGNMENTS
 from latefusion.base import FUSION_CONSTRAINTS, MultiViewClusterMixin, store_if_any, warn_not_converged
 from latefusion.estimators.added_views import AddViewMixin
@@ -37,9 +37,11 @@ from latefusion.selection.label_assignment import Assigned, assign_selected
 from latefusion.selection.options import SearchOptions, Selected
 from latefusion.selection.other_numbers import number_path
 from latefusion.selection.sources import NamedSimilarities, view_sources
+from latefusion.selection.spaces import most_search_samples
 from latefusion.selection.view_importance import weights_of_views
+from latefusion.similarities import graph
 from latefusion.solvers.late_fusion_spectra import FusedSpectra
-from latefusion.types import Views
+from latefusion.types import Array, Views
 from latefusion.validation.hints import Hints
 
 
@@ -161,7 +163,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         How memberships were calibrated, computed with them.
     novelty_ : ndarray of shape (n_samples,) or None
         How far every sample is from the other training samples; above 1 for about one in a hundred. None beyond 100 000
-        samples; then ``predict(X, return_novelty=True)`` computes it.
+        samples, and beyond 10 000 on a device; then ``predict(X, return_novelty=True)`` computes it.
     agreement_ : ndarray of shape (n_views,)
         How well the base partitions of every view agree with the consensus, 0 to 1.
     partitions_ : list of ndarray of shape (n_samples, n_clusters)
@@ -188,6 +190,14 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     GlobalAlignmentClustering : one partition per view, with all choices as parameters.
     LocalAlignmentClustering : the same with larger weights for central samples.
 
+    Notes
+    -----
+    Arrays on a device (torch, CuPy) give the labels of NumPy arrays, up to rounding, and `labels_`, `consensus_`,
+    `partitions_` and `confidence_` are arrays of the same library on the same device. Up to 10 000 samples are
+    clustered in NumPy. More are clustered on the device, but for the search, which uses a copy of some of the samples.
+    `assign_labels` must be "auto" or "kmeans", and a callable kernel must accept NumPy arrays. Missing views, hints,
+    given kernels and given partitions need NumPy arrays.
+
     Examples
     --------
     >>> import latefusion as lf
@@ -198,6 +208,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     """
 
     _kept = "_state"
+    _graphs_on_device = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **FUSION_CONSTRAINTS,
         "n_clusters": [*FUSION_CONSTRAINTS["n_clusters"], StrOptions({"auto"}), "array-like", range],
@@ -282,7 +293,10 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
 
     def _cluster(self, views: Views, hints: Hints | None = None, *, before: Selected | None = None) -> None:
         """Cluster samples whose views have been read, with the choices of a model that lacks the last views."""
+        there = next((one for one in views.arrays if is_device_array(one)), None)
         options = self._search_options()
+        if len(views) <= max(graph.EXACT_SAMPLES, most_search_samples(options.numbers[-1])):
+            views = views_on_host(views)
         if before is not None:
             options = replace(options, seed=before.options.seed)
         if hints is not None:  # every class needs a cluster
@@ -310,6 +324,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             mean = space.partitions.times(fused.mean)
             self._state = replace(selected, mean=mean, partitions=of_views(searched, space))
             self._store_consensus(views, space, fused, directed, hints)
+        if there is not None:
+            self._place_results(there)
 
     def weight_intervals(self, n_bootstrap: int = 200, level: float = 0.95) -> WeightIntervals:
         """Bootstrap intervals of the view weights.
@@ -328,7 +344,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         """
         state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):
-            return view_importance.weight_intervals(state, self.partitions_, self.view_weights_, n_bootstrap, level)
+            partitions = [to_numpy(one) for one in self.partitions_]
+            return view_importance.weight_intervals(state, partitions, self.view_weights_, n_bootstrap, level)
 
     def leave_one_view_out(self) -> list[ViewVerdict]:
         """The effect of leaving out each view: labels that change, and the change of stability.
@@ -375,7 +392,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         """
         state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):
-            return number_path(state, self.labels_, None if numbers is None else check_numbers(numbers))
+            return number_path(state, to_numpy(self.labels_), None if numbers is None else check_numbers(numbers))
 
     def criterion(self) -> Callable[[NDArray[Any]], float]:
         """The score that candidates were compared by, for any clustering of the training samples.
@@ -389,7 +406,7 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         used: Any = slice(None) if state.samples is None else state.samples
 
         def score(labels: NDArray[Any]) -> float:
-            codes = np.unique(labels, return_inverse=True)[1]
+            codes = np.unique(to_numpy(labels), return_inverse=True)[1]
             return state.criterion.score(codes[used], self.n_clusters_).value
 
         return score
@@ -415,8 +432,9 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             contribution of all views together is divided among views by their shares.
         """
         selected: Selected = self._of_training("_state")
-        directions = cluster_directions(self.consensus_, self.labels_)
-        terms = contributions(self.partitions_, self.rotations_, self.partition_weights_, directions)
+        directions = cluster_directions(to_numpy(self.consensus_), to_numpy(self.labels_))
+        partitions = [to_numpy(one) for one in self.partitions_]
+        terms = contributions(partitions, self.rotations_, self.partition_weights_, directions)
         owners = np.array([key.view for key in selected.plan])
         of_views = terms @ (owners[:, None] == np.arange(self.n_views_ + 1))
         together = of_views[:, -1:] * selected.shares / selected.shares.sum()
@@ -486,10 +504,22 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         searched, names = self.searched_samples(), list(map(str, self.view_names_))
         self.alternatives_: tuple[Alternative, ...] = ()
         if hints is None or not self.hints_.followed:  # hints decide between clusterings with equal scores
-            self.alternatives_ = find_alternatives(self._state, self.labels_[searched], searched, names)
+            labels = on_host(take_rows(self.labels_, searched))
+            self.alternatives_ = find_alternatives(self._state, labels, searched, names)
         self.confidence_ = weigh_confidence(rule.confidence(self.consensus_), self.view_weights_, self._mask)
         encodings = ["kernel" if source.kind == "kernel" else source.encoding for source in self._state.sources]
         self._store_map(fused_map(self._state, space, fused, rule, directed), views, encodings, self._mask, hints)
+
+    def _place_results(self, there: Array) -> None:
+        """Move results of the size of the samples to the device of the views."""
+        for name in ("labels_", "consensus_", "confidence_"):
+            setattr(self, name, beside(getattr(self, name), there))
+        self.partitions_ = [beside(one, there) for one in self.partitions_]
+
+    def _numpy_only(self) -> str:
+        if self.assign_labels in ("auto", "kmeans"):
+            return ""
+        return f"assign_labels={self.assign_labels!r} requires NumPy arrays. Use 'auto' or 'kmeans'."
 
     def _follow(
         self, hints: Hints | None, space: CandidateSpace, fused: FusedSpectra, assigned: Assigned
@@ -528,6 +558,11 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
 def _complete_sources(selected: Selected) -> Sequence[Source]:
     """The sources of a model, none if views are missing: then what the views hold depends on all of them."""
     return () if observed_mask(selected.sources) is not None else selected.sources
+
+
+def views_on_host(views: Views) -> Views:
+    """The same views in NumPy."""
+    return Views([on_host(one) for one in views.arrays], views.names, views.mask, views.sample_ids)
 
 
 def check_numbers(n_clusters: Any) -> list[int]:

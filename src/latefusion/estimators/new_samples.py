@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from latefusion.arrays import is_device_array, threads_for, to_numpy
+from latefusion.arrays import beside, is_device_array, threads_for, to_numpy
 from latefusion.base import with_sample_ids
 from latefusion.estimators.consensus_map import ConsensusMap
 from latefusion.estimators.memberships import MembershipsMixin, TrainingViews, known_shares
 from latefusion.estimators.novelty import fit_novelty
 from latefusion.estimators.updates import UpdateMixin
-from latefusion.types import SolverResult, Views
+from latefusion.types import Array, SolverResult, Views
 from latefusion.validation import check_diagonals
 from latefusion.validation.hints import Hints
 
@@ -192,7 +192,7 @@ class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutM
         found = [fitted.rule.predict(rows)]
         if confidence:
             weights = to_numpy(self.view_weights_)
-            found.append(weigh_confidence(to_numpy(fitted.rule.confidence(rows)), weights, fitted.observed(views)))
+            found.append(weigh_confidence(fitted.rule.confidence(rows), weights, fitted.observed(views)))
         if novelty:
             found.append(fitted.novelty(views, self._present(views)))
         return tuple(found)
@@ -252,21 +252,21 @@ class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutM
         return checked
 
 
-def weigh_confidence(confidence: NDArray[Any], weights: NDArray[Any], mask: NDArray[np.bool_] | None) -> NDArray[Any]:
+def weigh_confidence(confidence: Array, weights: NDArray[Any], mask: NDArray[np.bool_] | None) -> Array:
     """Confidence times the root of the share of the squared view weights that a sample's views have.
 
     The distances of a sample to the clusters do not measure how much is known about the sample.
 
     Parameters
     ----------
-    confidence : ndarray of shape (n_samples,)
+    confidence : array of shape (n_samples,)
     weights : ndarray of shape (n_views,)
     mask : ndarray of bool of shape (n_samples, n_views) or None
         None if all samples have all views.
 
     Returns
     -------
-    ndarray of shape (n_samples,)
+    array of shape (n_samples,)
     """
     shares = known_shares(weights, mask)
-    return confidence if shares is None else confidence * shares
+    return confidence if shares is None else confidence * beside(shares, confidence)

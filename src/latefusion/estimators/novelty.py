@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import row_blocks, take_rows, to_numpy
+from latefusion.arrays import on_host, row_blocks, take_rows
 from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.types import Array, Views
@@ -113,7 +113,7 @@ class Novelty:
         for block in row_blocks(len(views), max(1, BLOCK_ENTRIES // len(self.observed))):
             seen = everything[block]
             rows = [
-                sketch(_on_host(view[block]), own)
+                sketch(on_host(view[block]), own)
                 for sketch, view, own in zip(self.sketches, views.arrays, seen.T, strict=True)
             ]
             parts.append(_nearest(_squared_distances(rows, seen, self.references, self.observed)))
@@ -145,7 +145,7 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
     mask = np.ones((len(chosen), views.n_views), dtype=bool) if observed is None else observed[chosen]
     sketches, references = [], []
     for position, (view, encoding, seen) in enumerate(zip(views.arrays, encodings, mask.T, strict=True)):
-        rows = _on_host(take_rows(view, chosen))
+        rows = on_host(take_rows(view, chosen))
         if encoding is None:
             encoding = fit_preparation(column_statistics(rows[seen]))
         elif isinstance(encoding, str):
@@ -153,11 +153,6 @@ def fit_novelty(views: Views, encodings: Sequence[Any], observed: NDArray[np.boo
         sketches.append(_fit_sketch(encoding, rows[seen], position))
         references.append(sketches[-1](rows, seen))
     return Novelty(tuple(sketches), tuple(references), mask)
-
-
-def _on_host(view: Array) -> Array:
-    """A view in the memory of the host; sparse views stay sparse."""
-    return view if hasattr(view, "tocsr") else to_numpy(view)
 
 
 def _fit_sketch(encoding: Any, rows: Array, seed: int) -> Sketch:

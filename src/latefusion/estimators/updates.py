@@ -307,11 +307,13 @@ class UpdateMixin:
             )
 
     def _check_all_views(self, views: Views) -> None:
-        absent = [name for name, seen in zip(views.names, views.observed.T, strict=True) if not seen.any()]
+        present = self._present(views)  # absent clusterings of a consensus have only unassigned samples
+        observed = views.observed if present is None else views.observed & present
+        absent = [name for name, seen in zip(views.names, observed.T, strict=True) if not seen.any()]
         if absent:
             raise ValueError(
-                f"update needs all views of the model, but {absent} is missing for all samples. Fit a new model on the "
-                f"other views, and compare with lf.match."
+                f"update needs all views of the model, but these are missing for all samples: "
+                f"{', '.join(map(repr, absent))}. Fit a new model on the other views, and compare with lf.match."
             )
 
 

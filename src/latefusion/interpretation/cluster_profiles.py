@@ -280,10 +280,13 @@ def _untested(found: Sequence[Effects], data: ModelData) -> list[str]:
     tested = np.concatenate([~np.isnan(one.tests.p) for one in found if one.tests is not None], axis=1)
     empty = [name for name, own in zip(data.clusters, tested, strict=True) if not own.any()]
     notes = [f"No sample with features is in: cluster {shorten(empty, 5)}."] if empty else []
-    left = int((~tested[tested.any(axis=1)]).sum())
-    if left:
+    left = ~tested[tested.any(axis=1)]
+    if left.any():
+        names = [name for one in found if one.tests is not None for name in one.names]
+        shown = shorten([names[at] for at in np.flatnonzero(left.any(axis=0))], 3)
+        counted = "1 comparison" if left.sum() == 1 else f"{left.sum()} comparisons"
         notes.append(
-            f"{left} comparison{'s' * (left > 1)} of a cluster and a feature {'are' if left > 1 else 'is'} left out, "
-            f"because no sample inside, or none outside, has a value."
+            f"{counted} of a cluster and a feature {'is' if left.sum() == 1 else 'are'} left out, because no sample "
+            f"inside, or none outside, has a value ({shown})."
         )
     return notes

@@ -15,6 +15,7 @@ from latefusion.encoding import column_statistics, fit_preparation
 from latefusion.interpretation.gather import ModelData, ViewData
 from latefusion.metrics import pairwise_agreement, subspace_agreement
 from latefusion.selection.dependence import MOST_SAMPLES, unrelated_views, view_dependence
+from latefusion.summaries import two_digits
 
 # Two views are redundant if both their clusters (adjusted Rand index) and their partitions agree at least this much.
 REDUNDANT = 0.98
@@ -184,7 +185,8 @@ def view_importance(
             removable.setdefault(verdict.view, verdict.reason)
     for position, name in enumerate(names[:-1]):
         if len(names) > 2 and table[position, -1] < UNRELATED and name not in important:
-            removable.setdefault(name, "its own clusters have almost nothing in common with the consensus")
+            shared = f"adjusted Rand index {two_digits(table[position, -1])}"
+            removable.setdefault(name, f"its own clusters have almost nothing in common with the consensus ({shared})")
         for other in range(position):
             if (
                 table[position, other] >= REDUNDANT

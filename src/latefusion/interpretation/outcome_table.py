@@ -443,7 +443,8 @@ def _read_column(name: str, column: Column, wanted: Any, is_given: bool) -> tupl
         if coding.kind == "id":
             n_known = int(np.sum(~column.missing))
             why = "looks like an id" if n_known >= LEAST_IDS else f"has {n_known} different values in {n_known} rows"
-            advice = f"To test it, give columns={{{name!r}: 'category'}}."
+            kind = "number" if is_number else "category"
+            advice = f"To test it, give columns={{{name!r}: {kind!r}}}."
             return None, [*notes, f"Column {name!r} {why} and is not tested. {advice}"]
         return None, [*notes, coding.note] if coding.note else notes
     if isinstance(coding, NumberCoding):

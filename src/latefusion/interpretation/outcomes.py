@@ -268,7 +268,9 @@ def survival_table(curves: SurvivalCurves) -> ResultTable:
         columns |= {"hazard_ratio": [one.ratio for one in ratios], "lower": [one.lower for one in ratios]}
         columns |= {"upper": [one.upper for one in ratios], "p": test.group_p_values}
     notes = ["Fewer than two clusters have samples with known survival."]
-    if test is not None:
+    if test is not None and test.degrees_of_freedom == 0:
+        notes = ["The log-rank test cannot compare the clusters: no event while two clusters are under observation."]
+    elif test is not None:
         notes = [
             f"Log-rank test of all clusters: permutation p {shown_value(test.p_value)}; chi-squared "
             f"{shown_value(test.statistic)}, df {test.degrees_of_freedom}, asymptotic p "

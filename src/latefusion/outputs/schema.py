@@ -302,6 +302,8 @@ PARTS: dict[str, Part] = {
         followed=bool,
         gain=float,
         standard_error=float,
+        agreement_gain=float,
+        agreement_error=float,
     ),
     "Hints": _part(
         Hints,

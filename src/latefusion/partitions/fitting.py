@@ -14,12 +14,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from latefusion.arrays import orthonormal_columns, top_eigenpairs
+from latefusion.arrays import orthonormal_columns, to_numpy, top_eigenpairs
 from latefusion.partitions.imputation import FactorModel, Fill, PatternSums, fit_factor_model, sum_patterns
 from latefusion.partitions.partitions import Block, Mean, PartitionKey, Partitions
 from latefusion.partitions.sources import Source, count_samples, observed_mask
 from latefusion.partitions.spectra import Spectrum, fit_spectrum, inverse_values
-from latefusion.similarities.graph import NeighborSearch
+from latefusion.similarities.graph import GraphSimilarity, NeighborSearch
 
 
 def fit_partitions(
@@ -57,12 +57,14 @@ def fit_partitions(
         searches = [NeighborSearch(source.coordinates) for source in sources]
     n_known = count_samples(sources)
     found = {} if known is None else {key: _spectrum(known, key) for key in keys if key in known.keys}
-    others = [key for key in keys if key not in found]
+    same = {key: _identity(sources[key.view], key) for key in keys if key not in found}
+    others = {identity: key for key, identity in reversed(same.items())}  # the first of equal similarities
     fitted = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_fit_source)(sources[key.view], key.name, n_components, n_clusters, searches[key.view], n_known)
-        for key in others
+        for key in others.values()
     )
-    found |= zip(others, fitted, strict=True)
+    spectrum_of = dict(zip(others, fitted, strict=True))
+    found |= {key: spectrum_of[identity] for key, identity in same.items()}
     spectra = _order_flat_spectra([found[key] for key in keys], n_clusters)
     blocks = [
         Block(key.view, key.name, sources[key.view].encoding_of(key.name), one.extension, one.projection)
@@ -81,6 +83,15 @@ def _spectrum(partitions: Partitions, key: PartitionKey) -> Spectrum:
     position = partitions.position(key)
     block = partitions.blocks[position]
     return Spectrum(partitions.values[position], partitions.vectors[position], block.extension, block.projection)
+
+
+def _identity(source: Source, key: PartitionKey) -> tuple[Any, ...]:
+    """What is equal for equal similarities of a view: graphs with anchors do not depend on the number of neighbors."""
+    similarity = source.similarities[key.name]
+    if not isinstance(similarity, GraphSimilarity) or not similarity.uses_anchors(source.coordinates.shape[0]):
+        return key
+    parameters = {name: value for name, value in similarity.get_params().items() if name != "n_neighbors"}
+    return key.view, repr(parameters)
 
 
 def _fit_source(
@@ -272,4 +283,4 @@ def block_agreement(partitions: Partitions, first: PartitionKey, second: Partiti
         if np.count_nonzero(both) <= rank:
             return 0.0
         one, other = orthonormal_columns(one[both]), orthonormal_columns(other[both])
-    return float(np.sum((one.T @ other) ** 2) / max(rank, 1))
+    return float(np.sum(to_numpy(one.T @ other) ** 2) / max(rank, 1))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import beside, device_of, is_device_array, namespace, row_blocks, to_numpy
 from latefusion.partitions.imputation import Fill
 from latefusion.similarities.extension import SimilarityExtension
 from latefusion.types import Array
@@ -25,6 +25,7 @@ from latefusion.types import Array
 BLOCK_ENTRIES = 2**22
 # Rows whose inner products are summed at a time.
 PRODUCT_ROWS = 2**14
+DEVICE_PRODUCT_ROWS = 2**18
 
 
 class PartitionKey(NamedTuple):
@@ -135,7 +136,7 @@ class Partitions:
     @property
     def dtype(self) -> Any:
         """Float type of B."""
-        return np.result_type(*[one.dtype for one in self.vectors])
+        return namespace(*self.vectors).result_type(*[one.dtype for one in self.vectors])
 
     @cached_property
     def keys(self) -> list[PartitionKey]:
@@ -154,23 +155,24 @@ class Partitions:
 
     @cached_property
     def products(self) -> NDArray[np.float64]:
-        """BᵀB in double precision."""
-        width = self.columns[-1].stop
-        products = np.zeros((width, width))
-        for rows in row_blocks(self.n_samples, PRODUCT_ROWS):
-            block = np.concatenate([one[rows] for one in self.vectors], axis=1).astype(np.float64, copy=False)
+        """BᵀB in double precision, in NumPy."""
+        xp, width, like = namespace(*self.vectors), self.columns[-1].stop, self.vectors[0]
+        products = xp.zeros((width, width), dtype=xp.float64, device=device_of(like))
+        for rows in row_blocks(self.n_samples, DEVICE_PRODUCT_ROWS if is_device_array(like) else PRODUCT_ROWS):
+            block = xp.concat([one[rows, :] for one in self.vectors], axis=1)
+            block = xp.astype(block, xp.float64, copy=False)
             products += block.T @ block
-        return products
+        return to_numpy(products)
 
     def basis(self) -> NDArray[np.float64]:
         """B."""
         basis: NDArray[np.float64] = np.concatenate(self.vectors, axis=1, dtype=np.float64)
         return basis
 
-    def times(self, coefficients: NDArray[Any]) -> NDArray[Any]:
+    def times(self, coefficients: NDArray[Any]) -> Array:
         """B times a matrix."""
-        parts = [one @ coefficients[own].astype(one.dtype) for one, own in zip(self.vectors, self.columns, strict=True)]
-        return np.asarray(sum(parts))
+        pairs = zip(self.vectors, self.columns, strict=True)
+        return sum(one @ beside(coefficients[own], one, one.dtype) for one, own in pairs)
 
     def joined(self, other: Partitions) -> Partitions:
         """These and more blocks of the same samples."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import on_host, take_rows
 from latefusion.encoding.column_statistics import column_statistics
 from latefusion.encoding.coordinates import Encoding, ImputedCoordinates, SideBySide, Unchanged, put_side_by_side
 from latefusion.encoding.preparation import fit_preparation, has_entries
@@ -28,7 +29,7 @@ class Source:
     kind : str
         Kind of values in the view, such as "counts" or "kernel"; "joint" for all views together.
     coordinates : array of shape (n_observed, n_features)
-        Points whose Euclidean distances are those of the view, of the samples that have it.
+        Points whose Euclidean distances are those of the view, of the samples that have it. They may be on a device.
     similarities : mapping of str to Similarity
         By name.
     encoding : Encoding
@@ -59,11 +60,11 @@ class Source:
         return self.encoding
 
     def take(self, samples: NDArray[np.intp]) -> Source:
-        """The source of some of the samples. Their coordinates do not change."""
+        """The source of some of the samples, in NumPy. Their coordinates do not change."""
         rows = self._positions(samples)
         return replace(
             self,
-            coordinates=self.coordinates[rows],
+            coordinates=on_host(take_rows(self.coordinates, rows)),
             observed=None if self.observed is None else self.observed[samples],
             kernel=None if self.kernel is None else self.kernel[np.ix_(rows, rows)],
         )

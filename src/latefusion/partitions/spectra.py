@@ -26,7 +26,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
-from latefusion.arrays import rounding_threshold, row_blocks, top_eigenpairs
+from latefusion.arrays import (
+    is_device_array,
+    namespace,
+    rounding_threshold,
+    row_blocks,
+    to_numpy,
+    top_eigenpairs,
+)
 from latefusion.partitions.factor_stack import FactorStack, whitened
 from latefusion.similarities.extension import Similarity, SimilarityExtension
 from latefusion.similarities.factor import Factor, LinearMap
@@ -100,7 +107,7 @@ def fit_spectrum(
     """
     shared = (search,) if isinstance(similarity, GraphSimilarity) else ()
     matrix, extension = similarity.similarity(view, n_clusters, *shared)
-    precision = np.result_type(view.dtype, np.float32)
+    precision = view.dtype if is_device_array(view) else np.result_type(view.dtype, np.float32)
     if isinstance(matrix, Factor) and isinstance(matrix.feature_map, GivenMap):
         # All of its eigenvalues are one. The order of its directions depends on the other views.
         vectors, projection = matrix.feature_map(view), np.eye(matrix.feature_map.width)
@@ -108,7 +115,7 @@ def fit_spectrum(
     elif isinstance(matrix, Factor) and is_narrow(matrix, n_components):
         stack = FactorStack([matrix])
         values, projection = whitened(stack.products(), n_components, stack.precision)
-        vectors = stack.times(projection)
+        values, vectors = to_numpy(values), stack.times(projection)
     elif isinstance(matrix, Factor):
         features = feature_matrix(matrix)
         projection = leading_projection(features, n_components, precision)
@@ -117,11 +124,18 @@ def fit_spectrum(
         values = np.sum(np.asarray(features.T @ vectors) ** 2, axis=0)
     else:
         values, vectors, projection = leading_eigenpairs(matrix, n_components, precision)
-    return Spectrum(values, vectors.astype(precision, copy=False), extension, projection.astype(precision, copy=False))
+    xp = namespace(vectors, projection)
+    vectors, projection = (xp.astype(one, precision, copy=False) for one in (vectors, projection))
+    return Spectrum(values, vectors, extension, projection)
 
 
 def is_narrow(factor: Factor, n_components: int) -> bool:
-    """Whether the rows of a factor are dense and few columns wide, so that ΦᵀΦ is formed without a copy of Φ."""
+    """Whether the rows of a factor are dense and few columns wide, so that ΦᵀΦ is formed without a copy of Φ.
+
+    On a device, it always is.
+    """
+    if is_device_array(factor.view):
+        return True
     return (
         factor.features is None
         and factor.has_dense_rows

@@ -1,4 +1,4 @@
-"""The page: templates, data, style and script in one file that needs no network.
+"""Pages: templates, data, style and script in one file that needs no network.
 
 Templates escape all text (autoescape). Text from the user reaches the page in two ways only: as text or attribute in a
 template, and as data for the script through the filter ``json``. The script writes text, never HTML.
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,30 @@ from latefusion.report.widgets import bar_length, decimal, ink_on, integer, perc
 # Characters that HTML does not allow, not even as character references, except tab and line breaks.
 FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
-# The script of the page, in the order of its parts; the last one begins.
-SCRIPTS = ("names.js", "colours.js", "curves.js", "maps.js", "script.js")
+
+class Page(NamedTuple):
+    """A kind of page.
+
+    Attributes
+    ----------
+    template : str
+    styles : tuple of str
+        Parts of its style, in their order.
+    scripts : tuple of str
+        Parts of its script, in their order; the last one begins.
+    """
+
+    template: str
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+
+
+REPORT = Page("page.html", ("style.css",), ("shared.js", "names.js", "colours.js", "curves.js", "maps.js", "script.js"))
+LEADERBOARD = Page(
+    "leaderboard/page.html",
+    ("style.css", "leaderboard/style.css"),
+    ("shared.js", "leaderboard/sorting.js", "leaderboard/boards.js", "leaderboard/script.js"),
+)
 
 
 def require_jinja2() -> Any:
@@ -35,11 +57,12 @@ def require_jinja2() -> Any:
     return jinja2
 
 
-def render(**content: Any) -> str:
-    """Fill in the template of the page.
+def render(page: Page = REPORT, /, **content: Any) -> str:
+    """Fill in the template of a page.
 
     Parameters
     ----------
+    page : Page, default=REPORT
     **content : object
         Variables of the templates.
 
@@ -47,34 +70,44 @@ def render(**content: Any) -> str:
     -------
     str
     """
-    return FORBIDDEN.sub("\ufffd", environment().get_template("page.html").render(content))
+    filled = environment().get_template(page.template).render(content | style_and_script(page))
+    return FORBIDDEN.sub("\ufffd", filled)
 
 
 @cache
 def environment() -> Any:
-    """Templates with filters, and the style and script that the page contains."""
+    """Templates with filters and the meanings of terms."""
     jinja2 = require_jinja2()
-    loader = jinja2.PackageLoader("latefusion.report", "templates")
     made = jinja2.Environment(
-        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.PackageLoader("latefusion.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     safe = jinja2.utils.markupsafe.Markup
     formats = (bar_length, decimal, ink_on, integer, percent, signed, middle_cut, without_breaks)
     made.filters |= {one.__name__: one for one in formats}
     made.filters |= {"median": lambda values: float(np.median(values)), "json": lambda data: safe(json_text(data))}
-    style = loader.get_source(made, "style.css")[0]
-    parts = "\n".join(loader.get_source(made, name)[0] for name in SCRIPTS)
+    made.globals |= {"terms": TERMS, "outcome_terms": OUTCOME_TERMS, "update_terms": UPDATE_TERMS}
+    return made
+
+
+@cache
+def style_and_script(page: Page) -> dict[str, Any]:
+    """The style and script that a page contains, and the hash of the script."""
+    made = environment()
+    safe = require_jinja2().utils.markupsafe.Markup
+    style, parts = (
+        "\n".join(made.loader.get_source(made, name)[0] for name in names) for names in (page.styles, page.scripts)
+    )
     script = f'"use strict";\n(function () {{\n{parts}}})();'
-    made.globals |= {
-        "terms": TERMS,
-        "outcome_terms": OUTCOME_TERMS,
-        "update_terms": UPDATE_TERMS,
+    return {
         "style": safe(style),
         "script": safe(script),
         # Only this script may run, and nothing may be fetched, whatever else the page contains.
         "fingerprint": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
-    return made
 
 
 def json_text(data: Any) -> str:

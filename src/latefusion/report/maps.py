@@ -121,7 +121,7 @@ def draw(data: ModelData, embedding: str = "auto", columns: Sequence[ColorColumn
     columns = columns[: max(1, MOST_COLOR_VALUES // len(shown))]
     colored = [_column_data(column, data, shown) for column in columns]
     n_colors = [1 + max(one["paint"], default=0) for one in (*views, *colored) if one["paint"] is not None]
-    styles = cluster_styles(max([len(data.clusters), *n_colors]))
+    styles = cluster_styles(max([len(data.clusters), *n_colors]), data.clusters)
     sent = {
         "n": len(shown),
         "clusters": data.clusters,

@@ -166,7 +166,7 @@ def survival_chart(survival: SurvivalCurves, data: ModelData) -> SurvivalChart |
         return None
     last = max(float(curve.times[-1]) for curve in survival.curves.values()) or 1.0
     times = time_ticks(last)
-    styles = cluster_styles(len(data.clusters))
+    styles = cluster_styles(len(data.clusters), data.clusters)
     coloured = _clearest(survival)
 
     def across(time: Any) -> Any:

@@ -86,11 +86,12 @@ def reproduction(
         missing = {"annotation = ...  # Load the annotation here.": annotated}
         missing |= {"clinic = ...  # Load the table of the outcome here.": outcome is not None}
         loading = "\n".join([_placeholder(data), *(line for line, is_missing in missing.items() if is_missing)])
+    own = loading.split("\n")
+    imports |= {"from latefusion.report import write_report", *filter(_is_import, own)}
     lines = [
-        *sorted(imports),
-        "from latefusion.report import write_report",
+        *sorted(imports, key=lambda line: (line.startswith("from"), line)),
         "",
-        loading,
+        *(line for line in own if not _is_import(line)),
         *(["# Load the hints here, as arguments of fit.", "hints = {'y': ...}"] if hinted else []),
         fit,
         *([] if outcome is None else [_outcome_code(outcome, data, new=new)]),
@@ -144,12 +145,14 @@ def loading_code(
     return "\n".join([*lines, f"views, target = {views}, data.target"])
 
 
-def frame_code(file: str | os.PathLike[str]) -> str:
+def frame_code(file: str | os.PathLike[str], index: str | int | None = None) -> str:
     """Python code that reads a table with pandas.
 
     Parameters
     ----------
     file : str or path-like
+    index : str or int, default=None
+        The column of sample ids, which becomes the index.
 
     Returns
     -------
@@ -164,7 +167,15 @@ def frame_code(file: str | os.PathLike[str]) -> str:
     """
     reader = FRAME_READERS.get(Path(file).suffix.lower())
     sniffed = ", sep=None, engine='python'" * (reader is None)  # finds the separator
-    return f"pandas.{reader or 'read_csv'}({os.fspath(file)!r}{sniffed})"
+    if reader in (None, "read_excel"):
+        own = "" if index is None else f", index_col={index!r}"
+        return f"pandas.{reader or 'read_csv'}({os.fspath(file)!r}{sniffed}{own})"
+    own = f".set_index({index!r})" if isinstance(index, str) else ""
+    return f"pandas.{reader}({os.fspath(file)!r}){own}"
+
+
+def _is_import(line: str) -> bool:
+    return line.startswith(("import ", "from "))
 
 
 def _outcome_code(outcome: Outcome, data: ModelData, *, new: bool) -> str:

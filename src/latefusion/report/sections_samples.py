@@ -27,6 +27,8 @@ MOST_SAMPLES = 10
 MOST_VIEWS = 8
 # Samples with at least this confidence are clearly assigned.
 HIGH_CONFIDENCE = 0.5
+# Confidences from here on are shown as 1.000, so that there is nothing to check.
+SHOWN_AS_ONE = 0.9995
 # A sample with a higher novelty is farther from the others than 99 % of them are.
 NOVEL = 1.0
 # Weights that differ by less are similar.
@@ -118,7 +120,9 @@ def _about_views(data: ModelData, importance: Importance, explanation: Explanati
                 f"{data.views[last].name} ({low})."
             )
     if importance.important:
-        found.append(f"Important views: without {shorten(importance.important, 5)}, {importance.effect}.")
+        names, several = shorten(importance.important, 5), len(importance.important) > 1
+        without = "Without any one of them" if several else "Without it"
+        found.append(f"Important view{'s' * several}: {names}. {without}, {importance.effect}.")
     found += [f"View {name} could be removed: {why}." for name, why in list(importance.removable.items())[:5]]
     if explanation.verdicts is not None and not importance.removable:
         found.append("Removing a view does not improve the clusters: keep all views.")
@@ -235,7 +239,7 @@ class SampleRow(NamedTuple):
 
 
 class SamplesToCheck(NamedTuple):
-    """Samples with the lowest confidence and the highest novelty.
+    """Samples with the lowest confidence below 1 and the highest novelty.
 
     Attributes
     ----------
@@ -253,7 +257,7 @@ class SamplesToCheck(NamedTuple):
 
 
 def samples_to_check(data: ModelData) -> SamplesToCheck:
-    """Find the samples with the lowest confidence and the highest novelty above 1.
+    """Find the samples with the lowest confidence, as far as it is below 1, and the highest novelty above 1.
 
     Parameters
     ----------
@@ -274,7 +278,8 @@ def samples_to_check(data: ModelData) -> SamplesToCheck:
         return SampleRow(data.name_of(sample), data.clusters[data.labels[sample]], confidence, novelty, names)
 
     confidence: Any = data.confidence if len(data.clusters) > 1 else None
-    uncertain: Any = [] if confidence is None else np.argsort(confidence, kind="stable")[:MOST_SAMPLES]
+    lowest: Any = [] if confidence is None else np.argsort(confidence, kind="stable")[:MOST_SAMPLES]
+    uncertain = [one for one in lowest if confidence[one] < SHOWN_AS_ONE]
     novelty = np.zeros(data.n_samples) if data.novelty is None else data.novelty
     n_novel = int(np.count_nonzero(novelty > NOVEL))
     novel = np.argsort(-novelty, kind="stable")[: min(n_novel, MOST_SAMPLES)]

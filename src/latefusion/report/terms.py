@@ -8,7 +8,8 @@ TERMS = {
     "novelty": "Distance of a sample to its nearest training samples, divided by the distance that 99 % of them do not "
     "exceed. Above 1 the sample may be an outlier.",
     "stability": "Adjusted Rand index between clusterings of two halves of the samples: 1 if they agree, 0 for chance.",
-    "agreement": "How well the clusters of a single view agree with the consensus of all views, from 0 to 1.",
+    "agreement": "How well the partition of a single view, from which its clusters would be formed, agrees with the "
+    "consensus of all views, from 0 to 1.",
     "effect": "Mean in the cluster minus mean of all other samples, in standard deviations. For categories, words and "
     "labels, the same for their shares.",
     "cluster": "A group of samples that the method found. The colour and shape are the same everywhere on this page.",
@@ -45,7 +46,7 @@ TERMS = {
     "view weights": "Whether views start with equal weights, or with weights by their agreement with other views.",
     "regularization (\u03bb)": "Strength of the pull of the consensus towards the mean of all views.",
     "components for imputation": "Components that views share, from which missing views are imputed.",
-    "settings": "In what the clustering differs from that of the model.",
+    "settings": "How the settings differ from those of the model.",
     "difference of the score": "Its score minus that of the model, and the standard error (\u00b1).",
     "samples that move": "Samples with another label than in the model.",
     "most common": "The class that most samples of the cluster have.",
@@ -89,7 +90,7 @@ OUTCOME_TERMS = {
 # Columns of the table of clusters before and after an update.
 UPDATE_TERMS = {
     "cluster": TERMS["cluster"],
-    "change": "What became of the cluster.",
+    "change": "What happened to the cluster.",
     "before": "Samples of the cluster in the earlier model.",
     "after": "Samples of the cluster now.",
 }

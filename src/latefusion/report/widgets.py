@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from latefusion.plots.canvas import PALETTE
 # After ten clusters, colours repeat with another shape and brightness.
 SHAPES = ("circle", "square", "triangle", "diamond")
 SHADES = (0.0, -0.28, 0.22, -0.45)
+N_STYLES = len(PALETTE) * len(SHAPES)
 # Shades with a lower luminance are not seen on a dark page; they become lighter instead, and by how much more.
 LEAST_LUMINANCE, LIGHTER = 0.07, 1.4
 # Size of a chart and its margins, in SVG units.
@@ -52,18 +54,25 @@ class Style(NamedTuple):
     shape: str
 
 
-def cluster_styles(n_clusters: int) -> list[Style]:
+def cluster_styles(n_styles: int, clusters: Sequence[str] = ()) -> list[Style]:
     """One colour and shape per cluster; the first forty are all different.
 
     Parameters
     ----------
-    n_clusters : int
+    n_styles : int
+    clusters : sequence of str, default=()
+        Names of the first clusters. Those that are ids below 40 have the style of their id, so that a cluster looks the
+        same in the reports of all updates of a model.
 
     Returns
     -------
     list of Style
     """
-    turns = [divmod(cluster, len(PALETTE)) for cluster in range(n_clusters)]
+    ids = [int(name) if name.isdecimal() and str(int(name)) == name else N_STYLES for name in clusters]
+    taken = set(ids)
+    free = (number for number in itertools.count() if number not in taken or number >= N_STYLES)
+    numbers = [one if one < N_STYLES else next(free) for one in (*ids, *[N_STYLES] * (n_styles - len(ids)))]
+    turns = [divmod(number, len(PALETTE)) for number in numbers]
     return [
         Style(_shade(PALETTE[position], SHADES[turn % len(SHADES)]), SHAPES[turn % len(SHAPES)])
         for turn, position in turns

@@ -188,7 +188,7 @@ def write_report(
         method=type(model).__name__,
         date=str(datetime.date.today() if date is None else date),
         files=[os.fspath(file) for file in files or ()],
-        styles=cluster_styles(n_clusters),
+        styles=cluster_styles(n_clusters, data.clusters),
         summary=sections_samples.summary(data, importance, explanation, compared, outcome),
         warnings=[*result_warnings(data), *(data_warnings(data) if warnings is None else warnings)],
         drawing=drawing,

@@ -27,6 +27,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 
+from latefusion.arrays import on_host
 from latefusion.encoding.preparation import Preparation
 from latefusion.metrics import neighbor_information
 from latefusion.metrics.information import label_tables, table_rand_indices
@@ -310,6 +311,7 @@ def _halve(sources: Sequence[Source], generator: np.random.Generator) -> tuple[S
     if n_samples > NUMBER_SAMPLES:
         chosen = np.sort(generator.choice(n_samples, NUMBER_SAMPLES, replace=False))
         sources, n_samples = [source.take(chosen) for source in sources], NUMBER_SAMPLES
+    sources = [replace(source, coordinates=on_host(source.coordinates)) for source in sources]
     orders = [generator.permutation(n_samples) for _ in range(N_SPLITS)]
     return sources, [(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])) for order in orders]
 

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
+from latefusion.arrays import on_host, take_rows
 from latefusion.types import Array
 
 # Two views are related if their dependence exceeds its mean under independence by this many standard deviations: a
@@ -64,7 +65,7 @@ def view_dependence(
     for view, own in enumerate(observed.T):
         rows = (np.cumsum(mask[:, view]) - 1)[samples[own]]
         if len(rows) >= FEWEST_SAMPLES:
-            squared = _centered(_gaussian(coordinates[view][rows]))
+            squared = _centered(_gaussian(on_host(take_rows(coordinates[view], rows))))
             squared = squared @ squared.T
             kernels[np.ix_([view], own, own)] = squared / (np.linalg.norm(squared) or 1.0)
     n_views = len(kernels)

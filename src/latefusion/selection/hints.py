@@ -10,7 +10,7 @@ A partition from the hinted samples alone would have no rows for the others.
    the other hints, in closed form. P is the mean over all settings, weighted by the exponential of minus their squared
    errors.
 3. The hints are followed only if they predict each other better than the clusters without hints do. The number of
-   predicted hints, and the agreement with the classes or pairs, must increase by more than two standard errors. Wrong
+   predicted hints, and the agreement with the classes or pairs, must increase by more than 2.25 standard errors. Wrong
    hints do not predict each other, so they change nothing, or little.
 4. The largest entries of P are the new clusters. Their regression on the eigenvectors is the partition of the hints. It
    is a linear function of the views, as all base partitions are, so new samples have a row of it. It is aligned with
@@ -39,7 +39,7 @@ from latefusion.validation.hints import Hints
 TRUSTS = (0.0, 0.3, 0.6, 1.0)
 SHRINKAGES = (0.01, 0.03, 0.1, 0.3, 1.0)
 # Hints are followed if the gain exceeds so many standard errors.
-GAIN_ERRORS = 2.0
+GAIN_ERRORS = 2.25
 # How much the similarity of a sample to a cluster counts beside its label when groups get clusters: it decides ties.
 TIE = 1e-3
 # Shrinkage of the regression of the new clusters on the eigenvectors, relative to their mean variance.
@@ -48,7 +48,7 @@ PARTITION_SHRINKAGE = 1e-2
 HINT_WEIGHT = 4.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class HintResult:
     """Which hints the clusters agree with, and whether they were followed.
 
@@ -69,6 +69,9 @@ class HintResult:
     gain, standard_error : float
         Share of the hints that the other hints predict, minus the share that the clusters without hints do, and the
         standard error of the difference.
+    agreement_gain, agreement_error : float
+        The same difference for the adjusted Rand index with the classes, or for the share of satisfied pairs if there
+        are no classes.
     """
 
     hints: Hints
@@ -79,6 +82,8 @@ class HintResult:
     followed: bool
     gain: float
     standard_error: float
+    agreement_gain: float
+    agreement_error: float
 
     @property
     def samples(self) -> NDArray[np.intp]:
@@ -100,17 +105,24 @@ class HintResult:
         """Row numbers of the samples whose hints were overruled."""
         return self.samples[~self.kept]
 
+    def __repr__(self) -> str:
+        pairs = f"; {self.pairs_kept} of {self.n_pairs} pairs satisfied" * bool(self.n_pairs)
+        return f"{len(self.samples)} samples with hints, {len(self.overruled)} overruled{pairs}. {self.reason}"
+
     @property
     def reason(self) -> str:
         """Why the hints were followed or not, in a sentence."""
-        gain = f"{self.gain:+.0%} ± {self.standard_error:.0%} of the hints"
+        pairs = f"{self.agreement_gain:+.0%} ± {self.agreement_error:.0%} of the pairs"
+        classes = f"adjusted Rand index {self.agreement_gain:+.2f} ± {self.agreement_error:.2f}"
+        agreement = classes if len(self.classes) else pairs
+        gain = f"{self.gain:+.0%} ± {self.standard_error:.0%} of the hints; {agreement}"
         if self.followed:
             return f"The clusters follow the hints, which predict each other better than the clusters do ({gain})."
         if self.standard_error == 0:
             return "The clusters are those without hints, because the hints predict the same clusters."
         return (
-            f"The clusters are those without hints, because the hints do not predict each other significantly better "
-            f"({gain})."
+            f"The clusters are those without hints, because the hints do not predict each other significantly better: "
+            f"both differences must exceed {GAIN_ERRORS:g} standard errors ({gain})."
         )
 
 
@@ -182,9 +194,9 @@ def follow_hints(
     trusts = TRUSTS if len(np.unique(wanted)) == n_clusters else TRUSTS[-1:]
     found = _propagate(features, rows, np.eye(n_clusters)[wanted], indicators, trusts)
     predicted = found.left_out.argmax(axis=1)
-    gain, error, is_better = _compare(hints, labels, predicted, wanted)
+    gains = _compare(hints, labels, predicted, wanted)
     guided = None
-    if is_better:
+    if all(gain > GAIN_ERRORS * error and gain > 0 for gain, error in gains):
         guided = _guided(columns, scaled, scales, coefficients, consensus, found.scores.argmax(axis=1), known)
         if len(np.unique(guided.labels)) < len(np.unique(labels)):
             guided = None
@@ -196,8 +208,10 @@ def follow_hints(
         class_clusters=clusters[: len(hints.classes)],
         pairs_kept=int(_satisfied(hints, final).sum()),
         followed=guided is not None,
-        gain=gain,
-        standard_error=error,
+        gain=gains[0][0],
+        standard_error=gains[0][1],
+        agreement_gain=gains[1][0],
+        agreement_error=gains[1][1],
     )
 
 
@@ -265,8 +279,8 @@ def _propagate(
 
 def _compare(
     hints: Hints, labels: NDArray[np.intp], predicted: NDArray[np.intp], wanted: NDArray[np.intp]
-) -> tuple[float, float, bool]:
-    """Gain in predicted hints, its standard error, and whether this and the agreement increase significantly."""
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Gains in predicted hints and in the agreement with classes or pairs, each with its standard error."""
     rows = hints.rows
     differences = (predicted == wanted).astype(np.float64) - (labels[rows] == wanted)
     # As in the test of McNemar: without a difference, gains and losses are equally likely.
@@ -279,7 +293,7 @@ def _compare(
     else:
         satisfied = _satisfied(hints, changed).astype(np.float64) - _satisfied(hints, labels)
         agreement = float(satisfied.mean()), float(np.sqrt(np.sum(satisfied**2)) / len(satisfied))
-    return gain, error, all(one > GAIN_ERRORS * other and one > 0 for one, other in ((gain, error), agreement))
+    return (gain, error), agreement
 
 
 def _satisfied(hints: Hints, labels: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import on_host, take_rows
 from latefusion.assignment import fit_linear_discriminant, fit_mixture
 from latefusion.partitions.sources import known_samples
 from latefusion.selection.options import AUTOMATIC, Selected
@@ -63,7 +64,8 @@ def assign_refined(
     Parameters
     ----------
     selected : Selected
-    consensus : ndarray of shape (n_samples, n_clusters)
+    consensus : array of shape (n_samples, n_clusters)
+        May be on a device, where it stays.
     mask : ndarray of bool of shape (n_samples, n_views) or None
         Which samples have which views; None if no view is missing.
     by_kmeans : ndarray of shape (n_known,), default=None
@@ -78,7 +80,7 @@ def assign_refined(
     if options.assign_labels != "auto":
         labels, rule = assign_known(options.assign, consensus, mask, n_clusters)
         return Assigned(labels, rule, options.assign_labels)
-    rows = consensus if selected.samples is None else consensus[selected.samples]
+    rows = consensus if selected.samples is None else on_host(take_rows(consensus, selected.samples))
     known = criterion.samples
     found: dict[str, NDArray[np.intp]] = {}
     for name in AUTOMATIC:

@@ -36,7 +36,7 @@ class PathCluster(NamedTuple):
     share: float | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumberPath:
     """Clusterings of the same samples with ascending numbers of clusters.
 
@@ -116,7 +116,7 @@ class NumberPath:
 
         return list(below(None, 0))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """The tree, with the size and the origin of every cluster, and its size where it exists last."""
         last = {one.cluster: one for one in self.clusters}
         return "\n".join(f"{'    ' * depth}{_line(one, last[one.cluster])}" for depth, one in self.tree())

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import device_name, is_device_array, namespace
 from latefusion.encoding.coordinates import Unchanged
 from latefusion.encoding.preparation import DIRECTED, Preparation
 from latefusion.partitions.sources import Source, feature_source, kernel_source, mask_zero_rows
@@ -146,6 +147,9 @@ def view_sources(
 
     others = [fit(view, None if mask is None else mask[:, view]) for view in range(len(known), len(specs))]
     sources = [*known, *others]
+    if is_device_array(sources[0].coordinates):
+        _check_zero_rows(views.names, sources)
+        return sources, np.zeros(len(sources), dtype=bool)
     declared = np.ones((len(views), len(specs)), dtype=bool) if mask is None else mask
     found, directed = mask_zero_rows(sources, declared, ZERO_IS_MISSING if mask is None else DIRECTED)
     is_complete = mask is None and np.mean(~found, axis=0).max() <= FEW_ZERO_ROWS
@@ -155,3 +159,19 @@ def view_sources(
         # Fitted again: what a view holds and the weights of its columns depend on the rows that are left.
         sources[view] = fit(view, found[:, view])
     return sources, directed
+
+
+def _check_zero_rows(names: Sequence[str], sources: Sequence[Source]) -> None:
+    """Raise an error for a view on a device whose rows of zeros would be missing rows."""
+    for name, source in zip(names, sources, strict=True):
+        if source.kind not in ZERO_IS_MISSING or len(sources) == 1:
+            continue
+        view = source.coordinates
+        xp, n_samples = namespace(view), view.shape[0]
+        n_empty = n_samples - int(xp.count_nonzero(xp.any(view != 0, axis=1)))
+        if n_empty > FEW_ZERO_ROWS * n_samples:
+            raise ValueError(
+                f"View {name!r} is stored in {device_name(view)} and has {n_empty} rows of zeros. In a view of "
+                f"{source.kind}, these are missing, but missing views require NumPy arrays. Move the views to NumPy "
+                f"first, or remove these samples."
+            )

@@ -65,10 +65,15 @@ def search_samples(sources: Sequence[Source], n_clusters: int, seed: int) -> NDA
 
 def draw_search_samples(n_samples: int, n_clusters: int, generator: np.random.Generator) -> NDArray[np.intp]:
     """Positions of the samples that the search uses among those that have any view, in order."""
-    enough = max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
+    enough = most_search_samples(n_clusters)
     if n_samples <= enough:
         return np.arange(n_samples)
     return np.sort(generator.choice(n_samples, enough, replace=False))
+
+
+def most_search_samples(n_clusters: int) -> int:
+    """How many samples the search uses at most."""
+    return max(SEARCH_SAMPLES, SEARCH_SAMPLES_PER_CLUSTER * n_clusters)
 
 
 def number_of_vectors(n_clusters: int, n_samples: int) -> int:

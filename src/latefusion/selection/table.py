@@ -39,7 +39,7 @@ class Candidate(NamedTuple):
         return f"{describe_settings(self)}, score {self.score.value:.3f}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Selection(Sequence[Mapping[str, Any]]):
     """The candidates, their scores, and the reason for the choice.
 
@@ -74,25 +74,17 @@ class Selection(Sequence[Mapping[str, Any]]):
         """Columns by name, as a data frame takes them."""
         return {column: [row.get(column) for row in self.rows] for column in self.columns}
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """A table, best candidate first, and the reason."""
-        lines = ["  ".join(f"{column:>14s}" for column in self.columns)]
-        for row in sorted(self.rows, key=lambda one: -one["score"]):
-            lines.append("  ".join(f"{_shown(row.get(column)):>14s}" for column in self.columns))
-        return "\n".join([*lines, self.reason])
+        return repr(self._best_first())
 
     def _repr_html_(self) -> str:
-        """The same as HTML."""
-        best_first = sorted(self.rows, key=lambda one: -one["score"])
-        columns = {column: [row.get(column) for row in best_first] for column in self.columns}
-        formats = {"chosen": _shown}
-        return ResultTable(columns, [self.reason], formats)._repr_html_()
+        return self._best_first()._repr_html_()
 
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "*" if value else ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    def _best_first(self) -> ResultTable:
+        rows = sorted(self.rows, key=lambda one: -one["score"])
+        columns = {column: [row.get(column) for row in rows] for column in self.columns}
+        return ResultTable(columns, [self.reason], {"chosen": lambda chosen: "*" * bool(chosen)})
 
 
 def choose(candidates: Sequence[Candidate], n_samples: int) -> tuple[Candidate, Selection]:

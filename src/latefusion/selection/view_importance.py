@@ -10,6 +10,7 @@ import array_api_compat.numpy as xp
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.arrays import to_numpy
 from latefusion.metrics import match_labels
 from latefusion.partitions.sources import (
     Source,
@@ -160,7 +161,7 @@ def weight_intervals(
     known = known_samples(observed_mask(selected.sources))
     used: Any = slice(None) if known is None else known
     assert selected.mean is not None
-    mean = selected.mean[used]
+    mean = to_numpy(selected.mean)[used]
     n_samples, n_clusters = mean.shape
     own = []
     for factor, one in zip(selected.plan.values(), partitions, strict=True):
@@ -199,7 +200,7 @@ def leave_one_view_out(selected: Selected, names: Sequence[str], consensus: NDAr
         raise ValueError("There is only one view, so that none can be left out.")
     _check_halves(selected.sources, names)
     report_progress("stability", 0.0)
-    labels = selected.options.assign(consensus, selected.candidate.n_clusters)[0]
+    labels = to_numpy(selected.options.assign(consensus, selected.candidate.n_clusters)[0])
     unrelated = unrelated_views(selected.dependence)
     verdicts = []
     for view, (name, (whole, found)) in enumerate(zip(names, _stability_pairs(selected), strict=True)):
@@ -265,5 +266,4 @@ def _labels_of(sources: Sequence[Source], selected: Selected, left_out: int | No
     (space,) = fit_spaces(sources, candidate.n_clusters, options, candidate).values()
     plan = space.plan(candidate.similarity, candidate.weighting)
     (fused,) = space.fuse(plan, [candidate.regularization], **options.solver)
-    labels: NDArray[np.intp] = options.assign(space.partitions.times(fused.coefficients), candidate.n_clusters)[0]
-    return labels
+    return to_numpy(options.assign(space.partitions.times(fused.coefficients), candidate.n_clusters)[0])

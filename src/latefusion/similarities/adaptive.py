@@ -24,6 +24,9 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from latefusion.arrays import namespace, smallest_values
+from latefusion.types import Array
+
 
 class Neighbors(NamedTuple):
     """The nearest samples of every sample, nearest first; a sample is not its own neighbour.
@@ -53,6 +56,32 @@ def adaptive_weights(neighbors: Neighbors) -> NDArray[Any]:
     totals = gaps.sum(axis=1, keepdims=True)
     even = np.where(np.arange(gaps.shape[1]) < neighbors.n_neighbors, 1.0 / neighbors.n_neighbors, 0.0)
     weights: NDArray[Any] = np.where(totals > 0, gaps / np.where(totals > 0, totals, 1.0), even)
+    return weights
+
+
+def dense_adaptive_weights(squares: Array, n_neighbors: int) -> Array:
+    """The same for all candidates, from squared distances on a device; zero for those that are not neighbours.
+
+    Parameters
+    ----------
+    squares : array of shape (n_samples, n_candidates)
+        Squared distances, less a number per row.
+    n_neighbors : int
+        Less than the number of candidates.
+
+    Returns
+    -------
+    array of shape (n_samples, n_candidates)
+        Rows sum to one. If the q + 1 nearest candidates are equally far away, they get the same weight.
+    """
+    xp = namespace(squares)
+    nearest, rounding = smallest_values(squares, n_neighbors + 1), xp.finfo(squares.dtype)
+    limits = nearest[:, -1:]
+    # Equal distances get a limit that is just above them.
+    above = limits + 4 * float(rounding.eps) * xp.abs(limits) + float(rounding.smallest_normal)
+    weights = xp.where(nearest[:, :1] < limits, limits, above) - squares
+    weights = xp.clip(weights, min=0.0)
+    weights /= xp.sum(weights, axis=1, keepdims=True)
     return weights
 
 

@@ -12,6 +12,9 @@ has the leading eigenvalue one. It takes O(n l) distances, and r numbers per sam
 The weight of the last anchor fades to zero where another one comes as near, so a row depends on its sample without
 jumps, and new samples pass through the same map as the training samples.
 
+On a device, rows of Z are dense: products of dense blocks are fast there. A block is computed again when it is needed,
+and only ΦᵀΦ is kept.
+
 References
 ----------
 Liu, He, Chang: Large graph construction for scalable semi-supervised learning. ICML, 2010.
@@ -30,12 +33,24 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
-from latefusion.arrays import draw_rows, row_blocks, share_blocks
+from latefusion.arrays import (
+    beside,
+    draw_rows,
+    inner_products,
+    is_device_array,
+    namespace,
+    on_host,
+    row_blocks,
+    share_blocks,
+    take_rows,
+    to_numpy,
+    unit_rows,
+)
 from latefusion.kernels import gaussian_kernel, mean_distance
-from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components
+from latefusion.similarities.adaptive import Neighbors, adaptive_weights, connected_components, dense_adaptive_weights
 from latefusion.similarities.extension import FeatureFitter, ReadRows
 from latefusion.similarities.factor import Factor, FactorExtension, row_reader
-from latefusion.similarities.nearest import nearest_anchors
+from latefusion.similarities.nearest import nearest_anchors, shifted_squares
 from latefusion.types import Array
 
 # Anchors of a sample, r: with three the graph falls apart, with many more clusters merge.
@@ -49,6 +64,8 @@ MEAN_DISTANCE_SAMPLES = 2000
 SHIFT_SAMPLES = 1000
 # Entries of a block of rows in the search for anchors.
 BLOCK_ENTRIES = 2**20
+# The same of a block of dense rows on a device.
+DEVICE_BLOCK_ENTRIES = 2**28
 
 
 @dataclass(frozen=True)
@@ -59,13 +76,13 @@ class CoordinateTransform:
     ----------
     unit_length : bool
         Whether rows are divided by their norm (cosine metric).
-    shift : ndarray of shape (n_features,) or None
+    shift : array of shape (n_features,) or None
         Column medians of training samples, which are subtracted: this does not change distances, but reduces their
         rounding error. Unlike means, medians do not follow outliers.
     """
 
     unit_length: bool
-    shift: NDArray[Any] | None
+    shift: Array | None
 
     @classmethod
     def of(cls, view: Array, metric: str) -> CoordinateTransform:
@@ -73,18 +90,19 @@ class CoordinateTransform:
         unit_length = metric == "cosine"
         if unit_length or scipy.sparse.issparse(view):
             return cls(unit_length, None)
-        return cls(unit_length, np.median(view[:: max(1, view.shape[0] // SHIFT_SAMPLES)], axis=0))
+        medians = np.median(on_host(view[:: max(1, view.shape[0] // SHIFT_SAMPLES), :]), axis=0)
+        return cls(unit_length, beside(medians, view))
 
     def __call__(self, view: Array) -> Array:
         """The transformed rows."""
         if self.unit_length:
-            return normalize(view)
-        return view if self.shift is None else view - self.shift
+            return unit_rows(view, xp=namespace(view)) if is_device_array(view) else normalize(view)
+        return view if self.shift is None else view - beside(self.shift, view)
 
 
 @dataclass(frozen=True)
 class AnchorMap:
-    """Rows of Φ = Z Λ^{-1/2}, sparse.
+    """Rows of Φ = Z Λ^{-1/2}, sparse; dense on a device.
 
     Attributes
     ----------
@@ -93,19 +111,19 @@ class AnchorMap:
         Transformed rows.
     n_neighbors : int
         Anchors of a sample, r.
-    scale : ndarray of shape (n_anchors,)
-        The diagonal of Λ^{-1/2}; zero for an anchor without training samples.
+    scale : array of shape (n_anchors,)
+        The diagonal of Λ^{-1/2}, on the device of the anchors; zero for an anchor without training samples.
     """
 
     transform: CoordinateTransform
     anchors: Array
     n_neighbors: int
-    scale: NDArray[Any]
+    scale: Array
 
     @property
     def width(self) -> int:
         """Number of columns of Φ."""
-        return len(self.scale)
+        return int(self.scale.shape[0])
 
     def widened(self, products: Any, totals: NDArray[Any], n_clusters: int) -> AnchorMap | None:
         """The map with twice as many anchors per sample, if the graph has more components than clusters.
@@ -129,10 +147,13 @@ class AnchorMap:
 
     def scaled(self, totals: NDArray[Any]) -> AnchorMap:
         """The map with Λ^{-1/2} of the training samples, whose weights of every anchor sum up to these."""
-        return replace(self, scale=np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0))
+        scale = np.where(totals > 0, 1 / np.sqrt(np.where(totals > 0, totals, 1.0)), 0.0)
+        return replace(self, scale=beside(scale, self.anchors))
 
     def __call__(self, rows: Array) -> Any:
         """Rows of Φ."""
+        if is_device_array(rows):
+            return self._dense_rows(rows)
         blocks = list(row_blocks(rows.shape[0], max(1, BLOCK_ENTRIES // max(rows.shape[1], self.width))))
         found: list[Any] = [None] * len(blocks)
 
@@ -149,6 +170,11 @@ class AnchorMap:
         weights = (weights * self.scale[anchors[:, :-1]]).astype(rows.dtype)
         starts = np.arange(0, weights.size + 1, self.n_neighbors)
         return scipy.sparse.csr_array((weights.ravel(), anchors[:, :-1].ravel(), starts), (len(weights), self.width))
+
+    def _dense_rows(self, rows: Array) -> Array:
+        weights = dense_adaptive_weights(shifted_squares(self.transform(rows), self.anchors), self.n_neighbors)
+        weights *= namespace(rows).astype(self.scale, weights.dtype)
+        return weights
 
 
 @dataclass(frozen=True)
@@ -195,15 +221,29 @@ def fit_anchor_graph(view: Array, n_clusters: int, fitter: FeatureFitter) -> tup
     extension = fitter.fit(row_reader(view), None)
     plain = extension.feature_map
     while True:
-        weights = plain(view)
-        totals = np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
-        wider = plain.widened(weights.T @ weights, totals, n_clusters)
+        weights, products, totals = _sum_weights(plain, view)
+        wider = plain.widened(products, totals, n_clusters)
         if wider is None:
             break
         plain = wider
     feature_map = plain.scaled(totals)
+    extension = replace(extension, feature_map=feature_map)
+    if weights is None:
+        scale = to_numpy(feature_map.scale)
+        return Factor(view, feature_map, products=beside(products * scale[:, None] * scale, view)), extension
     features = (weights @ scipy.sparse.diags_array(feature_map.scale)).tocsr().astype(view.dtype)
-    return Factor(view, feature_map, features), replace(extension, feature_map=feature_map)
+    return Factor(view, feature_map, features), extension
+
+
+def _sum_weights(plain: AnchorMap, view: Array) -> tuple[Any, Any, NDArray[np.float64]]:
+    """Z (None on a device, where it is not kept), ZᵀZ and Zᵀ1, in NumPy."""
+    if not is_device_array(view):
+        weights = plain(view)
+        return weights, weights.T @ weights, np.asarray(weights.sum(axis=0, dtype=np.float64)).ravel()
+    blocks = row_blocks(view.shape[0], max(1, DEVICE_BLOCK_ENTRIES // plain.width))
+    products: Any = sum(inner_products(plain(view[rows, :]), xp=namespace(view)) for rows in blocks)
+    products = to_numpy(products)
+    return None, products, products.sum(axis=1)  # rows of Z sum to one
 
 
 def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any) -> FeatureFitter:
@@ -240,7 +280,7 @@ def anchor_fitter(n_samples: int, n_anchors: int, metric: str, random_state: Any
                 f"shape {(n_samples, anchors.shape[1])} are equal. Use method='exact'."
             )
         n_neighbors = min(NEAREST_ANCHORS, anchors.shape[0] - 1)
-        plain = AnchorMap(transform, anchors, n_neighbors, np.ones(anchors.shape[0]))
+        plain = AnchorMap(transform, anchors, n_neighbors, beside(np.ones(anchors.shape[0]), anchors))
         return AnchorExtension(plain, sigma=mean_distance(transform(read(spaced))))
 
     return FeatureFitter(np.concatenate([spaced, middle, subset]), fit)
@@ -250,15 +290,28 @@ def _choose_anchors(subset: Array, n_anchors: int, generator: np.random.RandomSt
     """Centres of a random subset of the samples; of sparse views samples themselves, since centres would be dense."""
     size = subset.shape[0]
     chosen = generator.choice(size, min(n_anchors, size), replace=False)
-    centers = subset[chosen]
+    centers = take_rows(subset, chosen)
     if scipy.sparse.issparse(subset):
         marks = centers @ generator.standard_normal(subset.shape[1])  # equal for equal rows only
         return centers[np.sort(np.unique(marks, return_index=True)[1])]
+    xp = namespace(subset)
     for _ in range(ROUNDS):
+        sums, sizes = _sum_members(subset, centers)
+        means = sums / xp.clip(sizes, min=1)
+        centers = xp.astype(xp.where(sizes > 0, means, xp.astype(centers, means.dtype)), subset.dtype)
+    return beside(np.unique(on_host(centers), axis=0), subset)
+
+
+def _sum_members(subset: Array, centers: Array) -> tuple[Array, Array]:
+    """Sums of the rows that are nearest to every center, and their numbers as a column."""
+    size, n_centers = subset.shape[0], centers.shape[0]
+    if not is_device_array(subset):
         nearest = pairwise_distances_argmin(subset, centers)
-        members = scipy.sparse.csr_array(
-            (np.ones(size, dtype=subset.dtype), (nearest, np.arange(size))), (len(centers), size)
-        )
-        sizes = np.bincount(nearest, minlength=len(centers))[:, None]
-        centers = np.where(sizes > 0, (members @ subset) / np.maximum(sizes, 1), centers).astype(subset.dtype)
-    return np.unique(centers, axis=0)
+        entries = np.ones(size, dtype=subset.dtype), (nearest, np.arange(size))
+        members = scipy.sparse.csr_array(entries, (n_centers, size))
+        return members @ subset, np.bincount(nearest, minlength=n_centers)[:, None]
+    xp = namespace(subset)
+    rows, centers = (xp.astype(one, xp.float64) for one in (subset, centers))
+    nearest = xp.argmin(shifted_squares(rows, centers), axis=1)
+    members = xp.astype(nearest[None, :] == beside(np.arange(n_centers)[:, None], nearest), xp.float64)
+    return members @ rows, xp.sum(members, axis=1, keepdims=True)

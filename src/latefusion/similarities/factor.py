@@ -142,11 +142,14 @@ class Factor:
         From rows of the view to rows of Φ, of unit length or zero, with the number of columns of Φ as ``width``.
     features : array or sparse matrix of shape (n_samples, width) or None
         All rows of Φ, where they are known already.
+    products : array of shape (width, width) or None
+        ΦᵀΦ in double precision, where it is known already.
     """
 
     view: Array
     feature_map: Any
     features: Array | None = None
+    products: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
 
-from latefusion.arrays import row_blocks
+from latefusion.arrays import device_name, is_device_array, row_blocks
 from latefusion.kernels import gaussian_kernel, mean_distance
 from latefusion.similarities.anchors import AnchorExtension, CoordinateTransform, anchor_fitter, fit_anchor_graph
 from latefusion.similarities.extension import FeatureFitter
@@ -211,11 +211,21 @@ class GraphSimilarity(BaseEstimator):
         ``search`` is that of the view, where several graphs share it.
         """
         self._check_options()
-        if self.method == "anchors" or (self.method == "auto" and view.shape[0] > EXACT_SAMPLES):
+        if self.uses_anchors(view.shape[0]):
             return fit_anchor_graph(view, n_clusters, self.fitter(view.shape[0], n_clusters))
+        if is_device_array(view):
+            raise ValueError(
+                f"A view of shape {tuple(view.shape)} is stored in {device_name(view)}, but a graph with "
+                f"method={self.method!r} needs NumPy arrays here. Use GraphSimilarity(method='anchors'), which is "
+                f"computed on the device, or give NumPy arrays."
+            )
         if search is None or search.metric != self.metric:
             search = NeighborSearch(view, self.metric)
         return self._neighbor_graph(search, n_clusters)
+
+    def uses_anchors(self, n_samples: int) -> bool:
+        """Whether the graph of so many samples has anchors. It does not depend on the number of neighbors then."""
+        return self.method == "anchors" or (self.method == "auto" and n_samples > EXACT_SAMPLES)
 
     def _check_options(self) -> None:
         if self.metric not in ("euclidean", "cosine"):

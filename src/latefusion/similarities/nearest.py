@@ -17,7 +17,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from latefusion.arrays import row_blocks, share_blocks
+from latefusion.arrays import namespace, row_blocks, share_blocks
 from latefusion.types import Array
 
 # Columns from which products take more time than looking for the smallest distances.
@@ -97,6 +97,24 @@ def nearest_anchors(rows: Array, anchors: Array, n_neighbors: int) -> tuple[NDAr
     smallest, positions = smallest_entries(partial, n_neighbors)
     squares = smallest.astype(np.float64) + np.einsum("ij,ij->i", rows, rows, dtype=np.float64)[:, None]
     return np.maximum(squares, 0.0), positions
+
+
+def shifted_squares(rows: Array, anchors: Array) -> Array:
+    """Squared distances of rows to anchors on a device, less the squared norms of the rows.
+
+    Parameters
+    ----------
+    rows : array of shape (n_samples, n_features)
+    anchors : array of shape (n_anchors, n_features)
+
+    Returns
+    -------
+    array of shape (n_samples, n_anchors)
+    """
+    xp = namespace(rows)
+    squares = rows @ xp.matrix_transpose(-2.0 * anchors)
+    squares += xp.sum(anchors**2, axis=1)
+    return squares
 
 
 def inner_products(samples: NDArray[Any]) -> NDArray[Any]:

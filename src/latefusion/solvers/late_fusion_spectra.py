@@ -10,7 +10,7 @@ that global alignment needs is a linear function of the rows of B:
 
 So the inner products BᵀB are sufficient. Any choice of similarities and of λ is solved in that small space, and the
 consensus is B times a small matrix, for training samples and new samples. If B has fewer rows than columns, M comes
-from its rows, which is the smaller eigenproblem.
+from its rows, which is the smaller eigenproblem, and the alignment is solved in them.
 
 Every similarity has a factor, by which H_j and V_j are multiplied. If c equal similarities have factors of 1/√c, the
 consensus and the mean are the same as for a single one. So several similarities of one view share its weight, and a
@@ -114,7 +114,7 @@ def fuse_spectra(
         One per λ.
     """
     mean = mean_coefficients(span, members, n_clusters)
-    small = compress_products(_partition_products(span, members, mean, n_clusters), n_clusters, xp=xp)
+    small = _small_partitions(span, members, mean, n_clusters)
     fused = []
     for value in regularizations:
         result = solve_alignment(*small, regularization=value, **options, xp=xp)
@@ -172,6 +172,19 @@ def _inverse(values: FloatArray) -> FloatArray:
 def _leading(member: WeightedSpectrum, n_clusters: int) -> slice:
     """The columns of the base partition, fewer than clusters if the similarity has fewer eigenvectors."""
     return slice(member.columns.start, min(member.columns.start + n_clusters, member.columns.stop))
+
+
+def _small_partitions(
+    span: Span, members: Sequence[WeightedSpectrum], mean: FloatArray, n_clusters: int
+) -> tuple[list[FloatArray], FloatArray]:
+    """Matrices with the inner products of H_1 … H_s and M: their rows, or with fewer rows if there are many samples."""
+    if span.rows is None or len(span.rows) > (len(members) + 1) * n_clusters:
+        return compress_products(_partition_products(span, members, mean, n_clusters), n_clusters, xp=xp)
+    partitions = []
+    for member in members:
+        own = member.factor * span.rows[:, _leading(member, n_clusters)]
+        partitions.append(np.pad(own, ((0, 0), (0, n_clusters - own.shape[1]))))
+    return partitions, span.rows @ mean
 
 
 def _partition_products(

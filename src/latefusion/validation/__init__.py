@@ -5,7 +5,7 @@ from latefusion.validation.frames import columns_of, is_frame
 from latefusion.validation.holes import can_be_fused, loose_views
 from latefusion.validation.kernels import check_diagonals, is_precomputed
 from latefusion.validation.opening import is_collection
-from latefusion.validation.reading import as_table, open_views, per_view, read_tables, read_views
+from latefusion.validation.reading import as_table, open_views, per_view, read_tables, read_views, reorder_rows
 from latefusion.validation.sample_ids import match_rows
 from latefusion.validation.schema import InputRules, InputSchema, ViewSchema
 from latefusion.validation.views import check_n_clusters
@@ -29,4 +29,5 @@ __all__ = [
     "per_view",
     "read_tables",
     "read_views",
+    "reorder_rows",
 ]

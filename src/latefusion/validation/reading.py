@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
-from latefusion.arrays import device_name, is_device_array, namespace
+from latefusion.arrays import IN_NUMPY, device_name, is_device_array, namespace
 from latefusion.encoding.column_kinds import KINDS
 from latefusion.encoding.columns import Column
 from latefusion.encoding.label_coding import LabelCoding
@@ -304,7 +305,7 @@ def _read(
         )
         if matched.rows:
             square = masks is None and schemas[name].kind == "precomputed"
-            array, seen = _reorder_rows(array, seen, matched.rows[name], square=square)
+            array, seen = reorder_rows(array, seen, matched.rows[name], square=square)
         arrays[name], observed[name] = array, seen
     check_one_device(arrays)
     views = Views(arrays, mask=given.mask, sample_ids=matched.ids if given.ids is None else given.ids)
@@ -328,15 +329,35 @@ def _codings(views: Mapping[str, Any], specs: Sequence[Any], rules: InputRules) 
     return codings
 
 
-def _reorder_rows(
-    array: Array, observed: NDArray[np.bool_] | None, rows: NDArray[np.intp], *, square: bool
+def reorder_rows(
+    array: Array, observed: NDArray[np.bool_] | None, rows: NDArray[np.intp], *, square: bool = False
 ) -> tuple[Array, NDArray[np.bool_] | None]:
-    """Rows (and columns of kernels) in the order of the samples; rows of samples without the view are zero."""
+    """Rows (and columns of kernels) in the order of the samples; rows of samples without the view are zero.
+
+    Parameters
+    ----------
+    array : array of shape (n_rows, n_columns)
+    observed : ndarray of bool of shape (n_rows,) or None
+        Which rows have values; None for all.
+    rows : ndarray of shape (n_samples,)
+        The row of every sample, -1 for samples without the view.
+    square : bool, default=False
+        Whether columns of square arrays are samples, too.
+
+    Returns
+    -------
+    array : array of shape (n_samples, n_columns)
+    observed : ndarray of bool of shape (n_samples,) or None
+    """
     present = rows >= 0
     if square and array.shape[0] == array.shape[1]:
-        array = _reorder_rows(array.T, None, rows, square=False)[0].T
+        array = reorder_rows(array.T, None, rows)[0].T
     if present.all():
         return array[rows], None if observed is None else observed[rows]
+    if issparse(array):
+        indicators = (np.ones(present.sum(), array.dtype), rows[present], np.r_[0, np.cumsum(present)])
+        chosen = csr_array(indicators, shape=(len(rows), array.shape[0]))
+        return chosen @ array, present if observed is None else present & observed[rows]
     ordered = np.zeros((len(rows), array.shape[1]), dtype=array.dtype)
     ordered[present] = array[rows[present]]
     return ordered, present if observed is None else present & observed[rows]
@@ -345,7 +366,8 @@ def _reorder_rows(
 def _check_complete(views: Views, rules: InputRules) -> None:
     if views.mask is None:
         return
-    check_some_view(views)
+    if rules.some_view:
+        check_some_view(views)
     if not rules.missing and not views.mask.all():
         missing = {name: int(n) for name, n in zip(views.names, (~views.mask).sum(axis=0), strict=True) if n}
         raise ValueError(
@@ -367,7 +389,8 @@ def _check_devices(views: Views, specs: Sequence[Any], rules: InputRules) -> Non
             )
         reasons = {
             "precomputed kernels": is_precomputed(spec),
-            "nearest-neighbor graphs": isinstance(spec, GraphSimilarity) or spec == "graph",
+            "nearest-neighbor graphs": not rules.graphs_on_device
+            and (isinstance(spec, GraphSimilarity) or (isinstance(spec, str) and spec == "graph")),
             "given partitions": isinstance(spec, GivenPartition),
         }
         reason = next((text for text, holds in reasons.items() if holds), None)
@@ -423,6 +446,11 @@ def _new_views(views: Views, rules: InputRules, schema: InputSchema) -> Views:
     arrays, observed = [], []
     for own in schema.views:
         array = given.get(own.name)
+        if array is None and schema.device != IN_NUMPY:
+            raise ValueError(
+                f"View {own.name!r} is missing for all samples. {rules.estimator} was fitted on arrays in "
+                f"{schema.device}, where missing views are not supported. Pass all views, or fit on NumPy arrays."
+            )
         if array is None:
             arrays.append(np.zeros((len(views), own.n_coordinates), dtype=np.float32))
             observed.append(np.zeros(len(views), dtype=bool))

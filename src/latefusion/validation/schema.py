@@ -42,6 +42,10 @@ class InputRules:
         A value that marks missing values, in addition to NaN; None for no other.
     missing_columns : {"error", "allow"}
         Whether columns of tables may be absent in new samples.
+    some_view : bool
+        Whether every sample must have one of the views.
+    graphs_on_device : bool
+        Whether nearest-neighbor graphs of arrays on a device are accepted.
     """
 
     estimator: str
@@ -55,6 +59,8 @@ class InputRules:
     encoders: Any = None
     missing_values: Any = None
     missing_columns: str = "error"
+    some_view: bool = True
+    graphs_on_device: bool = False
 
     def kinds_of(self, view: str) -> dict[str, Any]:
         """Kinds of the columns of one view that are given by the user."""

@@ -1,4 +1,6 @@
   // Names that the reader gives to clusters, and files that contain them.
+  // What the maps do when names change: describe the samples that are pointed at again.
+  let retell = () => {};
   const inputs = Array.from(document.querySelectorAll("input.name"));
   const nameOf = (cluster) => (inputs[cluster] ? inputs[cluster].value.trim() : "");
   const titleOf = (cluster, id) => (nameOf(cluster) ? id + " " + nameOf(cluster) : id);
