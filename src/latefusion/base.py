@@ -87,7 +87,7 @@ class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
     _accepts_labels: ClassVar[bool] = False
 
     # Whether views may be missing for some samples.
-    _accepts_missing_views: ClassVar[bool] = False
+    accepts_missing_views: ClassVar[bool] = False
 
     # Whether graphs of arrays on a device are supported.
     _graphs_on_device: ClassVar[bool] = False
@@ -104,7 +104,7 @@ class MultiViewClusterMixin(SummaryMixin, ClusterMixin):
             type(self).__name__,
             self.views,
             self.similarity,
-            self._accepts_missing_views,
+            self.accepts_missing_views,
             self._accepts_labels,
             self._numpy_only(),
             self.n_clusters if n_clusters is None else n_clusters,

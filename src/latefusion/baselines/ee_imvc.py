@@ -211,7 +211,7 @@ class EfficientIncompleteLateFusion(ComparisonMethod):
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {"regularization": [2.0**power for power in range(-15, 16, 3)]}
 
-    _accepts_missing_views: ClassVar[bool] = True
+    accepts_missing_views: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,

@@ -232,7 +232,7 @@ class NeighborhoodClustering(ComparisonMethod):
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {}
 
-    _accepts_missing_views: ClassVar[bool] = True
+    accepts_missing_views: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **BASE_CONSTRAINTS,

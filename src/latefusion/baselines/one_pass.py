@@ -181,7 +181,7 @@ class OnePassLateFusion(ComparisonMethod):
 
     parameter_grid: ClassVar[dict[str, list[Any]]] = {}
 
-    _accepts_missing_views: ClassVar[bool] = True
+    accepts_missing_views: ClassVar[bool] = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KERNEL_CONSTRAINTS,

@@ -33,7 +33,7 @@ class NewSamplesMixin(UpdateMixin, MembershipsMixin, ClassNamePrefixFeaturesOutM
     """`transform`, `predict` and `predict_proba` of an estimator with a `consensus_map_`."""
 
     _accepts_labels: ClassVar[bool] = True
-    _accepts_missing_views: ClassVar[bool] = True
+    accepts_missing_views: ClassVar[bool] = True
 
     fit: Any
     get_params: Any

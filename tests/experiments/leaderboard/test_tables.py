@@ -25,6 +25,13 @@ def test_a_standing_has_means_and_leaves_out_what_has_no_result():
     assert standing_of(BOARD, "missing").methods == []
 
 
+def test_scores_that_differ_by_rounding_tie():
+    """The same labels, scored in memory and read from a file with six digits."""
+    board = leaderboard({"SNF": {"a": [0.8949362]}, "GMC": {"a": [0.894936, 0.8949363]}})
+    first, second = standing_of(board, "complete").scores["acc"][0]
+    assert first == second
+
+
 def test_the_head_is_sorted_by_mean_rank():
     standing = standing_of(BOARD, "complete")
     table = head_table(standing)

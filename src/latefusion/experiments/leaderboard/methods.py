@@ -26,8 +26,6 @@ NO_MISSING_VIEWS = "does not support missing views"
 NEEDS_FEATURES = "needs features"
 # The parameter `similarity` for views that are no features.
 SIMILARITIES = {"kernels": "precomputed", "clusterings": "labels"}
-# Attributes of classes: that of other packages, and that of this one.
-ACCEPTS_MISSING_VIEWS = ("accepts_missing_views", "_accepts_missing_views")
 
 OUR_CLASSES: dict[str, Any] = {
     OURS: LateFusionClustering,
@@ -87,7 +85,7 @@ class Entrant:
     @property
     def takes_missing_views(self) -> bool:
         """Whether samples may lack views."""
-        return any(getattr(self.estimator, name, False) for name in ACCEPTS_MISSING_VIEWS)
+        return bool(getattr(self.estimator, "accepts_missing_views", False))
 
     def enters(self, kind: str) -> bool:
         """Whether the method is on a board with a kind of data.

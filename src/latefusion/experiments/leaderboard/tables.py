@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from latefusion.experiments.leaderboard.packing import DIGITS
 from latefusion.experiments.leaderboard.ranks import (
     critical_difference,
     friedman_test,
@@ -164,7 +165,8 @@ def _matrix(
             cell = cells.get((name, method))
             if cell is not None and cell.seeds:
                 found[row, column] = np.mean(getattr(cell, what))
-    return found
+    # Equal labels have scores that differ by rounding, in memory and in the file: they must tie.
+    return np.round(found, DIGITS - 1)
 
 
 def _usual_reason(cells: Sequence[CellEntry], method: str) -> str:
