@@ -234,6 +234,6 @@ def test_notes_on_new_samples_use_the_names_of_the_views(folder, capsys):
     table.drop(columns="colour").to_csv("new_all.csv", index=False)
     assert main(["predict", "m.model", "new_all.csv", "--missing-columns", "allow"]) == 0
     printed = capsys.readouterr()
-    assert "View 'all' does not have the columns ['colour']. Their values are taken as missing." in printed.err
+    assert "View 'all' does not have the columns ['colour']. Their values are taken as missing." in printed.out
     assert "View 'all' has 1 missing value (" in printed.out
     assert "'new_all'" not in printed.out

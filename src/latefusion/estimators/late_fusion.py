@@ -387,8 +387,8 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
         >>> model = lf.LateFusionClustering(n_clusters=3, random_state=0).fit(data.views)
         >>> print(model.n_clusters_path([2, 3]))
         cluster 0: 60 samples at n_clusters=2; 30 at 3
-            cluster 1: 30 samples at n_clusters=3, 100% from cluster 0
-        cluster 2: 30 samples at n_clusters=2; 30 at 3
+            cluster 2: 30 samples at n_clusters=3, 100% from cluster 0
+        cluster 1: 30 samples at n_clusters=2; 30 at 3
         """
         state: Selected = self._of_training("_state")
         with threads_for(len(self.labels_)):

@@ -108,7 +108,8 @@ def with_moved_halves(selected: Selected, consensus: NDArray[Any], assigned: Ass
     Parameters
     ----------
     selected : Selected
-    consensus : ndarray of shape (n_samples, n_clusters)
+    consensus : array of shape (n_samples, n_clusters)
+        May be on a device, where it stays.
     assigned : Assigned
         Of the same rows.
 
@@ -120,16 +121,19 @@ def with_moved_halves(selected: Selected, consensus: NDArray[Any], assigned: Ass
     if selected.options.assign_labels != "auto":
         return assigned
     criterion, candidate = selected.criterion, selected.candidate
-    used: Any = slice(None) if selected.samples is None else selected.samples
-    rows, labels = consensus[used], assigned.labels[used]
+    rows, labels = consensus, assigned.labels
+    if selected.samples is not None:
+        rows = on_host(take_rows(consensus, selected.samples))
+        labels = assigned.rule.predict(rows)
     moved = move_halves(labels, rows, candidate.n_clusters, criterion, LEAST_BREADTH * candidate.score.breadth)
     if np.array_equal(moved, labels):
         return assigned
     known = criterion.samples
     rule = fit_linear_discriminant(rows[known], moved[known], candidate.n_clusters)
-    found = Assigned(rule.predict(consensus), rule, assigned.assign_labels)
-    before, after = (criterion.score(one, candidate.n_clusters).value for one in (labels, found.labels[used]))
-    return found if after > before else assigned  # the discriminant may not follow the moves
+    before, after = (criterion.score(one, candidate.n_clusters).value for one in (labels, rule.predict(rows)))
+    if after <= before:  # the discriminant does not follow the moves
+        return assigned
+    return Assigned(rule.predict(consensus), rule, assigned.assign_labels)
 
 
 def assign_known(assign: Any, rows: NDArray[Any], mask: NDArray[np.bool_] | None, *args: Any, **options: Any) -> Any:
