@@ -139,3 +139,13 @@ def test_equal_rows_and_clusters_of_one_sample_have_no_halves():
 def test_moves_of_halves_keep_the_breadth():
     _, wrong, criterion, rows = halves_problem()
     np.testing.assert_array_equal(move_halves(wrong, rows, 5, criterion, least_breadth=3.0), wrong)
+
+
+def test_halves_of_a_large_cluster_stay():
+    """Labels of more equal sizes can have more information; a cluster without a gap is not divided for that."""
+    generator = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], [200, 20, 20])
+    views = [10 * generator.standard_normal((3, 4))[groups] + generator.standard_normal((240, 4)) for _ in range(2)]
+    criterion = criterion_of(views, [[groups], [groups]])
+    rows = np.hstack([np.eye(3)[groups], 0.2 * views[0]])
+    np.testing.assert_array_equal(move_halves(groups, rows, 3, criterion), groups)

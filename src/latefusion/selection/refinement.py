@@ -93,18 +93,26 @@ def move_halves(
         No cluster of `labels` is empty. Samples without any view keep their labels.
     """
     directions = unit_rows(rows, xp=np)
-    score = criterion.score(labels, n_clusters)
     for _ in range(MAX_ROUNDS):
         moves = [(criterion.score(one, n_clusters), one) for one in _moves(labels, directions, n_clusters, criterion)]
-        moves = [(one, moved) for one, moved in moves if one.breadth >= least_breadth]
+        moves = [(score, one) for score, one in moves if score.breadth >= least_breadth]
         if not moves:
             break
         moved = refine(max(moves, key=lambda move: move[0].value)[1], n_clusters, criterion, least_breadth)
-        found = criterion.score(moved, n_clusters)
-        if not is_gain(found.value - score.value, standard_error(found.parts - score.parts)):
+        if not _is_gain(labels, moved, n_clusters, criterion):
             break
-        labels, score = moved, found
+        labels = moved
     return labels
+
+
+def _is_gain(labels: NDArray[np.intp], moved: NDArray[np.intp], n_clusters: int, criterion: Criterion) -> bool:
+    """Whether a move raises the score, and the score per entropy: more equal sizes alone are no gain."""
+    before, after = (criterion.score(one, n_clusters) for one in (labels, moved))
+    fair_before, fair_after = before.per_entropy(labels, n_clusters), after.per_entropy(moved, n_clusters)
+    return all(
+        is_gain(new.value - old.value, standard_error(new.parts - old.parts))
+        for old, new in ((before, after), (fair_before, fair_after))
+    )
 
 
 def _moves(
