@@ -13,8 +13,8 @@ PACKAGE = "latefusion"
 BOARD = f"{PACKAGE}.experiments.leaderboard"
 # What every cell is computed with, beside its method.
 EVALUATION = f"{BOARD}.evaluation"
-# Modules that numbers do not depend on: lists of methods, and the layout of results.
-OTHERS = (f"{BOARD}.methods", f"{BOARD}.results")
+# Modules that numbers do not depend on: lists of methods, the layout of results, and what fitted models print.
+OTHERS = (f"{BOARD}.methods", f"{BOARD}.results", f"{PACKAGE}.summaries")
 
 
 def method_version(*modules: str, release: str = "") -> str:
