@@ -294,16 +294,9 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
     def _cluster(self, views: Views, hints: Hints | None = None, *, before: Selected | None = None) -> None:
         """Cluster samples whose views have been read, with the choices of a model that lacks the last views."""
         there = next((one for one in views.arrays if is_device_array(one)), None)
-        options = self._search_options()
+        options = self._options_with(hints, before)
         if len(views) <= max(graph.EXACT_SAMPLES, most_search_samples(options.numbers[-1])):
             views = views_on_host(views)
-        if before is not None:
-            options = replace(options, seed=before.options.seed)
-        if hints is not None:  # every class needs a cluster
-            least = max(1, len(hints.classes))
-            options = replace(options, numbers=[one for one in options.numbers if one >= least] or [least])
-        if self.view_weights is not None:
-            options = replace(options, prior=self._prior_weights())
         with threads_for(len(views)):
             specs = self._similarity_specs(views)
             known = () if before is None or self._mask is not None else _complete_sources(before)
@@ -454,6 +447,16 @@ class LateFusionClustering(AddViewMixin, NewSamplesMixin, MultiViewClusterMixin,
             n_jobs=self.n_jobs,
             verbose=bool(self.verbose),
         )
+
+    def _options_with(self, hints: Hints | None, before: Selected | None) -> SearchOptions:
+        """Options of the search with the seed of an earlier model, a cluster per class, and the weights of views."""
+        options = self._search_options()
+        if before is not None:
+            options = replace(options, seed=before.options.seed)
+        if hints is not None:
+            least = max(1, len(hints.classes))
+            options = replace(options, numbers=[one for one in options.numbers if one >= least] or [least])
+        return options if self.view_weights is None else replace(options, prior=self._prior_weights())
 
     def _store_choices(self, selected: Selected) -> None:
         kinds = [source.kind for source in selected.sources]
