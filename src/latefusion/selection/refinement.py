@@ -106,13 +106,11 @@ def move_halves(
 
 
 def _is_gain(labels: NDArray[np.intp], moved: NDArray[np.intp], n_clusters: int, criterion: Criterion) -> bool:
-    """Whether a move raises the score, and the score per entropy: more equal sizes alone are no gain."""
+    """Whether a move raises the score significantly, and the score per entropy: more equal sizes alone are no gain."""
     before, after = (criterion.score(one, n_clusters) for one in (labels, moved))
-    fair_before, fair_after = before.per_entropy(labels, n_clusters), after.per_entropy(moved, n_clusters)
-    return all(
-        is_gain(new.value - old.value, standard_error(new.parts - old.parts))
-        for old, new in ((before, after), (fair_before, fair_after))
-    )
+    if after.per_entropy(moved, n_clusters).value <= before.per_entropy(labels, n_clusters).value:
+        return False
+    return is_gain(after.value - before.value, standard_error(after.parts - before.parts))
 
 
 def _moves(
