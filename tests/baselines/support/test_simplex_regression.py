@@ -102,3 +102,13 @@ def test_blocks_do_not_matter(monkeypatch, block):
     whole = regress_on_simplex(hessian, targets)
     monkeypatch.setattr(simplex_regression, "BLOCK_ENTRIES", block)
     np.testing.assert_allclose(regress_on_simplex(hessian, targets), whole, atol=1e-14)
+
+
+def test_equal_anchors_have_a_solution():
+    """Two equal anchors and no ridge: the Hessian is singular, and any share of the two is a solution."""
+    anchors = np.array([[0.0, 0.0], [1e6, 0.0], [1e6, 0.0], [0.0, 1e6]])
+    samples = np.array([[7e5, 0.0], [1e6, 0.0], [0.0, 3e5], [2e5, 5e5]])
+    weights = regress_on_simplex(anchors @ anchors.T, samples @ anchors.T)
+    np.testing.assert_allclose(weights @ anchors, samples, atol=1e-2)
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+    assert weights.min() >= 0

@@ -46,7 +46,7 @@ def regress_on_simplex(hessian: NDArray[Any], targets: NDArray[Any]) -> NDArray[
     Parameters
     ----------
     hessian : ndarray of shape (n_anchors, n_anchors)
-        Symmetric and positive definite.
+        Symmetric and positive definite. If it is singular up to rounding, rounding errors are added to its diagonal.
     targets : ndarray of shape (n_samples, n_anchors)
 
     Returns
@@ -57,8 +57,12 @@ def regress_on_simplex(hessian: NDArray[Any], targets: NDArray[Any]) -> NDArray[
     scale = float(np.max(np.abs(np.diag(hessian))))
     size = len(hessian)
     weights = np.empty_like(targets, dtype=np.float64)
+    hessian = hessian / scale
+    rounding = size * float(np.finfo(np.float64).eps)
+    if np.linalg.eigvalsh(hessian)[0] <= rounding:  # equal anchors, and an α far below their squared lengths
+        hessian = hessian + rounding * np.eye(size)
     for rows in row_blocks(len(targets), max(1, BLOCK_ENTRIES // size**2)):
-        weights[rows] = _solve_block(hessian / scale, targets[rows] / scale)
+        weights[rows] = _solve_block(hessian, targets[rows] / scale)
     return weights
 
 
