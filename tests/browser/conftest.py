@@ -37,15 +37,15 @@ class Page:
     def command(self, name, **arguments):
         return self.driver.execute_cdp_cmd(name, arguments)
 
-    def open(self, path, *, width=1200, height=900, scheme="light"):
-        """Load a file in a window of some size, and wait until its script is through."""
+    def open(self, path, *, address="", width=1200, height=900, scheme="light"):
+        """Load a file in a window of some size, at a part of it, and wait until its script is through."""
         self.driver.get("about:blank")
         self.driver.get_log("browser"), self.driver.get_log("performance")
         self.command(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-        self.driver.get(path.as_uri())
+        self.driver.get(path.as_uri() + address)
         for _ in range(100):  # the load event need not wait for the script on a busy machine
             if self.ask("return document.documentElement.dataset.ready") == "true":
                 return

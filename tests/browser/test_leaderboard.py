@@ -323,9 +323,7 @@ def test_links_show_one_part_and_back_returns(page, board):
      ("#nothing", "board-complete"), ("#%", "board-complete")],
 )  # fmt: skip
 def test_an_address_leads_to_its_part(page, board, address, shown):
-    page.open(board)
-    page.driver.get("about:blank")
-    page.driver.get(board.as_uri() + address)
+    page.open(board, address=address)
     assert shown_parts(page) == [shown]
     current = page.driver.find_elements("css selector", "#contents [aria-current]")
     assert [link.get_attribute("href").partition("#")[2] for link in current] == (
