@@ -151,7 +151,7 @@ def test_the_page_replaces_no_other_file_and_is_checked_first(command, tmp_path,
     [
         (["--methods", "other"], "Unknown method 'other'"),
         (["--only", "other"], "Unknown data set 'other'"),
-        (["--data", "nowhere"], "There is no file or folder 'nowhere'"),
+        (["--data", "nowhere"], "File or folder not found: 'nowhere'"),
         (["--from", "nowhere.json"], "nowhere.json"),
     ],
 )

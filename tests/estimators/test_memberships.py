@@ -102,6 +102,15 @@ def test_training_samples_with_missing_views(cls):
     np.testing.assert_allclose(model.predict_proba(views), model.memberships_, atol=1e-6)
 
 
+@pytest.mark.parametrize("cls", [GAM, LAM])
+def test_noisy_samples_with_missing_views_are_less_certain(cls):
+    mask = np.random.default_rng(0).random((90, 3)) < 0.8
+    mask[~mask.any(axis=1), 0] = True
+    own = cls(3, random_state=0).fit(lf.Views(DATA.views.arrays, mask=mask)).memberships_.max(axis=1)
+    complete = mask.all(axis=1)
+    assert own[complete].mean() > own[~complete].mean()
+
+
 @pytest.mark.parametrize("cls", [lf.LateFusionClustering, GAM])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_samples_with_missing_views_are_less_certain(cls, seed):

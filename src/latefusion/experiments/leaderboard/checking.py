@@ -19,7 +19,7 @@ TOLERANCE = 1e-6
 
 
 class Difference(NamedTuple):
-    """A score that was not found again.
+    """A score that differs when its cell is run again.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ BOARDS = ("complete", "missing", "large", "clusterings")
 FAMILIES = ("ours", "comparison method", "baseline", "outside")
 KINDS = ("features", "kernels", "clusterings")
 SCORES = ("acc", "nmi", "ari")
-# Reason of a cell that nobody has run yet.
+# Reason for a cell that has not been run.
 NOT_RUN = "not run"
 
 
@@ -142,7 +142,7 @@ class CellEntry:
     ----------
     board, set, method : str
     seeds : list of int
-        Those that were finished, one score each; empty if there is no result.
+        Finished seeds, one score each; empty without a result.
     acc, nmi, ari : list of float
         Accuracy, mutual information normalized by the mean entropy, adjusted Rand index.
     seconds, cpu_seconds : float or None
@@ -150,7 +150,7 @@ class CellEntry:
     peak_mib : float or None
         Peak memory of the process above that before the first fit.
     reason : str or None
-        Why there is no result; None if there is one.
+        Reason for a missing result; None otherwise.
     code : str or None
         Version of the code that the method used; None if it was not run, and in files of earlier versions.
     """
@@ -187,7 +187,7 @@ class OracleEntry:
     parameters : dict
         Those with the best accuracy.
     reason : str or None
-        Why there is no result; None if there is one.
+        Reason for a missing result; None otherwise.
     code : str or None
         Version of the code of the method and of the points of the grid; None if nothing was run.
     """

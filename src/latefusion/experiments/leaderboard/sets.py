@@ -88,7 +88,7 @@ def _origins(paths: Sequence[Path], *, with_synthetic: bool) -> dict[str, str]:
 
 def _files(path: Path) -> list[Path]:
     if not path.exists():
-        raise FileNotFoundError(f"There is no file or folder {str(path)!r}. Check --data.")
+        raise FileNotFoundError(f"File or folder not found: {str(path)!r}. Check --data.")
     if path.is_file():
         return [path]
     found = [one.path for one in find_datasets(path) if one.path is not None and one.path.parent == path]

@@ -36,7 +36,7 @@ class Standing:
     methods : list of str
         Those with at least one result on the board.
     scores : dict of str to ndarray of shape (n_sets, n_methods)
-        Mean over the seeds, by score; NaN where there is no result.
+        Mean over the seeds, by score; NaN for a missing result.
     seconds : ndarray of shape (n_sets, n_methods)
     without_results : dict of str to str
         Methods without any result on this board, and the most frequent reason.

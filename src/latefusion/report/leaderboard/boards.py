@@ -50,7 +50,7 @@ class Board:
     methods : tuple of MethodEntry
         Those with a result on a data set.
     scores, ranks, oracle : dict of str to ndarray of shape (n_sets, n_methods)
-        By score; NaN where there is no result. Ranks and tests use all digits of the scores.
+        By score; NaN for a missing result. Ranks and tests use all digits of the scores.
     seconds, peak : ndarray of shape (n_sets, n_methods)
     all_sets : tuple of SetEntry
     all_methods : tuple of MethodEntry
